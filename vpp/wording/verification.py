@@ -1,14 +1,13 @@
 """The result of a verification in words: a line for each claim and each fault, and a verdict."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from vpp.events import INITIAL_STEP
 from vpp.verification.ledger import TOLERANCE, Claim, Fault, is_same
 from vpp.verification.verify import Verification
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
-from vpp.wording.words import capitalised, counted, cut, integer, listed
+from vpp.wording.words import capitalised, counted, cut, integer, listed, step_words
 
 MEANINGS: dict[Claim, str] = {
     "lines": "each can be read and is in its place; none is missing",
@@ -93,8 +92,8 @@ def fault_line(fault: Fault) -> str:
     """Return a fault with its place."""
     if fault.what == "record":
         return f"{place(fault)}: {one_line(str(fault.written))}"
-    what, written, follows = _narrowed(fault.what, fault.written, fault.follows)
-    return f"{place(fault)}: {fault.claim}: {what} is {_shown(written)}, and should be {_shown(follows)}"
+    where, what, written, follows = _cells(fault)
+    return f"{where}: {what} is {written}, and should be {follows}"
 
 
 def place(fault: Fault) -> str:
@@ -106,30 +105,18 @@ def place(fault: Fault) -> str:
     return ", ".join(parts)
 
 
-def step_words(step: int) -> str:
-    """`step 3`, or `first population`."""
-    return "first population" if step == INITIAL_STEP else f"step {step}"
-
-
 def _narrowed(what: str, written: object, follows: object) -> tuple[str, object, object]:
     """Narrow two sequences of equal length, or two objects, to the first element that differs."""
-    pair = (written, follows)
-    if all(isinstance(each, list | tuple) for each in pair):
-        one, other = list(written), list(follows)  # type: ignore[call-overload]
-        if len(one) == len(other):
+    match written, follows:
+        case (list() | tuple() as one, list() | tuple() as other) if len(one) == len(other):
             places = [i for i, values in enumerate(zip(one, other, strict=True)) if not is_same(*values)]
             more = f" ({len(places)} of {len(one)} differ)" if len(places) > 1 else ""
             return f"{what}[{places[0]}]{more}", one[places[0]], other[places[0]]
-    if all(isinstance(each, dict) for each in pair):
-        return _narrowed_by_name(what, dict(written), dict(follows))  # type: ignore[call-overload]
+        case dict() as one, dict() as other:
+            for name in sorted({*one, *other}):
+                if name not in one or name not in other or not is_same(one[name], other[name]):
+                    return f"{what} {one_line(name)}", one.get(name), other.get(name)
     return what, written, follows
-
-
-def _narrowed_by_name(what: str, one: dict[str, Any], other: dict[str, Any]) -> tuple[str, object, object]:
-    for name in sorted({*one, *other}):
-        if name not in one or name not in other or not is_same(one[name], other[name]):
-            return f"{what} {one_line(name)}", one.get(name), other.get(name)
-    return what, one, other
 
 
 def _shown(value: object) -> str:
