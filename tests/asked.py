@@ -1,11 +1,13 @@
 """Runs written by hand whose particles can be asked: their learner is the demo model behind a server of the test's."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests import inspected
 from tests.processes import Model
 from tests.reporting.builders import drawn, finished, run, started
+from vpp.data.dataset import Dataset, Row, Value
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
@@ -31,41 +33,35 @@ def asked_pair(folder: Path, served: Model, *, packed: int = 1) -> RunReader:
 
 def told_labels() -> Answers:
     """What `inspected.labels` says of its test rows, as if it had been asked about them."""
-    by_slot = (inspected.ON_TEST[text] for text in inspected.LABEL_SLOTS)
-    return Answers(
-        rows=inspected.LABELS.test,
-        texts=inspected.LABEL_SLOTS,
-        weights=inspected.LABEL_WEIGHTS,
-        predictions=tuple(
-            tuple(
-                Prediction(row=row.id, value=value, explanation=f"because {value}")
-                if value
-                else Prediction(row=row.id, value=None, reason="the answer has no “Output:” line")
-                for row, value in zip(inspected.LABELS.test, said, strict=True)
-            )
-            for said in by_slot
-        ),
-        task="classification",
-        target="y",
-        classes=("no", "yes"),
-        step=1,
-    )
+    return _told(inspected.LABELS, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS, inspected.ON_TEST, step=1)
 
 
 def told_numbers() -> Answers:
     """What `inspected.numbers` says of its test rows."""
+    return _told(inspected.NUMBERS, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS, inspected.NUMBERS_ON_TEST, step=0)
+
+
+def _told(
+    data: Dataset,
+    slots: tuple[str, ...],
+    weights: tuple[float, ...],
+    on_test: Mapping[str, Sequence[Value | None]],
+    *,
+    step: int,
+) -> Answers:
     return Answers(
-        rows=inspected.NUMBERS.test,
-        texts=inspected.NUMBER_SLOTS,
-        weights=inspected.NUMBER_WEIGHTS,
-        predictions=tuple(
-            tuple(
-                Prediction(row=row.id, value=value, explanation=f"because {value}")
-                for row, value in zip(inspected.NUMBERS.test, inspected.NUMBERS_ON_TEST[text], strict=True)
-            )
-            for text in inspected.NUMBER_SLOTS
-        ),
-        task="regression",
+        rows=data.test,
+        texts=slots,
+        weights=weights,
+        predictions=tuple(tuple(map(_answer, data.test, on_test[text])) for text in slots),
+        task=data.task,
         target="y",
-        step=0,
+        classes=data.classes,
+        step=step,
     )
+
+
+def _answer(row: Row, value: Value | None) -> Prediction:
+    if value is None:
+        return Prediction(row=row.id, value=None, reason="the answer has no “Output:” line")
+    return Prediction(row=row.id, value=value, explanation=f"because {value}")
