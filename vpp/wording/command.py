@@ -2,8 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
@@ -21,7 +21,10 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
 """File name given to rows that a person typed in."""
-LIMITS = ("prefetch", "context_length", "learner_max_tokens", "optimizer_max_tokens")
+ENDPOINT_OPTIONS = (
+    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort", "prefetch",
+    "context_length", "learner_max_tokens", "optimizer_max_tokens", "warm_prefix",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +85,9 @@ def _words(spec: RunSpec) -> Iterator[str]:
         if column.get("is_chosen"):
             yield f"--kind={column['name']}={column['kind']}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
-        yield _option(name.replace("_", "-"), value)
+        yield _option(name, value)
     yield from _split_options(spec)
-    yield from _config_options(spec.config)
+    yield from _differing(spec.config, Config(), (field.name for field in fields(Config)))
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
 
@@ -120,47 +123,26 @@ def _can_be_listed(names: Sequence[str]) -> bool:
     return all("," not in name and name == name.strip() for name in names)
 
 
-def _config_options(config: Config) -> Iterator[str]:
-    """Yield the options that differ from the defaults."""
-    usual = asdict(Config())
-    for name, value in asdict(config).items():
-        if value != usual[name]:
-            yield _option(name.replace("_", "-"), value)
+def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
+    """Yield the options that differ from the usual ones."""
+    for name in names:
+        if (value := getattr(given, name)) != getattr(usual, name):
+            yield _option(name, value)
 
 
-def _option(name: str, value: object) -> str:
+def _option(field: str, value: object) -> str:
+    name = field.replace("_", "-")
     if isinstance(value, bool):
         return f"--{name}" if value else f"--no-{name}"
     return f"--{name}={value}"
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
+    """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
-        if prefetch := _unusual(endpoint, "prefetch"):
-            yield f"--prefetch={prefetch}"
-        return
-    named = {
-        "--gguf": endpoint.gguf,
-        "--base-url": endpoint.base_url,
-        "--model": "" if endpoint.gguf else endpoint.model,
-        "--optimizer-base-url": endpoint.optimizer_base_url,
-        "--optimizer-model": endpoint.optimizer_model,
-        "--structured": "" if endpoint.structured == "auto" else endpoint.structured,
-        "--reasoning-effort": endpoint.reasoning_effort,
-        **{f"--{name.replace('_', '-')}": _unusual(endpoint, name) for name in LIMITS},
-    }
-    for option, value in named.items():
-        if value:
-            yield f"{option}={value}"
-    if endpoint.warm_prefix:
-        yield "--warm-prefix"
-
-
-def _unusual(endpoint: EndpointSpec, name: str) -> str:
-    """Return an option's value if it is not the default; else empty."""
-    value = getattr(endpoint, name)
-    return "" if value == getattr(EndpointSpec(), name) else str(value)
+    usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
+    yield from _differing(endpoint, usual, ("prefetch",) if endpoint.demo else ENDPOINT_OPTIONS)
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
