@@ -16,14 +16,14 @@ from vpp.settings import Config
 
 
 def asked_labels(folder: Path, served: Model, **endpoint_options: Any) -> RunReader:
-    """`inspected.labels`, four sentences; none of its answers are known yet."""
+    """Run of `inspected.labels`, four sentences, before any answer."""
     endpoint = EndpointSpec(**{"base_url": served.base_url, "model": "demo", "cache": False, **endpoint_options})
     events = inspected.label_events()
     return run(folder, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG, endpoint=endpoint)
 
 
 def asked_pair(folder: Path, served: Model, *, packed: int = 1) -> RunReader:
-    """Three particles that hold two sentences."""
+    """Run of three particles with two different sentences."""
     config = Config(method="mh", particles=3, points_per_call=packed)
     texts = (inspected.EVEN, inspected.ODD, inspected.EVEN)
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
@@ -32,12 +32,12 @@ def asked_pair(folder: Path, served: Model, *, packed: int = 1) -> RunReader:
 
 
 def told_labels() -> Answers:
-    """What `inspected.labels` says of its test rows, as if it had been asked about them."""
+    """Answers of `inspected.labels` on its test rows."""
     return _told(inspected.LABELS, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS, inspected.ON_TEST, step=1)
 
 
 def told_numbers() -> Answers:
-    """What `inspected.numbers` says of its test rows."""
+    """Answers of `inspected.numbers` on its test rows."""
     return _told(inspected.NUMBERS, inspected.NUMBER_SLOTS, inspected.NUMBER_WEIGHTS, inspected.NUMBERS_ON_TEST, step=0)
 
 

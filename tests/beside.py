@@ -33,7 +33,7 @@ CONFIG = replace(LABEL_CONFIG, seed=1)
 
 
 def other_events(*, asked: bool = True) -> list[Event]:
-    """No step but the first draw, and where it is asked the evaluations."""
+    """Events of the first draw, and the evaluations if `asked`."""
     begun = [started(CONFIG, LABELS), *drawn(*SLOTS), finished(0, SLOTS), finished(1, SLOTS, weights=WEIGHTS)]
     if not asked:
         return begun
@@ -47,12 +47,12 @@ def other_events(*, asked: bool = True) -> list[Event]:
 
 
 def other(folder: Path, *, asked: bool = True, **spec: Any) -> RunReader:
-    """The run, finished, or stopped short of its test rows."""
+    """The finished run; without `asked`, stopped before its test rows."""
     return run(folder, *other_events(asked=asked), data=LABELS, config=CONFIG, **{"endpoint": DEMO, **spec})
 
 
 def all_right(folder: Path, data: Dataset, *, seed: int = 0) -> RunReader:
-    """A finished run of one text that answers every test row as it is, on rows of its own."""
+    """A finished run on other rows, with one text that is right on every test row."""
     config, slots = replace(LABEL_CONFIG, seed=seed), ("Right.",)
     answers: dict[str, Any] = {"Right.": [row.target for row in data.test]}
     steps = (finished(0, slots), finished(1, slots))
@@ -67,10 +67,10 @@ def under(reader: RunReader, folder: Path, name: str) -> RunReader:
 
 
 def candidate(reader: RunReader) -> Candidate:
-    """The run as it is compared."""
+    """The run as a candidate of a comparison."""
     return Candidate(id=reader.directory.id, snapshot=reader.refresh(), dataset=reader.dataset())
 
 
 def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:
-    """The runs, compared."""
+    """Comparison of the runs."""
     return compare([candidate(reader) for reader in readers], reference=reference)

@@ -31,7 +31,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    """A folder of one's own."""
+    """A folder for this test alone."""
     found = Desk(tmp_path)
     yield found
     found.close()
@@ -39,14 +39,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.fixture
 def served() -> Iterator[Model]:
-    """A model of one's own."""
+    """A model for this test alone."""
     with model() as found:
         yield found
 
 
 @pytest.fixture(scope="session")
 def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """Runs that are finished and only read."""
+    """A folder of finished runs, which tests only read."""
     found = Desk(tmp_path_factory.mktemp("shared"))
     (found.folder / "linear.csv").write_bytes(generate("linear", train_size=60, test_size=30))
     yield found
@@ -63,7 +63,7 @@ METHODS = {
 
 @pytest.fixture(scope="session")
 def undisturbed(shared_desk: Desk) -> dict[str, Outcome]:
-    """A run of each method, and of a regression, that nothing happened to: their directories bear their names."""
+    """Uninterrupted runs of each method and of a regression, in directories of the same names."""
 
     def outcome(name: str) -> Outcome:
         data = {"data": shared_desk.folder / "linear.csv"} if name == "linear" else {}

@@ -1,4 +1,4 @@
-"""Faults planted one at a time in the samplers and in what is read off a run: `make mutants`. A test must find each.
+"""Faults planted one at a time in the samplers and in figures of a run: `make mutants`. A test must catch each.
 
 Every mutant is a copy of the tree with one passage replaced; the tests named beside it are run on the copy. A mutant
 that no test notices survives, and is a hole in the tests.
@@ -33,7 +33,7 @@ class Mutant:
     tests: str
 
     def spoiled(self) -> str:
-        """The module with its fault. Raises ValueError where the passage does not stand once: the code moved on."""
+        """Source of the module with its fault. Raises ValueError unless the passage occurs exactly once."""
         source = (ROOT / "vpp" / self.module).read_text(encoding="utf-8")
         if source.count(self.passage) != 1:
             raise ValueError(
@@ -323,7 +323,7 @@ MUTANTS = tuple(
 
 
 def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
-    """What the tests make of the mutant. Raises RuntimeError where they could not be run."""
+    """Result of the mutant's tests. Raises RuntimeError if they could not run."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         for part in ("vpp", "tests", "assets"):
@@ -351,12 +351,12 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
 
 
 def untouched(tests: str) -> Mutant:
-    """No fault at all: tests that fail without one catch nothing."""
+    """A mutant without a fault: tests that fail on it catch nothing."""
     return Mutant("no fault", "posterior/acceptance.py", "import math\n", "import math\n", tests)
 
 
 def main() -> int:
-    """Prints a line a mutant; exit code 1 where one survives. One that ends no more is caught, too."""
+    """Print a line for each mutant; exit code 1 if one survives. A mutant that never ends counts as caught."""
     survivors = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         all_tests = list(dict.fromkeys(mutant.tests for mutant in MUTANTS))

@@ -33,7 +33,7 @@ WITHIN_S = 180.0
 
 
 def wait_until(happens: Callable[[], object], what: str, *, within_s: float = WITHIN_S) -> None:
-    """The one place where tests wait."""
+    """Wait for a condition; tests wait nowhere else."""
     deadline = time.monotonic() + within_s
     while not happens():
         assert time.monotonic() < deadline, f"within {within_s} s: {what}"
@@ -41,7 +41,7 @@ def wait_until(happens: Callable[[], object], what: str, *, within_s: float = WI
 
 
 def stays(value: Callable[[], object], *, for_s: float) -> bool:
-    """Whether a value is the same for a while."""
+    """Return whether a value stays the same for some seconds."""
     first, deadline = value(), time.monotonic() + for_s
     while time.monotonic() < deadline:
         if value() != first:
@@ -52,7 +52,7 @@ def stays(value: Callable[[], object], *, for_s: float) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -60,14 +60,14 @@ class Outcome:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The one JSON object that standard output must be."""
+        """Standard output, which must be one JSON object."""
         assert self.out.count("\n") == 1, f"{self.out}\n{self.err}"
         found: dict[str, Any] = json.loads(self.out, parse_constant=_refuse)
         return found
 
     @property
     def complaint(self) -> str:
-        """The one line that standard error must be."""
+        """Standard error, which must be one line."""
         assert self.err.startswith("vpp: "), self.err
         assert self.err.count("\n") == 1, self.err
         return self.err.removeprefix("vpp: ").strip()
@@ -79,7 +79,7 @@ def _refuse(constant: str) -> None:
 
 @dataclass
 class Running:
-    """A command under way."""
+    """A running command."""
 
     process: subprocess.Popen[str] | Forked
 
@@ -93,21 +93,21 @@ class Running:
         self.process.communicate(timeout=WITHIN_S)
 
     def signal(self, number: int) -> None:
-        """To the whole process group, as a terminal does."""
+        """Send a signal to the process group, as a terminal does."""
         os.killpg(self.process.pid, number)
 
 
 @dataclass
 class Desk:
-    """A folder to work in, with a runs folder and a cache of its own, and what was started there."""
+    """A working folder with its own runs folder and cache, and the commands started there."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
     program: str = "vpp"
-    """The module that commands are given to."""
+    """The module that runs the commands."""
     started: list[Running] = field(default_factory=list)
     states: dict[str, str | None] = field(default_factory=dict)
-    """What a test saw of a run, by name."""
+    """States of runs as a test saw them, by name."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -115,7 +115,7 @@ class Desk:
         return self.folder / "runs"
 
     def start(self, *words: str | Path, **environment: str) -> Running:
-        """`python -m vpp …` in this folder."""
+        """Start `python -m vpp …` in this folder."""
         env = {**self.variables, **environment}
         begin = self._forked if self.program == "vpp" else self._spawned
         self.started.append(Running(begin([str(word) for word in words], env)))
@@ -138,7 +138,7 @@ class Desk:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a command started here finds in its environment."""
+        """Environment variables of a command started here."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
         return {
             **inherited,
@@ -154,7 +154,7 @@ class Desk:
         return self.start(*words, **environment).finish()
 
     def run(self, name: str, *words: str | Path, data: Path = PENGUINS, **environment: str) -> Running:
-        """Starts `run` in the directory `name`, small and without a cache."""
+        """Start a small `run` without a cache in the directory `name`."""
         return self.start(
             *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache", "--max-wait", "30"),
             *("--json", "--quiet", "--run-dir", self.folder / name, *words),
@@ -171,7 +171,7 @@ class Desk:
         return RunReader(self.directory(name)).refresh()
 
     def state(self, name: str) -> str | None:
-        """None before there is a run."""
+        """State of a run; None before it exists."""
         return self.look(name).state if (self.folder / name / "run.json").exists() else None
 
     def wait_for(self, name: str, state: str) -> None:
@@ -187,7 +187,7 @@ class Desk:
 
 
 def posterior(directory: RunDirectory) -> dict[str, Any]:
-    """All that must not depend on how a run came to its end."""
+    """Results that must not depend on interruptions."""
     snapshot = RunReader(directory).refresh()
     view = snapshot.view
     usage = view.usage
@@ -207,20 +207,20 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
 
 
 def resumed_steps(directory: RunDirectory) -> list[int | None]:
-    """Where a run went on from, each time it did."""
+    """Steps from which a run was resumed."""
     events = [record.event for record in JournalReader(directory.journal).new_records()]
     return [event.step for event in events if isinstance(event, RunResumed)]
 
 
 def but_times_and_ids(result: dict[str, Any]) -> dict[str, Any]:
-    """What equal runs have in common."""
+    """Fields of a result that are equal for equal runs."""
     calls = {name: count for name, count in result["calls"].items() if name != "cached"}
     rest = {name: value for name, value in result.items() if name not in ("run", "dir", "wall_s", "spent")}
     return {**rest, "calls": calls}
 
 
 class Model:
-    """The demo model behind a server that counts, holds its answers, and refuses, when told to."""
+    """The demo model behind a server that counts calls, and holds or refuses them on request."""
 
     def __init__(self, options: Options | None = None) -> None:
         self._app = DemoServer(options or Options())
@@ -228,12 +228,12 @@ class Model:
         self.asked = 0
         self.answered = 0
         self.bodies: list[dict[str, Any]] = []
-        """As asked."""
+        """Bodies of the requests, in order."""
         self.hold_after: int | None = None
-        """Answers no call after so many, until told otherwise."""
+        """Number of calls after which answers are held back; None for no limit."""
         self.refusal: Reply | None = None
         self.key: str | None = None
-        """The only key it takes; a refusal repeats the one it was given."""
+        """The only accepted key; a refusal repeats the given one."""
 
     @property
     def is_holding(self) -> bool:
@@ -264,7 +264,7 @@ class Model:
 
 
 async def asked_of(app: App, method: str, request: Request) -> Reply:
-    """What the demo server's application answers."""
+    """Answer of the demo server's application."""
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
@@ -289,7 +289,7 @@ def model() -> Iterator[Model]:
 
 @contextmanager
 def served_by_thread(served: M) -> Iterator[M]:
-    """Serves it from a thread of its own."""
+    """Serve the model from a thread."""
     started: SimpleQueue[asyncio.AbstractEventLoop] = SimpleQueue()
     done = asyncio.Event()
 
@@ -333,7 +333,7 @@ def free_port() -> int:
 
 
 def answers_at(url: str) -> bool:
-    """Whether a server is there."""
+    """Return whether a server answers."""
     try:
         with urllib.request.urlopen(f"{url}/models", timeout=2):
             return True

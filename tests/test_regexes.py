@@ -29,7 +29,7 @@ BOUNDED = {
 }
 """Patterns that take the square of the length, each with why no text holds them up."""
 PASSED_ON = {r"[+-]?\d+,\d+": "fullmatch", r"\d{3,}(-\d{3,})+": "fullmatch"}
-"""How patterns are used that are given another name first."""
+"""Uses of patterns that get another name first."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Use:
 
 
 def uses() -> Iterator[Use]:
-    """Every one that stands in the sources."""
+    """Yield every regular expression in the sources."""
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         named = {target.id: node.value for node in ast.walk(tree) for target in _targets(node)}
@@ -62,7 +62,7 @@ def _targets(node: ast.AST) -> list[Any]:
 
 
 def _way(node: ast.Call) -> str:
-    """`compile`, `search` …, where it is re's."""
+    """Name of the called function of `re`, such as `compile`; empty for other calls."""
     match node.func:
         case ast.Attribute(attr=way, value=ast.Name(id="re")) if way in (*WAYS, "compile"):
             return way
@@ -70,7 +70,7 @@ def _way(node: ast.Call) -> str:
 
 
 def _text(node: ast.expr, named: dict[str, ast.expr]) -> str | None:
-    """The pattern, also where it is put together from named ones; what is not known when read is a word."""
+    """Text of the pattern, joined from named parts; a part known only at run time counts as `word`."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -92,7 +92,7 @@ def _flags(node: ast.Call) -> int:
 
 
 def _ways_of(compiled: ast.Call, tree: ast.AST) -> set[str]:
-    """How a compiled one is used in its file: by its name, or else as any there is; `search` where none is seen."""
+    """Methods called on a compiled pattern's name in its file, else on any other name; `search` without any."""
     names = {target.id for node in ast.walk(tree) for target in _targets(node) if node.value is compiled}  # type: ignore[attr-defined]
     used = [
         (node.value.id, node.attr)
@@ -104,12 +104,12 @@ def _ways_of(compiled: ast.Call, tree: ast.AST) -> set[str]:
 
 
 def texts() -> list[str]:
-    """Long runs of one thing, with and without another at their end."""
+    """Texts that repeat one piece, with and without another at the end."""
     return [atom * (LENGTH // len(atom)) + end for atom in ATOMS for end in ("", "!")]
 
 
 def slow(use: Use, tried: list[str]) -> str:
-    """The text that holds it up, in short; empty where none does."""
+    """Shortened first text that takes too long; empty without any."""
     way: Any = getattr(re.compile(use.pattern, use.flags), use.way)
     for text in tried:
         started = time.process_time()
@@ -125,7 +125,7 @@ def slow(use: Use, tried: list[str]) -> str:
 
 @pytest.fixture
 def limit() -> Iterator[None]:
-    """Cuts off one that takes for ever: Python's matcher looks for signals."""
+    """Stop a match that never ends: Python's matcher looks for signals."""
 
     def stop(*_: object) -> None:
         raise TimeoutError

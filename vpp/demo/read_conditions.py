@@ -49,7 +49,7 @@ _value = first(_string, _separate_number, _words)
 
 
 def _choice(joints: str) -> Reader:
-    """Read joined values; the one after `and` or `or` is the last. The subject of a further condition is none."""
+    """Read joined values up to the one after `and` or `or`. A value before a verb is the next condition's subject."""
 
     def read(cursor: Cursor) -> Check | None:
         values: list[str | float] = []
