@@ -2,18 +2,17 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from vpp.cli.system import environment
 from vpp.data.dataset import Dataset
+from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import baseline, rows_of
-from vpp.posterior.metric import Estimate
+from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import load_dataset
-from vpp.runs.summary import result
+from vpp.runs.summary import result, uncertain_points
 from vpp.runs.view import RunView
 from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
@@ -31,26 +30,21 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     """Return the result as a few lines of text."""
     if view.phase == "stopped" and not (view.drawn or view.usage.sent):
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
-    outcome = result(directory, view)
-    metric = outcome["metric"]
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
     if ahead := ahead_words(view.usage.ahead_unused):
         calls += f"; {ahead}"
     dataset = known_rows(lambda: load_dataset(directory, directory.spec()))
     support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
     lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
-    if metric["test"] is not None:
-        lines.append(
-            f"test {_shown(metric['name'], metric['test'])}, training {_shown(metric['name'], metric['train'])}"
-        )
-    if others := _other_scores(outcome["scores"]["test"]):
-        lines.append(f"test {others}")
-    lines += _baseline(dataset, view)
+    test = view.evaluated.get("test")
+    if test is not None:
+        lines.append(f"test {_shown(test)}, training {_shown(view.evaluated.get('train'))}")
+    if test is not None and dataset is not None:
+        lines += [*_other_scores(averaged_score(test, dataset)), _baseline(test, dataset)]
     if directory.spec().endpoint.is_demo and view.usage.calls:
         lines.append("answered by the built-in demo model: a program that applies rules, not a language model")
-    uncertain = outcome["uncertain"]
-    if uncertain["points"] is not None:
-        lines.append(f"uncertain: {uncertain['points']} of {counted(uncertain['of'], 'test row')}")
+    if test is not None and (uncertain := uncertain_points(test)) is not None:
+        lines.append(f"uncertain: {uncertain} of {counted(len(test.rows), 'test row')}")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:
@@ -96,38 +90,27 @@ def heaviest(directory: RunDirectory, view: RunView) -> str:
     return f"one of the {alike} heaviest hypotheses (each {top:.3f}{held}): {text}"
 
 
-def _shown(metric: str, value: float | None) -> str:
-    if value is None:
+def _shown(evaluated: Evaluated | None) -> str:
+    if evaluated is None:
         return "not evaluated"
-    return f"accuracy {percent(value, decimals=1)}" if metric == "accuracy" else miss_words(float(value))
+    is_accuracy = evaluated.metric == "accuracy"
+    return f"accuracy {percent(evaluated.value, decimals=1)}" if is_accuracy else miss_words(evaluated.value)
 
 
-def _baseline(dataset: Dataset | None, view: RunView) -> Iterator[str]:
+def _baseline(test: Evaluated, dataset: Dataset) -> str:
     """Score of the best constant answer on the test rows."""
-    test = view.evaluated.get("test")
-    if test is None or dataset is None:
-        return
     constant = baseline(rows_of(test, dataset), dataset)
     if isinstance(constant.answer, str):
         right = percent(1 - constant.score.error, decimals=1)
-        yield f"always “{one_line(constant.answer)}” gets {right} of the test rows"
-    else:
-        yield f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"
+        return f"always “{one_line(constant.answer)}” gets {right} of the test rows"
+    return f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"
 
 
-def _other_scores(scores: dict[str, Any] | None) -> str:
-    """Format the further scores of the test rows, with standard errors if known."""
-    if scores is None:
-        return ""
-    if "balanced_accuracy" in scores:
-        return f"balanced accuracy {share_text(_estimate(scores, 'balanced_accuracy'))}"
-    mae = f"mean absolute error {number_text(_estimate(scores, 'mae'))}"
-    if scores["r2"] is None:
-        return mae
-    r2 = _estimate(scores, "r2")
-    return f"{mae}, R² {r2_text(r2.value)}{error_text(r2)}"
-
-
-def _estimate(scores: dict[str, Any], name: str) -> Estimate:
-    error = scores[f"{name}_standard_error"]
-    return Estimate(value=float(scores[name]), standard_error=None if error is None else float(error))
+def _other_scores(score: Score) -> Iterator[str]:
+    """Yield the further scores of the test rows, with standard errors if known."""
+    if score.labels:
+        yield f"test balanced accuracy {share_text(score.labels.balanced)}"
+    elif score.numbers:
+        r2 = score.numbers.r2
+        shown = f", R² {r2_text(r2.value)}{error_text(r2)}" if r2 else ""
+        yield f"test mean absolute error {number_text(score.numbers.mae)}{shown}"
