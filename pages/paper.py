@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import blocks, frame, person, pieces
-from pages.parts import endpoint as model
+from pages.parts import blocks, endpoint, frame, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
@@ -234,29 +233,21 @@ def drawn(table: Table) -> str:
 def choose_new() -> None:
     """Ask for a new sweep."""
     blocks.draw(markup.heading("Start a sweep"))
-    answering = choose_endpoint()
-    ready = answering.demo or bool(answering.base_url and answering.model and st.session_state.get("new.sent_ok"))
+    who = st.segmented_control(
+        "Who answers", (endpoint.DEMO, endpoint.SERVER), default=endpoint.DEMO, key="paper.who", required=True
+    )
+    demo = endpoint.Model(endpoint=EndpointSpec(demo=True, model="demo"))
+    model = demo if who == endpoint.DEMO else endpoint.server()
+    answering = replace(model.endpoint, cache=False)
     spec = choose_cells(whole(answering), key="new")
     sweep = SweepDirectory(person.store().folder / folder_name(answering))
     lead = f"This adds to {sweep.path.name}: " if sweep.exists else ""
-    offer("Start the sweep", sweep, spec, ready=ready, lead=lead)
+    offer("Start the sweep", sweep, spec, ready=not model.lacks, lead=lead)
 
 
 def whole(answering: EndpointSpec) -> SweepSpec:
     """Return the paper's own sweep: every task and method."""
     return SweepSpec(endpoint=answering, tasks=tuple(TASKS), methods=PAPER, seeds=SEEDS)
-
-
-def choose_endpoint() -> EndpointSpec:
-    """Ask for the demo model at full speed, or a server as on New run."""
-    who = st.segmented_control(
-        "Who answers", (model.DEMO, model.SERVER), default=model.DEMO, key="paper.who", required=True
-    )
-    return (
-        EndpointSpec(demo=True, model="demo", cache=False)
-        if who == model.DEMO
-        else replace(model.server(), cache=False)
-    )
 
 
 def extend(sweep: SweepDirectory, view: SweepView) -> None:

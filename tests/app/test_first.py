@@ -128,7 +128,7 @@ def test_a_run_without_results_leads_to_watch(app: AppTest, runs: Path) -> None:
     assert "queued behind another run" in shown(app)
 
 
-def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
+def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app: AppTest) -> None:
     upload(app, TABLE, "mine.csv")
     app.number_input(key="new.train").set_value(40)
     app.selectbox(key="new.target").set_value("b").run()
@@ -137,12 +137,6 @@ def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
     assert not app.exception
     assert "<b>mine.csv</b>" in shown(app)
     assert (app.number_input(key="new.train").value, app.selectbox(key="new.target").value) == (40, "b")
-
-
-def test_a_table_stays_in_use_until_another_is_there(app: AppTest) -> None:
-    upload(app, TABLE, "mine.csv")
-    press(app, "Replace")
-    assert "<b>mine.csv</b>" in shown(app)
     upload(app, OTHER, "other.csv")
     assert "<b>other.csv</b>" in shown(app)
     assert "<b>mine.csv</b>" not in shown(app)

@@ -63,19 +63,19 @@ def test_a_split_by_time_offers_dates_first(form: AppTest) -> None:
 def test_a_test_file_is_uploaded_kept_and_described(form: AppTest) -> None:
     choose(form, "A test file")
     assert "Until there is one, rows are drawn by chance." in shown(form)
-    form.file_uploader(key="new.test_upload").set_value(("more.csv", MORE.encode(), "text/csv"))
+    form.file_uploader(key="new.test_file.upload").set_value(("more.csv", MORE.encode(), "text/csv"))
     form.run()
     assert not form.exception
     html = shown(form)
     assert "100 of 312 rows train, 12 test; 200 are not used." in html
     assert "no training row has the label" in html
-    form.button(key="new.test_replace").click().run()
+    form.button(key="new.test_file.replace").click().run()
     assert "Until there is one" in shown(form)
 
 
 def test_a_test_file_without_a_column_is_refused_in_one_line(form: AppTest) -> None:
     choose(form, "A test file")
-    form.file_uploader(key="new.test_upload").set_value(("more.csv", b"size,label\n1,a\n2,b\n", "text/csv"))
+    form.file_uploader(key="new.test_file.upload").set_value(("more.csv", b"size,label\n1,a\n2,b\n", "text/csv"))
     form.run()
     assert "more.csv lacks 'shop', 'day', which shops.csv has" in shown(form).replace("&#x27;", "'")
 
