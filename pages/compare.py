@@ -109,16 +109,11 @@ def page() -> None:
         blocks.draw(*demo, markup.title("Runs side by side"))
     if not candidates:
         st.stop()
-    is_live = any(run.snapshot.state in opening.LIVE for run in candidates)
 
-    @st.fragment(run_every=5.0 if is_live else None)
-    def now() -> None:
-        latest, _ = read(runs, chosen)
-        if is_live and not any(run.snapshot.state in opening.LIVE for run in latest):
-            st.rerun()
-        draw(latest, reference)
+    def is_live() -> bool:
+        return any(run.snapshot.state in opening.LIVE for run in read(runs, chosen)[0])
 
-    now()
+    blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
 
 
 def asked_for() -> list[str]:

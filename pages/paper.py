@@ -72,29 +72,23 @@ def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
 
 def show(sweep: SweepDirectory, view: SweepView) -> None:
     """Draw the model, the progress, the form to extend, and the tables; only a live sweep refreshes."""
-    live = sweep.is_held()
     if view.spec.endpoint.is_demo:
         blocks.draw(markup.DEMO_BANNER)
 
-    @st.fragment(run_every=2.0 if live else None)
-    def now() -> None:
-        progress(sweep, reader(str(sweep.path)).refresh())
-        if live != sweep.is_held():
-            st.rerun()
+    def latest() -> SweepView:
+        return reader(str(sweep.path)).refresh()
 
-    @st.fragment(run_every=6.0 if live else None)
     def numbers() -> None:
-        latest = reader(str(sweep.path)).refresh()
-        draw_tables(latest)
-        choose_cell(sweep, latest.outcomes)
+        draw_tables(latest())
+        choose_cell(sweep, latest().outcomes)
 
     above, form, below = st.container(), st.container(), st.container()
     with above:
-        now()
+        blocks.refreshed(lambda: progress(sweep, latest()), is_live=sweep.is_held, every_s=2.0)
     with below:
-        numbers()
+        blocks.refreshed(numbers, is_live=sweep.is_held, every_s=6.0)
     with form:  # last, since a form that cannot be ends the page
-        if not live:
+        if not sweep.is_held():
             extend(sweep, view)
 
 
@@ -214,7 +208,8 @@ def choose_new(head: str) -> None:
             head,
             "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
             f"The paper’s own, {cost(whole(EndpointSpec(demo=True, model='demo')))}. On the demo model it took nine "
-            "minutes on two cores and cost nothing; that shows how the methods work, not what a language model reaches.",
+            "minutes on two cores and cost nothing; that shows how the methods work, not what a language model "
+            "reaches.",
             "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
         ),
         markup.heading("Start a sweep"),

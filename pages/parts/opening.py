@@ -92,8 +92,9 @@ def open_run(page: str, shows: str) -> OpenRun:
     directory = next((directory for directory in person.store().runs() if directory.id == name), None)
     if directory is None:
         st.session_state.pop("run", None)
-        why = f"There is no run {name} among the runs of this app: it may have been deleted, or the link was made elsewhere."
-        empty(page, "This run cannot be opened", why, PICK, failed=True)
+        why = "it may have been deleted, or the link was made elsewhere."
+        gone = f"There is no run {name} among the runs of this app: {why}"
+        empty(page, "This run cannot be opened", gone, PICK, failed=True)
     try:
         opened = reader(str(directory.path))
         snapshot = opened.refresh()
