@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -126,22 +126,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
-        folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
+        folded = f'<details class="astable"><summary>Show as table</summary>{_numbers(shown)}</details>'
         blocks.draw(finding, folded)
         return
     blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        blocks.draw(numbers(shown))
+        blocks.draw(_numbers(shown))
 
 
-def numbers(figure: "Figure") -> str:
-    """Return the chart's numbers as a table."""
-    return _table(figure.head, figure.rows)
-
-
-@lru_cache(maxsize=64)
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    return markup.table(head, rows, right=range(1, len(head)))
+def _numbers(figure: "Figure") -> str:
+    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
 
 
 # Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
