@@ -23,7 +23,6 @@ def draw() -> None:
         position="sidebar" if person.is_let_in() else "hidden",
     )
     st.set_page_config(page_title=f"{page.title} · VPP")
-    frame.check_environment()
     person.sign_in()
     with st.sidebar:
         frame.list_runs()

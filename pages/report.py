@@ -46,7 +46,11 @@ def page(run: opening.OpenRun) -> None:
     if unread := unread_html(view):
         blocks.draw(unread)
     offer(run)
-    repeat(run)
+    command = repeat_command(run.snapshot.spec)
+    blocks.draw(markup.heading("The same run from a terminal"))
+    st.code(command.script, language=None, wrap_lines=True)
+    if command.notes:
+        blocks.captions(*command.notes)
     check(run)
     blocks.draw(markup.heading("Preview", "report.md · report.html has live charts beside the text"))
     preview(run)
@@ -103,15 +107,6 @@ def downloads(run: opening.OpenRun) -> list[Download]:
     if is_available():
         files.append(Download("posterior.nc", "application/x-netcdf", lambda: posterior_nc(reader)))
     return files
-
-
-def repeat(run: opening.OpenRun) -> None:
-    """Show the command, with a button that copies it."""
-    command = repeat_command(run.snapshot.spec)
-    blocks.draw(markup.heading("The same run from a terminal"))
-    st.code(command.script, language=None, wrap_lines=True)
-    if command.notes:
-        blocks.captions(*command.notes)
 
 
 def check(run: opening.OpenRun) -> None:

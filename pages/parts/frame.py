@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 from streamlit.starlette import App
 
-from pages.parts import blocks, opening, person, pieces
+from pages.parts import opening, person, pieces
 from vpp.errors import VppError
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import NAME_LENGTH, RunDirectory
@@ -42,15 +42,6 @@ def enter() -> None:
 def stylesheet() -> None:
     """Add the app's stylesheet."""
     st.html(opening.ASSETS / "vpp.css")
-
-
-def check_environment() -> None:
-    """Stop the page if a variable cannot be used, and say what is wrong with it."""
-    try:
-        person.environment()
-    except VppError as error:
-        blocks.draw(markup.state("This environment cannot be used", str(error), failed=True, alone=True))
-        st.stop()
 
 
 # The list of runs in the sidebar

@@ -71,18 +71,13 @@ def confirm(run: opening.OpenRun) -> None:
     with st.container(horizontal=True):
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
             with opening.refusals("The run was not deleted"):
-                forget(run)
+                store.delete(run.directory)
+                st.session_state.pop(CONFIRMING, None)
+                st.session_state.pop("run", None)
+                st.session_state[opening.DELETED] = run.directory.id
+                st.query_params.pop("run", None)
                 st.rerun()
         st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
-
-
-def forget(run: opening.OpenRun) -> None:
-    """Delete the run, and close it in this browser session."""
-    store.delete(run.directory)
-    st.session_state.pop(CONFIRMING, None)
-    st.session_state.pop("run", None)
-    st.session_state[opening.DELETED] = run.directory.id
-    st.query_params.pop("run", None)
 
 
 def cache() -> None:

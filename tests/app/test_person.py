@@ -62,13 +62,14 @@ def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeyp
         pass
 
 
-def test_runs_are_counted_while_no_other_start_can_come_between(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_counted_while_no_other_start_can_come_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_home(tmp_path, monkeypatch)
     seen: list[tuple[RunDirectory | None, bool]] = []
-    monkeypatch.setattr(person, "check_caps", lambda but: seen.append((but, person._STARTING.locked())))
-    monkeypatch.setattr(person, "keys_of", lambda _: Keys(learner="sk"))
+    monkeypatch.setattr(person, "check_runs", lambda _, but, **__: seen.append((but, person._STARTING.locked())))
     run = RunDirectory("a")
-    with person.starting(SWEEP.endpoint, run) as keys:
-        assert keys.learner == "sk"
+    with person.starting(SWEEP.endpoint, run):
         assert person._STARTING.locked()
     assert seen == [(run, True)]
 
