@@ -13,9 +13,7 @@ from pages.parts import blocks
 from pages.parts.opening import ASSETS, OpenRun
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.counts import sizes_text
@@ -204,20 +202,6 @@ def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figu
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
     return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
-
-
-class Prompts:
-    """The optimizer's prompts, each rebuilt once."""
-
-    def __init__(self, run: OpenRun, snapshot: Snapshot) -> None:
-        self._run = run
-        self._maker = PromptMaker(snapshot.spec, run.reader.dataset(), answers=run.reader.read_answers)
-
-    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """Return the prompt of a slot's proposal at a step; None while it is unknown."""
-        proposed = hash(view.steps[step].proposed.get(slot))
-        made_from = (str(self._run.directory.path), "prompt", view.began_at, step, slot, proposed)
-        return _DRAWINGS.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
 
 
 def _bytes(made: "Figure") -> int:
