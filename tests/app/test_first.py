@@ -106,9 +106,12 @@ def test_a_finished_example_opens_on_every_page_and_starts_nothing(
     assert sorted(path.name for path in (runs / run).iterdir()) == shipped
 
 
-def test_a_missing_run_is_named_with_ways_to_begin(app: AppTest) -> None:
+def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTest) -> None:
     app.run()
     for page in ("watch", "posterior", "disagreement", "compare", "report"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert "No runs yet" in shown(app)
+        assert names(app) == ["Look at a finished example", "Use my own CSV"]
         app.session_state["run"] = "20200101-0000-nothing-smc-0000"
         app.switch_page(f"pages/{page}.py").run()
         assert "This run cannot be opened" in shown(app), page
@@ -124,6 +127,9 @@ def test_a_run_without_results_leads_to_watch(app: AppTest, runs: Path) -> None:
         ("report", "Nothing to report yet"),
     ):
         assert said in shown(opened(app, reader, page)), page
+        assert not app.get("download_button")
+        assert "Ruled out" not in shown(app)
+        assert "Ask the posterior" not in shown(app)
     press(app, "Watch the run")
     assert "queued behind another run" in shown(app)
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import names, opened, shown, upload
+from tests.app.drawn import opened, shown, upload
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -23,15 +23,6 @@ from vpp.settings import Config, preset
 from vpp.wording.options import DEMO_PRIOR
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
-
-
-def test_a_page_without_a_run_says_what_to_do(app: AppTest) -> None:
-    app.run()
-    for page in PAGES:
-        app.switch_page(page).run()
-        assert not app.exception
-        assert "No runs yet" in shown(app)
-        assert names(app) == ["Look at a finished example", "Use my own CSV"]
 
 
 def test_a_run_that_is_deleted_while_it_is_shown_is_named(
