@@ -108,14 +108,12 @@ def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(middleware.config, "get_option", options.__getitem__)
 
 
-def test_a_malformed_origin_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_origin_or_one_without_the_servers_tls_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     _allow(monkeypatch, "own.example")
     for origin in ("http://[", "http://[::1", "https://]"):
         assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin))), origin
-
-
-def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "own.example")
     assert middleware.refused(scope("PUT", "/", origin="http://own.example")) is None
     assert middleware.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
     for known in ({"scheme": "https"}, {"x_forwarded_proto": "https"}):

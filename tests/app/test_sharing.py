@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,7 +15,7 @@ from vpp.drawing.cache import DrawingCache
 class Noting(DrawingCache):
     """Notes what every drawing that it makes was made from."""
 
-    made: Counter[Any] = Counter()
+    made: ClassVar[Counter[Any]] = Counter()
 
     def _store(self, key: Any, made: object, size: int) -> None:
         self.made[key] += 1
