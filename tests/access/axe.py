@@ -55,12 +55,9 @@ class Finding:
 
     @property
     def is_let_pass(self) -> bool:
-        """Whether only the contrast of 7 to 1 is missed by a colour held to 4.5 to 1, which another rule checks."""
-        return self.rule == ENHANCED and self.ink in HELD_TO_AA
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether Streamlit's own elements are known to break this rule."""
+        """Whether a colour held to 4.5 to 1 misses only 7 to 1, or Streamlit's element is known to break the rule."""
+        if self.is_ours:
+            return self.rule == ENHANCED and self.ink in HELD_TO_AA
         return any((self.rule, self.testid) == (each.rule, each.testid) for each in LISTED)
 
 
@@ -82,11 +79,6 @@ def findings(page: Page) -> list[Finding]:
     return [Finding(**node) for node in found["nodes"]]
 
 
-def ours(found: list[Finding]) -> list[Finding]:
-    """Return the findings that are ours to fix."""
-    return [each for each in found if each.is_ours and not each.is_let_pass]
-
-
-def unlisted(found: list[Finding]) -> list[Finding]:
-    """Return the findings in Streamlit's elements that are not on the list."""
-    return [each for each in found if not each.is_ours and not each.is_listed]
+def faults(page: Page) -> list[Finding]:
+    """Return the findings that are ours to fix, and those in Streamlit's elements that are not on the list."""
+    return [each for each in findings(page) if not each.is_let_pass]

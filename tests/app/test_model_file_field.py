@@ -11,6 +11,8 @@ from tests.app.drawn import shown
 from tests.app.test_endpoint_field import WITHIN_S, form
 from tests.gguf.built import model_file
 
+LACKS = "Give the path of a model file first, or take the demo model."
+
 
 @pytest.fixture
 def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
@@ -31,6 +33,10 @@ def typed(field: AppTest, path: object) -> str:
 
 
 def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> None:
+    field.run()
+    assert "cannot be used" not in shown(field)
+    assert field.session_state["model"].lacks == LACKS
+    assert field.button(key="new.test_endpoint").disabled
     path = model_file(tmp_path, "small.gguf")
     html = typed(field, path)
     assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in html
@@ -40,13 +46,6 @@ def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> N
     assert not field.button(key="new.test_endpoint").disabled
 
 
-def test_no_path_yet_is_asked_for(field: AppTest) -> None:
-    field.run()
-    assert "cannot be used" not in shown(field)
-    assert field.session_state["model"].lacks == "Give the path of a model file first, or take the demo model."
-    assert field.button(key="new.test_endpoint").disabled
-
-
 def test_another_file_is_refused_and_nothing_of_it_is_shown(field: AppTest, tmp_path: Path) -> None:
     (tmp_path / "passwords").write_text("root:<b>toor</b>")
     assert "<script>" not in typed(field, "<script>alert(1)</script>")
@@ -54,7 +53,7 @@ def test_another_file_is_refused_and_nothing_of_it_is_shown(field: AppTest, tmp_
     assert "This file cannot be used" in there
     assert "toor" not in there
     assert there.replace("passwords", "") == missing.replace("nothing", "")
-    assert field.session_state["model"].lacks == "Give the path of a model file first, or take the demo model."
+    assert field.session_state["model"].lacks == LACKS
 
 
 def test_a_missing_library_is_shown_with_the_command(
