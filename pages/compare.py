@@ -289,7 +289,7 @@ def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
     for title, ideas in kinds.items():
         if not ideas and title != everyone:
             continue
-        words = kind_sentence(ideas, shared) if ideas else "No idea."
+        words = kind_sentence(ideas, shared) if ideas else "No shared idea."
         blocks.draw(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>')
         more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
         if ideas:

@@ -10,7 +10,7 @@ from pages.parts import opening
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown, upload
-from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.budget import Cap, Price
@@ -78,10 +78,3 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     press(app, "Raise the cap and go on")
     assert reader.directory.spec().cap == Cap(calls=500)
     assert [each.path for each in started] == [reader.directory.path]
-
-
-def test_a_finished_run_tells_nothing_of_caps_and_prices(app: AppTest, tmp_path: Path) -> None:
-    opened(app, labels(tmp_path), "watch")
-    assert "Calls" in shown(app)
-    assert "so far" not in shown(app)
-    assert ", cap" not in shown(app)

@@ -17,7 +17,6 @@ from tests.app.drawn import app_over, names, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
@@ -56,7 +55,9 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: Path) -> None:
+def test_a_newcomer_reads_what_it_does_and_sees_three_ways_which_are_folded_once_there_is_a_run(
+    app: AppTest, runs: Path
+) -> None:
     unpack(SHIPPED, runs)
     app.run()
     assert shown(app).count('<p class="say">') == 3
@@ -67,6 +68,10 @@ def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: P
         "Look at a finished run of a real language model",
     ]
     assert "What this does" not in str([fold.label for fold in app.expander])
+    labels(runs)
+    app.run()
+    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
+    assert names(app)[0] == "Look at a finished example"
 
 
 def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,13 +81,6 @@ def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: p
     (directory,) = started
     assert directory.spec().endpoint.demo_latency_ms == opening.READABLE_MS
     assert f"run {directory.id}" in shown(app)
-
-
-def test_a_visitor_with_runs_finds_the_introduction_folded(app: AppTest, runs: Path) -> None:
-    labels(runs)
-    app.run()
-    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
-    assert "Look at a finished example" in names(app)
 
 
 @pytest.mark.parametrize(
@@ -149,24 +147,14 @@ def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app
     assert not app.file_uploader
 
 
-@pytest.fixture
-def watched(app: AppTest, runs: Path) -> tuple[AppTest, RunReader]:
-    """Watch of a finished run, its last fold open."""
+def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTest, runs: Path) -> None:
     reader = labels(runs)
     app.session_state["this_run"] = True
-    return opened(app, reader, "watch"), reader
-
-
-def test_a_run_is_renamed(watched: tuple[AppTest, RunReader]) -> None:
-    app, reader = watched
+    opened(app, reader, "watch")
     app.text_input(key=f"this_run.name.{reader.directory.id}").set_value("Halves <b>")
     press(app, "Rename the run")
     assert reader.directory.spec().name == "Halves <b>"
     assert "<h1>Halves &lt;b&gt;</h1>" in shown(app)
-
-
-def test_a_run_is_deleted_after_a_question_that_names_it(watched: tuple[AppTest, RunReader]) -> None:
-    app, reader = watched
     press(app, "Delete this run")
     assert f"Run {reader.directory.id}: its hypotheses" in shown(app)
     press(app, "Keep it")

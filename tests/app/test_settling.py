@@ -138,9 +138,3 @@ def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
     app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
     assert "no input can divide it" in shown(app)
     assert ASK not in [b.key for b in app.button]
-
-
-def test_nothing_is_asked_before_the_first_population(section: Any, tmp_path: Path) -> None:
-    events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
-    app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
-    assert "No particles yet" in shown(app)

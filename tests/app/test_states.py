@@ -48,6 +48,8 @@ def test_balanced_accuracy_is_shown_at_the_end_and_in_the_list_if_far_from_accur
     assert "finished · 50.0 % · balanced 83.3 % · " in row["note"].replace("\N{NO-BREAK SPACE}", " ")
     html = re.sub(r"<[^>]*>", "", shown(opened(app, reader, "watch")))
     assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
+    assert "so far" not in html, "no price was given"
+    assert ", cap" not in html
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
