@@ -9,7 +9,7 @@ def draw() -> None:
     """Draw one visitor's page."""
     st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
     st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
-    frame.stylesheet()
+    st.html(opening.ASSETS / "vpp.css")
     page = st.navigation(
         [
             st.Page("pages/new_run.py", title="New run", default=True),

@@ -1,5 +1,7 @@
 """Actions on the open run: rename, start again with changes, delete; and the response cache."""
 
+from contextlib import closing
+
 import streamlit as st
 
 from pages.parts import blocks, opening, person
@@ -90,14 +92,12 @@ def cache() -> None:
         left.html(markup.block(markup.caption(str(error))))
         return
     cleared = ""
-    try:
+    with closing(responses):
         if right.button("Clear the cache", key="this_run.clear", width="stretch"):
             before = responses.info()
             responses.clear()
             cleared = f"Cleared {counted(before[0], 'answer')}, {before[1] / 2**20:.1f} MiB. "
         entries, size = responses.info()
-    finally:
-        responses.close()
     words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
     without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
     left.html(markup.block(markup.caption(words + without)))
