@@ -79,14 +79,15 @@ class Shelf:
 
 def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
-    stored = {directory.id: directory for directory in person.store().runs()}
-    kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
+    stored = enumerate(person.store().runs())
+    kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
     return Shelf(kept, {run: opening.settings(directory) for run, directory in kept.items()})
 
 
 def page() -> None:
     """Draw the choice of runs, then the comparison, which follows live runs."""
-    asked = asked_for()
+    named = st.query_params.get("compare", "").split(",")
+    asked = list(dict.fromkeys(filter(None, named)))[: len(CODES)]
     runs = shelf(asked)
     if not st.query_params.get("run") and not st.session_state.get("run"):
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
@@ -116,12 +117,6 @@ def page() -> None:
     blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
 
 
-def asked_for() -> list[str]:
-    """Return the run ids in the address, each once."""
-    named = st.query_params.get("compare", "")
-    return list(dict.fromkeys(filter(None, named.split(","))))[: len(CODES)]
-
-
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
     """Ask for the runs to compare; their letters follow the order of picking."""
     fill(runs, asked, opened)
@@ -143,17 +138,17 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
 
 def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
     """Pick the runs that a link names, else those picked before, else those on the open run's rows, oldest first."""
-    is_link = bool(asked) and asked != st.session_state.get("compare.kept")
-    if is_link:
+    kept, picked = st.session_state.get("compare.kept", []), st.session_state.get("compare.runs")
+    if asked and asked != kept:
         st.session_state.pop("compare.against", None)
-    if is_link or "compare.runs" not in st.session_state:
-        kept = st.session_state.get("compare.kept", [])
-        first = asked if is_link else kept if opened in kept else []
-        known = [run for run in first if run in runs.directories]
-        st.session_state["compare.runs"] = known or sorted(runs.same_rows(opened)[:AT_FIRST])
-    there = [run for run in st.session_state["compare.runs"] if run in runs.directories]
-    if there != st.session_state["compare.runs"]:  # a run was deleted meanwhile
-        st.session_state["compare.runs"] = there
+        picked = asked
+    elif picked is None:
+        picked = kept if opened in kept else []
+    elif not picked:
+        return  # by hand
+    there = [run for run in picked if run in runs.directories]  # a run may have been deleted meanwhile
+    if not there or there != st.session_state.get("compare.runs"):
+        st.session_state["compare.runs"] = there or sorted(runs.same_rows(opened)[:AT_FIRST])
 
 
 def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:

@@ -123,7 +123,7 @@ def draw_matrix(
     legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
     blocks.captions(f"{legend} {merged}".strip())
-    pieces.rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    pieces.steady(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
     words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
     blocks.captions(words)
     return chosen is not None

@@ -51,10 +51,7 @@ def draw() -> None:
 
 
 def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
-    """Ask for method, model, prompts, prices and a cap; end the page at a part that is refused.
-
-    The endpoint may still be incomplete.
-    """
+    """Ask for everything but the rows; end the page at a part that is refused. The endpoint may be incomplete."""
     data_part = st.container()
     blocks.draw(markup.heading("2\u2002Method"))
     config = method.choose_config(prior=rows.prior, is_task=rows.is_task, task=rows.task)
@@ -69,7 +66,15 @@ def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
         below.html(markup.block(markup.caption(words)))
     blocks.draw(markup.heading("3\u2002Model"))
     model = choose_model(opening.READABLE_MS)
-    endpoint, earlier = model.endpoint, rows.earlier
+    return completed(dataset, config, model, rows.earlier), dataset, model
+
+
+def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None) -> RunSpec:
+    """Ask for prompts, prices and a cap; return the run's settings.
+
+    earlier: those of the run that is started again; the form does not ask for all of them.
+    """
+    endpoint = model.endpoint
     if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # time and context of a model file are its own
         of = earlier.endpoint
         endpoint = replace(endpoint, timeout_s=of.timeout_s, max_wait_s=of.max_wait_s, context_length=of.context_length)
@@ -81,7 +86,7 @@ def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
         earlier=earlier.templates if earlier else None,
     )
     prices, cap = budget.choose_budget(endpoint)
-    spec = RunSpec(
+    return RunSpec(
         name=earlier.name if earlier else "",
         config=config,
         endpoint=endpoint,
@@ -92,13 +97,12 @@ def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
         prices=prices,
         cap=cap,
     )
-    return spec, dataset, model
 
 
 def offer_start(spec: RunSpec, dataset: Dataset, model: Model) -> None:
     """Draw the button, and say what the run still needs, or what it does."""
-    if model.doubt_html:
-        st.html(model.doubt_html)
+    if doubt := model.doubt_html:
+        st.html(doubt)
     if st.button("Start the run", type="primary", width="stretch", disabled=bool(model.lacks), key="new.start"):
         with opening.refusals("The run cannot start"):
             prepared = Preparation(

@@ -166,17 +166,15 @@ def _ranges(key: str) -> dict[str, Any]:
 _STEADY = component("steady")
 
 
-def steady(html: str, *, key: str) -> None:
-    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view."""
-    _STEADY(data={"html": html}, key=key, on_row_change=lambda: None)
+def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:
+    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view.
 
-
-def rows_to_open(html: str, *, key: str, on_open: Callable[[int], None]) -> None:
-    """Draw a table whose rows can be opened; `on_open` gets the row's id before the page is drawn again."""
+    on_open: gets the id of a table's row that is opened, before the page is drawn again.
+    """
 
     def open_row() -> None:
         row = st.session_state[key].get("row")
-        if row is not None:
+        if on_open and row is not None:
             on_open(int(row))
 
     _STEADY(data={"html": html}, key=key, on_row_change=open_row)
@@ -201,9 +199,8 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
+    def size(made: "Figure") -> int:
+        """Estimate bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table."""
+        return 100 * len(made.rows) * len(made.head) * 3
 
-
-def _bytes(made: "Figure") -> int:
-    """Estimate a chart's size: its numbers are held in the chart, in its JSON, and as text in its table."""
-    return 100 * len(made.rows) * len(made.head) * 3
+    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=size)

@@ -45,8 +45,9 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
 
     steer(page, run)
     expect(listed).to_contain_text("SMC · stopped")
-    page.get_by_role("slider", name="Step shown").press("Home")
-    expect(page.get_by_text("Hypotheses at step 0").first).to_be_visible()
+    for key, shown in (("Home", "Hypotheses at step 0"), ("End", "at the end")):
+        page.get_by_role("slider", name="Step shown").press(key)
+        expect(page.get_by_text(shown).first).to_be_visible()
 
     complete = (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1
     page.get_by_role("button", name="Resume").click()
