@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.usage import Usage
@@ -16,19 +17,12 @@ OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "202
 
 
 @pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path / "runs", monkeypatch)
-
-
-@pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """Two runs on the same rows, and one on others."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    under(inspected.labels(tmp_path / "a"), folder, OLD)
-    under(other(tmp_path / "b"), folder, NEW)
-    under(all_right(tmp_path / "c", YES_NO), folder, FAR)
-    return folder
+    under(inspected.labels(tmp_path / "a"), tmp_path, OLD)
+    under(other(tmp_path / "b"), tmp_path, NEW)
+    under(all_right(tmp_path / "c", YES_NO), tmp_path, FAR)
+    return tmp_path
 
 
 def opened(app: AppTest, run: str = "", **query: str) -> str:
