@@ -73,8 +73,8 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
         st.file_uploader(label, type=None, key=field, on_change=take)
         return None
     with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key=key.replace(".", "_")):
-        forget = st.session_state.pop
-        st.button(another, key=f"{key}.replace", type="tertiary", on_click=forget, args=(key,))
+        # It stays in the session, as None: the introduction above remains folded.
+        st.button(another, key=f"{key}.replace", type="tertiary", on_click=st.session_state.update, args=({key: None},))
     return file
 
 
@@ -156,7 +156,9 @@ def choose_kinds(table: Table) -> Table:
     keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
     given: dict[str, Kind] = {name: st.session_state.get(key, AS_FOUND) for name, key in keys.items()}
     chosen = {name: kind for name, kind in given.items() if kind != AS_FOUND}
-    with st.expander("Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else "")):
+    with st.expander(
+        "Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else ""), key="new.kinds_fold"
+    ):
         left, right = st.columns(2)
         name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
         right.selectbox(
