@@ -9,7 +9,7 @@ def draw() -> None:
     """Draw one visitor's page."""
     st.set_page_config(page_title="VPP", page_icon=str(opening.ASSETS / "icon.svg"), layout="wide")
     st.logo(str(opening.ASSETS / "logo.svg"), size="large", icon_image=str(opening.ASSETS / "icon.svg"))
-    frame.stylesheet()
+    st.html(opening.ASSETS / "vpp.css")
     page = st.navigation(
         [
             st.Page("pages/new_run.py", title="New run", default=True),
@@ -23,7 +23,6 @@ def draw() -> None:
         position="sidebar" if person.is_let_in() else "hidden",
     )
     st.set_page_config(page_title=f"{page.title} · VPP")
-    frame.check_environment()
     person.sign_in()
     with st.sidebar:
         frame.list_runs()

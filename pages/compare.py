@@ -33,7 +33,7 @@ from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines
 from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
 from vpp.inspection.conditions import conditions
-from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas, shared_ideas
+from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
@@ -73,27 +73,21 @@ class Shelf:
 
     def same_rows(self, run: str) -> list[str]:
         """Return the runs on the same rows as this one: itself first, then the newest."""
-        own = self.specs.get(run)
-        if own is None:
-            return [run]
-        others = [other for other, spec in self.specs.items() if spec and other != run and _rows(spec) == _rows(own)]
-        return [run, *others]
-
-
-def _rows(spec: RunSpec) -> object:
-    return spec.dataset.get("fingerprint")
+        rows = {other: spec.dataset.get("fingerprint") for other, spec in self.specs.items() if spec}
+        return [run, *(other for other in rows if run in rows and other != run and rows[other] == rows[run])]
 
 
 def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
-    stored = {directory.id: directory for directory in person.store().runs()}
-    kept = {run: directory for i, (run, directory) in enumerate(stored.items()) if i < LISTED or run in asked}
+    stored = enumerate(person.store().runs())
+    kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
     return Shelf(kept, {run: opening.settings(directory) for run, directory in kept.items()})
 
 
 def page() -> None:
     """Draw the choice of runs, then the comparison, which follows live runs."""
-    asked = asked_for()
+    named = st.query_params.get("compare", "").split(",")
+    asked = list(dict.fromkeys(filter(None, named)))[: len(CODES)]
     runs = shelf(asked)
     if not st.query_params.get("run") and not st.session_state.get("run"):
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
@@ -104,30 +98,23 @@ def page() -> None:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
     reference = pick_reference(runs, chosen, opened.directory.id)
-    keep(chosen, reference)
+    # In the address for sharing, in the session for coming back.
+    st.session_state["compare.kept"] = chosen
+    st.query_params["compare"] = ",".join(chosen)
+    st.query_params["against"] = reference
     candidates, unread = read(runs, chosen)
     for run, why in unread:
         blocks.failed(f"{run} cannot be compared", why)
+    demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in candidates) else []
     with title_place:
-        head(candidates)
+        blocks.draw(*demo, markup.title("Runs side by side"))
     if not candidates:
         st.stop()
-    is_live = any(run.snapshot.state in opening.LIVE for run in candidates)
 
-    @st.fragment(run_every=5.0 if is_live else None)
-    def now() -> None:
-        latest, _ = read(runs, chosen)
-        if is_live and not any(run.snapshot.state in opening.LIVE for run in latest):
-            st.rerun()
-        draw(latest, reference)
+    def is_live() -> bool:
+        return any(run.snapshot.state in opening.LIVE for run in read(runs, chosen)[0])
 
-    now()
-
-
-def asked_for() -> list[str]:
-    """Return the run ids in the address, each once."""
-    named = st.query_params.get("compare", "")
-    return list(dict.fromkeys(filter(None, named.split(","))))[: len(CODES)]
+    blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
@@ -143,28 +130,25 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
     )
     unknown = [run for run in asked if run not in runs.directories]
     if unknown:
-        words = f"The address names {counted(len(unknown), 'run')} that {_is_are(unknown)} not in the runs folder: "
+        are = "is" if len(unknown) == 1 else "are"
+        words = f"The address names {counted(len(unknown), 'run')} that {are} not in the runs folder: "
         blocks.captions(words + listed(unknown) + ".")
     return list(picked)
 
 
 def fill(runs: Shelf, asked: Sequence[str], opened: str) -> None:
     """Pick the runs that a link names, else those picked before, else those on the open run's rows, oldest first."""
-    is_link = bool(asked) and asked != st.session_state.get("compare.kept")
-    if is_link:
+    kept, picked = st.session_state.get("compare.kept", []), st.session_state.get("compare.runs")
+    if asked and asked != kept:
         st.session_state.pop("compare.against", None)
-    if is_link or "compare.runs" not in st.session_state:
-        kept = st.session_state.get("compare.kept", [])
-        first = asked if is_link else kept if opened in kept else []
-        known = [run for run in first if run in runs.directories]
-        st.session_state["compare.runs"] = known or sorted(runs.same_rows(opened)[:AT_FIRST])
-    there = [run for run in st.session_state["compare.runs"] if run in runs.directories]
-    if there != st.session_state["compare.runs"]:  # a run was deleted meanwhile
-        st.session_state["compare.runs"] = there
-
-
-def _is_are(items: Sequence[object]) -> str:
-    return "is" if len(items) == 1 else "are"
+        picked = asked
+    elif picked is None:
+        picked = kept if opened in kept else []
+    elif not picked:
+        return  # by hand
+    there = [run for run in picked if run in runs.directories]  # a run may have been deleted meanwhile
+    if not there or there != st.session_state.get("compare.runs"):
+        st.session_state["compare.runs"] = there or sorted(runs.same_rows(opened)[:AT_FIRST])
 
 
 def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
@@ -175,13 +159,6 @@ def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
     if st.session_state.get("compare.against") not in chosen:
         st.session_state["compare.against"] = usual
     return str(st.selectbox("Set against", chosen, format_func=runs.label, **blocks.lasting("compare.against")))
-
-
-def keep(chosen: list[str], reference: str) -> None:
-    """Keep the choice in the address, for sharing, and in the session, for coming back."""
-    st.session_state["compare.kept"] = chosen
-    st.query_params["compare"] = ",".join(chosen)
-    st.query_params["against"] = reference
 
 
 def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
@@ -201,12 +178,15 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     if not candidates:
         return
     ids = [run.id for run in candidates]
-    comparison = compared(candidates, ids.index(reference) if reference in ids else 0)
+    place = ids.index(reference) if reference in ids else 0
+    state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
+    comparison, shared = pieces.remembered("compare.made", state, lambda: made(candidates, place))
     lead(comparison)
     draw_standings(comparison)
     draw_spreads(comparison)
     draw_curves(comparison)
-    draw_ideas(comparison)
+    if shared:
+        draw_ideas(comparison, shared)
     draw_points(comparison)
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
@@ -214,28 +194,11 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     thresholds.draw_expander()
 
 
-def compared(candidates: Sequence[Candidate], reference: int) -> Comparison:
-    """Return the comparison, made again only if a run has changed."""
-    state = state_of(candidates, reference)
-    return pieces.remembered("compare.made", state, lambda: compare(candidates, reference=reference))
-
-
-def state_of(runs: Sequence[Candidate], reference: int) -> object:
-    """Return a key that changes when a run has changed, or another is the reference."""
-    return tuple((run.id, run.view.last_at, run.snapshot.state) for run in runs), reference
-
-
-def alone() -> str:
-    """Say how to compare a run that is shown alone."""
-    if len(person.store().runs()) == 1:
-        return "It is the only run: start it again with changes, at the foot of Watch, to compare the two here."
-    return "Pick another run above to compare this one with."
-
-
-def head(runs: Sequence[Candidate]) -> None:
-    """Draw the title, under a banner if a demo model answered."""
-    demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in runs) else []
-    blocks.draw(*demo, markup.title("Runs side by side"))
+def made(candidates: Sequence[Candidate], reference: int) -> tuple[Comparison, SharedIdeas | None]:
+    """Return the comparison, and the ideas of the runs with the same test rows; None if there are not two."""
+    comparison = compare(candidates, reference=reference)
+    alike = {place: comparison.runs[place] for place in comparison.comparable}
+    return comparison, shared_ideas(alike) if len(alike) > 1 else None
 
 
 def lead(comparison: Comparison) -> None:
@@ -244,10 +207,10 @@ def lead(comparison: Comparison) -> None:
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
     damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
-    notes += (
-        [f"The journal of {listed(damaged)} is damaged: only what comes before the damage counts."] if damaged else []
-    )
-    notes += [alone()] if len(runs) == 1 else []
+    if damaged:
+        notes += [f"The journal of {listed(damaged)} is damaged: only what comes before the damage counts."]
+    if len(runs) == 1:
+        notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = fitted(comparison.base) if comparison.comparable else None
     blocks.draw(markup.saying(verdict(comparison, simple, at=thresholds.chosen())), *map(markup.caption, notes))
 
@@ -307,41 +270,25 @@ def draw_curves(comparison: Comparison) -> None:
     blocks.draw(legend_html(runs))
 
 
-def draw_ideas(comparison: Comparison) -> None:
+def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
     """Draw the ideas that several runs share, and those of one."""
     places = comparison.comparable
-    if len(places) < 2:
-        return
-    shared = ideas_of(comparison)
     rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
     blocks.draw(markup.heading("Shared and unshared ideas", rows))
-    letters = [CODES[place] for place in places]
-    everyone = "both" if len(places) == 2 else "all"
-    draw_kind(f"In {everyone}", shared.held_by(*places), comparison, shared, f"No idea is in {everyone}.")
-    if len(places) > 2:
-        draw_kind("In some", shared.partly, comparison, shared, "")
-    for letter, place in zip(letters, places, strict=True):
-        draw_kind(f"Only in {letter}", shared.held_by(place), comparison, shared, "")
-
-
-def ideas_of(comparison: Comparison) -> SharedIdeas:
-    """Return the shared ideas, made again only if a run has changed."""
-    runs = {place: comparison.runs[place] for place in comparison.comparable}
-    state = state_of(comparison.runs, comparison.reference)
-    return pieces.remembered("compare.ideas", state, lambda: shared_ideas(runs))
-
-
-def draw_kind(
-    title: str, ideas: tuple[SharedIdea, ...], comparison: Comparison, shared: SharedIdeas, nothing: str
-) -> None:
-    """Draw the ideas that the same runs have, heaviest first."""
-    if not ideas and not nothing:
-        return
-    words = kind_sentence(ideas, shared) if ideas else nothing
-    blocks.draw(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>')
-    more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
-    if ideas:
-        blocks.draw(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs))))
+    everyone = "In both" if len(places) == 2 else "In all"
+    kinds = {
+        everyone: shared.held_by(*places),
+        "In some": shared.partly if len(places) > 2 else (),
+        **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
+    }
+    for title, ideas in kinds.items():
+        if not ideas and title != everyone:
+            continue
+        words = kind_sentence(ideas, shared) if ideas else "No shared idea."
+        blocks.draw(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>')
+        more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
+        if ideas:
+            blocks.draw(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs))))
 
 
 def draw_points(comparison: Comparison) -> None:

@@ -1,7 +1,8 @@
 """Disagreement: the test points on which the particles differ, and whether doubt means error."""
 
+from functools import partial
+
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
@@ -40,7 +41,12 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the last evaluation of the test rows."""
     test = snapshot.view.evaluated.get("test")
     if test is None:
-        not_asked(run)
+        opening.not_yet(
+            run,
+            "The test rows have not been asked yet",
+            "They are asked when the run ends or is stopped, or every n steps if the run is set so. "
+            "A run that was interrupted or failed asks them once it is resumed.",
+        )
         return
     test_points, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
     live = snapshot.state in opening.LIVE
@@ -51,16 +57,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     matrix(run, snapshot, test, test_points)
     particles(run, test)
     judged(run, test, test_points, at)
-
-
-def not_asked(run: opening.OpenRun) -> None:
-    """Say when the test rows will be evaluated."""
-    opening.not_yet(
-        run,
-        "The test rows have not been asked yet",
-        "They are asked when the run ends or is stopped, or every n steps if the run is set so. "
-        "A run that was interrupted or failed asks them once it is resumed.",
-    )
 
 
 def summary_figures(
@@ -85,13 +81,20 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_point
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in test_points if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
-    alike = size > 1 and columns_chosen(right, size) == ALIKE
+    columns = EACH
+    if size > 1:
+        columns = right.segmented_control(
+            "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
+            required=True, label_visibility="collapsed",
+        )  # fmt: skip
     shown = uncertain if only else test_points
-    most = int(st.session_state.get(_most(run), MOST))
-    inside = draw_matrix(run, snapshot, test, test_points, shown[:most], alike=alike)
+    key = f"disagreement.most.{run.directory.id}"
+    most = int(st.session_state.get(key, MOST))
+    inside = draw_matrix(run, snapshot, test, test_points, shown[:most], alike=columns == ALIKE)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
-        st.button(f"Show {more} more", on_click=show, args=(run, most + more), key="disagreement.more")
+        show = partial(st.session_state.__setitem__, key, most + more)
+        st.button(f"Show {more} more", on_click=show, key="disagreement.more")
     opened(run, snapshot, test, test_points, is_drawn=inside)
 
 
@@ -120,7 +123,7 @@ def draw_matrix(
     legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike else ""
     blocks.captions(f"{legend} {merged}".strip())
-    pieces.rows_to_open(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    pieces.steady(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
     words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
     blocks.captions(words)
     return chosen is not None
@@ -129,24 +132,6 @@ def draw_matrix(
 def open_row(row: int) -> None:
     """Open a row, or close the open one."""
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
-
-
-def show(run: opening.OpenRun, rows: int) -> None:
-    """Show so many rows of this run's matrix from now on."""
-    st.session_state[_most(run)] = rows
-
-
-def columns_chosen(place: DeltaGenerator, size: int) -> str | None:
-    """Ask whether a column is one particle or all with the same answers."""
-    return place.segmented_control(
-        "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
-
-
-def _most(run: opening.OpenRun) -> str:
-    """Session key: how many rows of this run are shown."""
-    return f"disagreement.most.{run.directory.id}"
 
 
 def opened(

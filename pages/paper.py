@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import blocks, frame, person, pieces
-from pages.parts import endpoint as model
+from pages.parts import blocks, endpoint, frame, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
-from vpp.bench.pace import TimeLeft, time_left
+from vpp.bench.pace import time_left
 from vpp.bench.sweep import (
     CellView,
     SweepDirectory,
@@ -48,34 +47,17 @@ def page() -> None:
     """Draw the chosen sweep with its tables, and the form to start or extend one."""
     existing = {sweep.path.name: sweep for sweep in sweeps(person.store().folder)}
     blocks.draw(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s."))
-    chosen = NEW
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
-    if existing:
-        chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep")
+    chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep") if existing else NEW
     if chosen not in existing:
-        nothing_yet(is_first=not existing)
-        choose_new()
+        choose_new("A new sweep" if existing else "No sweep yet")
         return
     try:
         view = reader(str(existing[chosen].path)).refresh()
     except VppError as error:
         blocks.refuse("This sweep cannot be read", error)
     show(existing[chosen], view)
-
-
-def nothing_yet(*, is_first: bool) -> None:
-    """Say what a sweep would show, and what it costs."""
-    spec = whole(EndpointSpec(demo=True, model="demo"))
-    blocks.draw(
-        markup.state(
-            "No sweep yet" if is_first else "A new sweep",
-            "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
-            f"The paper’s own, {cost(spec)}. On the demo model it took nine minutes on two cores and cost "
-            "nothing; that shows how the methods work, not what a language model reaches.",
-            "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
-        )
-    )
 
 
 def cost(spec: SweepSpec) -> str:
@@ -90,29 +72,23 @@ def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
 
 def show(sweep: SweepDirectory, view: SweepView) -> None:
     """Draw the model, the progress, the form to extend, and the tables; only a live sweep refreshes."""
-    live = sweep.is_held()
     if view.spec.endpoint.is_demo:
         blocks.draw(markup.DEMO_BANNER)
 
-    @st.fragment(run_every=2.0 if live else None)
-    def now() -> None:
-        progress(sweep, reader(str(sweep.path)).refresh())
-        if live != sweep.is_held():
-            st.rerun()
+    def latest() -> SweepView:
+        return reader(str(sweep.path)).refresh()
 
-    @st.fragment(run_every=6.0 if live else None)
     def numbers() -> None:
-        latest = reader(str(sweep.path)).refresh()
-        draw_tables(latest)
-        choose_cell(sweep, latest.outcomes)
+        draw_tables(latest())
+        choose_cell(sweep, latest().outcomes)
 
     above, form, below = st.container(), st.container(), st.container()
     with above:
-        now()
+        blocks.refreshed(lambda: progress(sweep, latest()), is_live=sweep.is_held, every_s=2.0)
     with below:
-        numbers()
+        blocks.refreshed(numbers, is_live=sweep.is_held, every_s=6.0)
     with form:  # last, since a form that cannot be ends the page
-        if not live:
+        if not sweep.is_held():
             extend(sweep, view)
 
 
@@ -136,8 +112,7 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
         blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
         st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
-        words_below = STOPPING if stopping else "Stop it to change what it covers."
-        blocks.captions(words_below)
+        blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
 
 
 def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
@@ -154,11 +129,7 @@ def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
         return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
     if not held or stopping:
         return markup.Metric(name="Time left", value="–", words="Stopping." if stopping else "Nothing runs.")
-    return paced(time_left(view, view.left, jobs=max(1, len(view.live))))
-
-
-def paced(until: TimeLeft | None) -> markup.Metric:
-    """Return the time left, marked if it is a lower bound."""
+    until = time_left(view, view.left, jobs=max(1, len(view.live)))
     if until is None:
         return markup.Metric(name="Time left", value="–", words="No finished cell of these methods yet.")
     scale = "at least" if until.rest else ""
@@ -205,11 +176,10 @@ def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
     blocks.draw(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished"))
-    by_name = {Cell(task=o.task, method=o.method, seed=o.seed).name: o for o in outcomes}
-    name = st.selectbox("Finished cell", list(by_name), key=f"paper.cell.{sweep.path.name}")
-    outcome = by_name[name]
+    cells = {cell.name: (cell, o) for o in outcomes if (cell := Cell(task=o.task, method=o.method, seed=o.seed))}
+    cell, outcome = cells[st.selectbox("Finished cell", list(cells), key=f"paper.cell.{sweep.path.name}")]
     blocks.captions(headline(outcome))
-    path = str(sweep.run_of(Cell(task=outcome.task, method=outcome.method, seed=outcome.seed)).path)
+    path = str(sweep.run_of(cell).path)
     st.code(f"{path}\n{shlex.join(('python', '-m', 'vpp', 'report', path))}", language=None, wrap_lines=True)
 
 
@@ -231,32 +201,34 @@ def drawn(table: Table) -> str:
     return markup.heading(table.title) + markup.caption(table.note) + beside
 
 
-def choose_new() -> None:
-    """Ask for a new sweep."""
-    blocks.draw(markup.heading("Start a sweep"))
-    answering = choose_endpoint()
-    ready = answering.demo or bool(answering.base_url and answering.model and st.session_state.get("new.sent_ok"))
+def choose_new(head: str) -> None:
+    """Say what a sweep shows and costs, and ask for a new one."""
+    blocks.draw(
+        markup.state(
+            head,
+            "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
+            f"The paper’s own, {cost(whole(EndpointSpec(demo=True, model='demo')))}. On the demo model it took nine "
+            "minutes on two cores and cost nothing; that shows how the methods work, not what a language model "
+            "reaches.",
+            "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
+        ),
+        markup.heading("Start a sweep"),
+    )
+    who = st.segmented_control(
+        "Who answers", (endpoint.DEMO, endpoint.SERVER), default=endpoint.DEMO, key="paper.who", required=True
+    )
+    demo = endpoint.Model(endpoint=EndpointSpec(demo=True, model="demo"))
+    model = demo if who == endpoint.DEMO else endpoint.server()
+    answering = replace(model.endpoint, cache=False)
     spec = choose_cells(whole(answering), key="new")
     sweep = SweepDirectory(person.store().folder / folder_name(answering))
     lead = f"This adds to {sweep.path.name}: " if sweep.exists else ""
-    offer("Start the sweep", sweep, spec, ready=ready, lead=lead)
+    offer("Start the sweep", sweep, spec, ready=not model.lacks, lead=lead)
 
 
 def whole(answering: EndpointSpec) -> SweepSpec:
     """Return the paper's own sweep: every task and method."""
     return SweepSpec(endpoint=answering, tasks=tuple(TASKS), methods=PAPER, seeds=SEEDS)
-
-
-def choose_endpoint() -> EndpointSpec:
-    """Ask for the demo model at full speed, or a server as on New run."""
-    who = st.segmented_control(
-        "Who answers", (model.DEMO, model.SERVER), default=model.DEMO, key="paper.who", required=True
-    )
-    return (
-        EndpointSpec(demo=True, model="demo", cache=False)
-        if who == model.DEMO
-        else replace(model.server(), cache=False)
-    )
 
 
 def extend(sweep: SweepDirectory, view: SweepView) -> None:
@@ -322,17 +294,13 @@ def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
     try:
         with person.starting(spec.endpoint) as keys:
             launch(sweep, spec, keys=keys, environment=person.variables())
-            wait_for(sweep)
+            # Once it is on disk and locked, it counts against the cap.
+            deadline = time.monotonic() + STARTING_S
+            while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
+                time.sleep(0.1)
     except VppError as error:
         blocks.refuse("The sweep cannot start", error)
     st.rerun()
-
-
-def wait_for(sweep: SweepDirectory) -> None:
-    """Wait until the sweep is on disk and locked, and so counts against the cap; ten seconds at most."""
-    deadline = time.monotonic() + STARTING_S
-    while not (sweep.exists and sweep.is_held()) and time.monotonic() < deadline:
-        time.sleep(0.1)
 
 
 frame.enter()

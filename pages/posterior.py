@@ -41,7 +41,7 @@ def page(run: opening.OpenRun) -> None:
         return
     # While a run goes on the matrix comes late and grows: it stands where it pushes nothing that is being read.
     with late if run.snapshot.state in opening.LIVE else near:
-        opening.follow(run, lambda snapshot: draw_how_near(run, snapshot), every_s=REFRESH_S)
+        opening.follow(run, lambda snapshot: draw_nearness(run, snapshot), every_s=REFRESH_S)
     with asked:
         asking.draw(run)
     with middle:
@@ -71,7 +71,13 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
     gone = ruled_out_sentence(ruled_out.made(run, snapshot).entries, config)
     summary = f"{support} {shares_sentence(ideas, config)} {gone}".strip()
-    blocks.draw(unread_html(snapshot.view), markup.saying(summary), *at_a_glance(run, snapshot))
+    five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
+    blocks.draw(
+        unread_html(snapshot.view),
+        markup.saying(summary),
+        markup.strip(ensemble_metrics(five)) if five else "",
+        *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
+    )
     bars = "summed weight" if config.is_weighted else "share of the hypotheses"
     head = markup.heading(
         "Hypotheses grouped by identical predictions", f"{compared_words(ideas)} · bar length = {bars}"
@@ -81,23 +87,9 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
     live = snapshot.state in opening.LIVE
     pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
-    draw_labels(run, snapshot)
-
-
-def draw_labels(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the results label by label, folded away, if there are more than two labels."""
-    lines = by_label(snapshot.view.evaluated.get("test"), run.reader.dataset())
-    if lines:
+    if lines := by_label(snapshot.view.evaluated.get("test"), run.reader.dataset()):
         with st.expander("Label by label, on the test rows"):
             blocks.draw(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS))
-
-
-def draw_how_near(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the agreement between the present ideas."""
-    current = made(run, snapshot)
-    if current.ideas is None or snapshot.view.started is None or snapshot.spec.config.size == 1:
-        return
-    draw_nearness(current.near, snapshot.view.started.seed_text, is_weighted=snapshot.spec.config.is_weighted)
 
 
 def choose_wording(ideas: Ideas) -> str:
@@ -115,8 +107,12 @@ def choose_wording(ideas: Ideas) -> str:
     return chosen or "heaviest"
 
 
-def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -> None:
+def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the agreement matrix, and the explanations left at an agreement that the reader chooses."""
+    ideas, near, _ = made(run, snapshot)
+    config, started = snapshot.spec.config, snapshot.view.started
+    if ideas is None or started is None or config.size == 1:
+        return
     title = "Agreement between hypotheses"
     if near is None:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
@@ -136,19 +132,12 @@ def draw_nearness(near: Nearness | None, seed_text: str, *, is_weighted: bool) -
     place.html(
         markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
     )
-    drawn = matrix_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)
+    drawn = matrix_html(near, groups, seed_text=started.seed_text, is_weighted=config.is_weighted)
     parts = [markup.CUE, drawn, markup.caption(alt_words(near))]
     if len(groups) < near.n:
-        parts += [markup.CUE, groups_html(near, groups, seed_text=seed_text, is_weighted=is_weighted)]
+        listed = groups_html(near, groups, seed_text=started.seed_text, is_weighted=config.is_weighted)
+        parts += [markup.CUE, listed]
     pieces.steady("".join(parts), key="posterior.nearness")
-
-
-def at_a_glance(run: opening.OpenRun, snapshot: Snapshot) -> list[str]:
-    """Return the numbers of the five-run ensemble, and the evidence of carried weights."""
-    is_ensemble = snapshot.spec.config.method == "vml5"
-    five = ensemble(snapshot.view, run.reader.dataset()) if is_ensemble else None
-    parts = [markup.strip(ensemble_metrics(five))] if five else []
-    return [*parts, *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot))]
 
 
 frame.enter()

@@ -1,7 +1,6 @@
 """Report: preview and download."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -24,14 +23,6 @@ from vpp.wording.verification import verification_html
 SOURCE_HEIGHT = 360
 
 
-class Download(NamedTuple):
-    """A file that is written when its button is pressed."""
-
-    name: str
-    mime: str
-    make: Callable[[], bytes]
-
-
 def page(run: opening.OpenRun) -> None:
     """Draw the downloads, the command, the check, and the report."""
     pieces.head(run, "Report")
@@ -46,7 +37,11 @@ def page(run: opening.OpenRun) -> None:
     if unread := unread_html(view):
         blocks.draw(unread)
     offer(run)
-    repeat(run)
+    command = repeat_command(run.snapshot.spec)
+    blocks.draw(markup.heading("The same run from a terminal"))
+    st.code(command.script, language=None, wrap_lines=True)
+    if command.notes:
+        blocks.captions(*command.notes)
     check(run)
     blocks.draw(markup.heading("Preview", "report.md · report.html has live charts beside the text"))
     preview(run)
@@ -70,15 +65,24 @@ def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
 
 def offer(run: opening.OpenRun) -> None:
     """Draw a button for each file, and say how to get the one that lacks a library."""
-    files = downloads(run)
-    for column, file in zip(st.columns(len(files)), files, strict=True):
+    reader = run.reader
+    files: dict[str, tuple[str, Callable[[], bytes]]] = {
+        "report.md": ("text/markdown", lambda: report_markdown(reader).encode()),
+        "report.html": ("text/html", lambda: report_html(reader).encode(errors="replace")),
+        "posterior.json": ("application/json", lambda: posterior_json(reader)),
+    }
+    if "test" in run.snapshot.view.evaluated:
+        files["predictions.csv"] = ("text/csv", lambda: predictions_csv(reader))
+    if is_available():
+        files["posterior.nc"] = ("application/x-netcdf", lambda: posterior_nc(reader))
+    for column, (name, (mime, make)) in zip(st.columns(len(files)), files.items(), strict=True):
         column.download_button(
-            f"Download {file.name}",
-            file.make,
-            file_name=f"{run.directory.id}-{file.name}",
-            mime=file.mime,
-            type="primary" if file.name == "report.md" else "secondary",
-            key=f"report.{file.name}",
+            f"Download {name}",
+            make,
+            file_name=f"{run.directory.id}-{name}",
+            mime=mime,
+            type="primary" if name == "report.md" else "secondary",
+            key=f"report.{name}",
             on_click="ignore",
             width="stretch",
         )
@@ -88,30 +92,6 @@ def offer(run: opening.OpenRun) -> None:
     if run.snapshot.state in opening.LIVE:
         notes.append("The run goes on: the preview is how things stood when the page was drawn.")
     blocks.captions(*notes)
-
-
-def downloads(run: opening.OpenRun) -> list[Download]:
-    """Return the report in both formats, and the files for other programs."""
-    reader = run.reader
-    files = [
-        Download("report.md", "text/markdown", lambda: report_markdown(reader).encode()),
-        Download("report.html", "text/html", lambda: report_html(reader).encode(errors="replace")),
-        Download("posterior.json", "application/json", lambda: posterior_json(reader)),
-    ]
-    if "test" in run.snapshot.view.evaluated:
-        files.append(Download("predictions.csv", "text/csv", lambda: predictions_csv(reader)))
-    if is_available():
-        files.append(Download("posterior.nc", "application/x-netcdf", lambda: posterior_nc(reader)))
-    return files
-
-
-def repeat(run: opening.OpenRun) -> None:
-    """Show the command, with a button that copies it."""
-    command = repeat_command(run.snapshot.spec)
-    blocks.draw(markup.heading("The same run from a terminal"))
-    st.code(command.script, language=None, wrap_lines=True)
-    if command.notes:
-        blocks.captions(*command.notes)
 
 
 def check(run: opening.OpenRun) -> None:

@@ -1,7 +1,7 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,11 +10,12 @@ from pages.parts import budget, charts, frame, opening, person, pieces, replay, 
 from pages.parts.endpoint import load_html
 from pages.parts.replay import Shown
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, deck_html, mark_legend
+from vpp.drawing.deck import deck_html, mark_legend
 from vpp.events import INITIAL_STEP
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_advice
+from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.counts import steps_done
@@ -120,7 +121,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None
     elif snapshot.state in ("running", "stalled", "paused"):
         faults = faults_sentence(snapshot.usage)
         held_back = [markup.caption(faults)] if faults else []
-        band.html(markup.block(markup.waiting(waiting_for(snapshot)), *held_back, load_html(snapshot)))
+        words = f"Writing the first hypotheses: {len(view.drawn)} of {snapshot.spec.config.size}."
+        band.html(markup.block(markup.waiting(words), *held_back, load_html(snapshot)))
     with deck:
         draw_deck(run, snapshot, shown)
     if view.last_step is not None:
@@ -131,14 +133,15 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None
 def draw_head(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Draw the summary, what went wrong, and the controls."""
     of = (shown.step, snapshot.state, snapshot.loading_s is not None)
-    summary = pieces.drawn(run, snapshot, "saying", *of, make=lambda: saying_html(snapshot, shown))
+    summary = pieces.drawn(
+        run,
+        snapshot,
+        "saying",
+        *of,
+        make=lambda: markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))),
+    )
     st.html(summary + trouble_html(run, snapshot))
     controls(run, snapshot)
-
-
-def saying_html(snapshot: Snapshot, shown: Shown) -> str:
-    """Return the summary sentence, after any warning."""
-    return markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step)))
 
 
 def draw_numbers(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
@@ -163,12 +166,6 @@ def happened_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str
     step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
     balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
     return markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
-
-
-def waiting_for(snapshot: Snapshot) -> str:
-    """Say how many first hypotheses are written."""
-    k = snapshot.spec.config.size
-    return f"Writing the first hypotheses: {len(snapshot.view.drawn)} of {k}."
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
@@ -209,30 +206,21 @@ def damage_words(snapshot: Snapshot) -> Iterator[str]:
         yield f"Going on from before the damage keeps {kept}; the rest of the file is moved to events.jsonl.damaged."
 
 
-def by_weight(snapshot: Snapshot) -> str:
-    """Return the order of the cards, in words."""
-    return ", heaviest first" if snapshot.spec.config.is_weighted else ""
-
-
-def ended(snapshot: Snapshot) -> str:
-    """Return the title of a run's last cards."""
-    if snapshot.state in ("finished", "stopped"):
-        return f"Hypotheses at the end{by_weight(snapshot)}"
-    return f"Hypotheses that are kept{by_weight(snapshot)}"
-
-
 def draw_deck(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
     """Draw the cards of the step shown."""
     view, config = snapshot.view, snapshot.spec.config
     if view.started is None or not view.drawn:
         st.empty()  # a fragment may write to a place outside it only where its first run did
         return
+    order = ", heaviest first" if config.is_weighted else ""
     if shown.newest is None:
         title = "First hypotheses"
-    elif shown.is_end:
-        title = ended(snapshot)
+    elif not shown.is_end:
+        title = f"Hypotheses at step {shown.step}{order}"
+    elif snapshot.state in ("finished", "stopped"):
+        title = f"Hypotheses at the end{order}"
     else:
-        title = f"Hypotheses at step {shown.step}{by_weight(snapshot)}"
+        title = f"Hypotheses that are kept{order}"
     bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
     head = markup.heading(title, f"{bars} · underlined: added · struck: removed")
     cards = deck_of(run, snapshot, shown)
@@ -240,27 +228,21 @@ def draw_deck(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
 
 
 def deck_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the cards as HTML."""
-    started, wanted = snapshot.view.started, pieces.wanted(DECK, most=snapshot.spec.config.largest_size)
-    seed_text = started.seed_text if started else ""
-    return pieces.drawn(
-        run,
-        snapshot,
-        "deck",
-        shown.newest,
-        shown.step,
-        wanted,
-        make=lambda: deck_html(cards_of(run, snapshot, shown, wanted), seed_text=seed_text),
-    )
+    """Return the cards as HTML, with the prompts of the slots that a reader has opened."""
+    view, config = snapshot.view, snapshot.spec.config
+    wanted = pieces.wanted(DECK, most=config.largest_size)
 
+    def make() -> str:
+        dataset = run.reader.dataset()
+        prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
+        maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
+        if shown.newest is None:
+            cards = maker.initial()
+        else:
+            cards = maker.final() if shown.step is None else maker.at(shown.step)
+        return deck_html(cards, seed_text=view.started.seed_text if view.started else "")
 
-def cards_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown, wanted: Collection[int]) -> list[Card]:
-    """Return the cards of the place shown, with the prompts of the slots that a reader has opened."""
-    dataset = run.reader.dataset()
-    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, pieces.Prompts(run, snapshot), wanted=wanted)
-    if shown.newest is None:
-        return maker.initial()
-    return maker.final() if shown.step is None else maker.at(shown.step)
+    return pieces.drawn(run, snapshot, "deck", shown.newest, shown.step, wanted, make=make)
 
 
 frame.enter()

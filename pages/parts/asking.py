@@ -1,6 +1,6 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -38,25 +38,12 @@ def draw(run: opening.OpenRun) -> None:
     one, many = st.tabs(["One row", "A CSV of rows"])
 
     with one:
-        refreshed(run, "row", ask_row)
+        blocks.refreshed(lambda: ask_row(run), is_live=lambda: is_running(run, "row"), every_s=1.0)
     with many:
-        refreshed(run, "table", ask_table)
+        blocks.refreshed(lambda: ask_table(run), is_live=lambda: is_running(run, "table"), every_s=1.0)
     endpoint = snapshot.spec.endpoint
     if not endpoint.is_demo and any(job and job.outcome == "failed" for job in (job_of(run, w) for w in WHAT)):
         person.ask_keys(endpoint)
-
-
-def refreshed(run: opening.OpenRun, what: str, part: Callable[[opening.OpenRun], None]) -> None:
-    """Draw a part, each second while answers are coming in."""
-    timed = is_running(run, what)
-
-    @st.fragment(run_every=1.0 if timed else None)
-    def drawn() -> None:
-        if timed and not is_running(run, what):
-            st.rerun()  # a timer left over would empty the page that is switched to
-        part(run)
-
-    drawn()
 
 
 # What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
@@ -78,7 +65,7 @@ def is_running(run: opening.OpenRun, what: str) -> bool:
     return job is not None and job.is_running
 
 
-def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> None:
+def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background:
     """Ask in the background; answers that take longer are shown as they come."""
     asking = Asking(run.directory, rows, view=opening.fresh(run).view)
     keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
@@ -86,6 +73,7 @@ def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> None:
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
         st.rerun()
+    return job
 
 
 def follow(run: opening.OpenRun, job: Background, key: str) -> None:
@@ -107,14 +95,11 @@ def ask_row(run: opening.OpenRun) -> None:
     """Draw the form, and the answers about the last row."""
     fields = input_fields(run.reader.dataset())
     cells, pressed = form(run, fields)
-    job = job_of(run, "row")
-    if pressed:
-        try:
-            begin(run, "row", [typed_row(fields, cells)])
-        except VppError as error:
-            blocks.failed("This row cannot be asked about", str(error))
-            return
-        job = job_of(run, "row")
+    try:
+        job = begin(run, "row", [typed_row(fields, cells)]) if pressed else job_of(run, "row")
+    except VppError as error:
+        blocks.failed("This row cannot be asked about", str(error))
+        return
     if job and job.is_running:
         follow(run, job, "posterior.ask.stop")
     elif job:
@@ -230,11 +215,16 @@ def ask_table(run: opening.OpenRun) -> None:
     if job and job.is_running:
         follow(run, job, "posterior.ask.table_stop")
         return
-    if read and file and offer(run, read[0]):
-        st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, read[1]
-        with opening.refusals():
-            begin(run, "table", read[0])
-        job = job_of(run, "table")
+    if read and file:
+        rows, beside = read
+        allowed = consent(run, "table")
+        left, right = st.columns([1, 3], vertical_alignment="center")
+        right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
+        label, key = f"Ask about {counted(len(rows), 'row')}", "posterior.ask.table"
+        if left.button(label, key=key, type="primary", width="stretch", disabled=not allowed):
+            st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, beside
+            with opening.refusals():
+                job = begin(run, "table", rows)
     if job:
         came_of(run, job)
     elif file is None:
@@ -256,15 +246,6 @@ def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row,
     except VppError as error:
         blocks.failed("This table cannot be asked about", str(error))
         return None
-
-
-def offer(run: opening.OpenRun, rows: Sequence[Row]) -> bool:
-    """Say what the calls will be, and draw the button; whether it was pressed."""
-    allowed = consent(run, "table")
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
-    label = f"Ask about {counted(len(rows), 'row')}"
-    return left.button(label, key="posterior.ask.table", type="primary", width="stretch", disabled=not allowed)
 
 
 def came_of(run: opening.OpenRun, job: Background) -> None:

@@ -1,6 +1,6 @@
 """Blocks of HTML in the app's style, captions, errors, and fields in columns, which most pages draw."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 import streamlit as st
@@ -31,6 +31,22 @@ def refuse(head: str, error: VppError) -> NoReturn:
     """Draw an error box, and end the page."""
     failed(head, str(error))
     st.stop()
+
+
+def refreshed(draw: Callable[[], None], *, is_live: Callable[[], bool], every_s: float) -> None:
+    """Draw a part of a page, again and again while it is live; its end draws the whole page anew.
+
+    Give each part a container of its own: Streamlit tells fragments apart by their place.
+    """
+    was_live = is_live()
+
+    @st.fragment(run_every=every_s if was_live else None)
+    def part() -> None:
+        if was_live and not is_live():
+            st.rerun()  # a timer left over would empty the page that is switched to
+        draw()
+
+    part()
 
 
 def in_use(html: str, *, key: str) -> DeltaGenerator:

@@ -11,7 +11,7 @@ from vpp.runs.estimate import Pace, estimate
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.wording import markup
-from vpp.wording.planned import ESTIMATES, HEAD, call_rows, demo_pace, estimate_rows, plan_words
+from vpp.wording.planned import ESTIMATES, HEAD, call_rows, estimate_rows, plan_words
 
 FIELD_PX = 280
 NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out", "max_cost")
@@ -23,7 +23,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
         blocks.captions(words)
         left, right = st.columns(2)
-        price = _price(left, right, "", "")
+        price = _price(left, right)
         optimizer = None
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
@@ -34,7 +34,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
     return prices, Cap(calls=int(calls), cost=cost)
 
 
-def _price(left: DeltaGenerator, right: DeltaGenerator, role: str, of: str) -> Price:
+def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
     """Ask for the prices of the learner, or of the optimizer."""
     prompt = _amount(left, f"Price of a million tokens in{of}", f"{role}price_in")
     return Price(prompt=prompt, completion=_amount(right, f"Price of a million tokens out{of}", f"{role}price_out"))
@@ -54,9 +54,9 @@ def fill(spec: RunSpec) -> None:
     st.session_state["new.currency"] = spec.prices.currency
 
 
-def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
+def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None) -> None:
     """Draw the plan, before it costs anything."""
-    expected, pace = estimate(spec, dataset), pace_of(spec.endpoint)
+    expected = estimate(spec, dataset)
     blocks.draw(
         '<div class="plan">',
         markup.heading("What it will take"),
@@ -65,16 +65,6 @@ def draw_plan(spec: RunSpec, dataset: Dataset) -> None:
         *map(markup.caption, plan_words(expected, spec, dataset, pace)),
         "</div>",
     )
-
-
-def pace_of(endpoint: EndpointSpec) -> Pace | None:
-    """Return the pace that the endpoint's test measured; that of the demo model is known roughly."""
-    if endpoint.demo:
-        return demo_pace(endpoint)
-    round_trip_s = st.session_state.get("new.round_trip_s")
-    if round_trip_s is None:
-        return None
-    return Pace(round_trip_s=round_trip_s, calls_per_s=st.session_state.get("new.calls_per_s"))
 
 
 def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:

@@ -1,8 +1,7 @@
 """The model part of the form: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -17,11 +16,13 @@ from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.checking import Checked, checking
+from vpp.runs.estimate import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.wording import markup
-from vpp.wording.servers import Verdict, checks_html, verdict, verdict_html
+from vpp.wording.planned import demo_pace
+from vpp.wording.servers import checks_html, verdict, verdict_html
 from vpp.wording.status import model_file_words, wait_words, window_words
 from vpp.wording.words import capitalised
 
@@ -55,14 +56,49 @@ PREFETCH_WORDS = {
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """The chosen model, and what a test of this very endpoint found."""
+
+    endpoint: EndpointSpec
+    """Without a model, an address or a file if it is incomplete."""
+    lacks: str = ""
+    """What a run still needs before it can start, as a sentence."""
+    checks: tuple[Checked, ...] = ()
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return the values of a finding about the learner's server."""
+        of_learner = (one.finding for one in self.checks if "learner" in one.roles)
+        return next((finding.values for finding in of_learner if finding.name == name), {})
+
+    @property
+    def carrier(self) -> str:
+        """Return the way of structuring answers that the server can; empty before a test."""
+        return str(self.measured("structured output").get("carrier", ""))
+
+    @property
+    def pace(self) -> Pace | None:
+        """Return the pace that the test measured; that of the demo model is known roughly."""
+        if self.endpoint.demo:
+            return demo_pace(self.endpoint)
+        round_trip_s = self.measured("answers").get("latency_s")
+        rate = self.measured("throughput").get("calls_per_s")
+        return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
+
+    @property
+    def doubt_html(self) -> str:
+        """Return the test's verdict as HTML; empty if all is well."""
+        summary = verdict(self.checks) if self.checks else None
+        return "" if summary is None or summary.mark == "works" else verdict_html(summary)
+
+
 def is_demo() -> bool:
     """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
-def choose_endpoint(readable_ms: int) -> EndpointSpec:
-    """Ask for the model; the endpoint of an incomplete server has no model or no address."""
-    st.session_state["new.verdict"] = None
+def choose_model(readable_ms: int) -> Model:
+    """Ask for the model."""
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
@@ -71,29 +107,27 @@ def choose_endpoint(readable_ms: int) -> EndpointSpec:
         blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
-        return EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False)
+        return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
     return server() if kind == SERVER else _model_file()
 
 
-def _model_file() -> EndpointSpec:
-    """Ask for the file's path and describe the file; the endpoint has no file if it cannot be used."""
+def _model_file() -> Model:
+    """Ask for the file's path, and describe the file."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
-    asked = replace(_asking(), timeout_s=TIMEOUT_S)
-    st.session_state["new.sent_ok"] = True
-    endpoint = asked
+    endpoint = replace(_asking(), timeout_s=TIMEOUT_S)
     if path:
         try:
-            endpoint, header, plan = endpoint_for(path, asked)
+            endpoint, header, plan = endpoint_for(path, endpoint)
             words = model_file_words(header, plan, memory_bytes=machine_memory())
             below.html(markup.block(markup.caption(words)))
         except InputError as error:
             below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
-    _test(endpoint)
-    return endpoint
+    lacks = "" if endpoint.gguf else "Give the path of a model file first, or take the demo model."
+    return Model(endpoint=endpoint, lacks=lacks, checks=_test(endpoint))
 
 
-def server() -> EndpointSpec:
+def server() -> Model:
     """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
     named = _owners(env) if env.endpoint_fixed else _asked_for(env)
@@ -102,12 +136,16 @@ def server() -> EndpointSpec:
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     if not env.endpoint_fixed and not _are_addresses(*addresses):
         endpoint = replace(endpoint, base_url="")
-        _test(endpoint)
-        return endpoint
-    _test(endpoint)
+    checks = _test(endpoint)
     label = "Rows of this table may be sent to the address above"
-    st.session_state["new.sent_ok"] = person.consent(label, "new.consent", *addresses)
-    return endpoint
+    may_send = endpoint.base_url and person.consent(label, "new.consent", *addresses)
+    if not endpoint.base_url:
+        lacks = "Give a whole address first, or take the demo model."
+    elif not endpoint.model:
+        lacks = "Name a model first, or take the demo model."
+    else:
+        lacks = "" if may_send else "Say first that rows of this table may be sent."
+    return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
 def _asked_for(env: Environment) -> dict[str, Any]:
@@ -202,31 +240,23 @@ def _are_addresses(*urls: str) -> bool:
     """Return whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
-            checked = checked_address(url)
+            person.gate().check(checked_address(url))
         except InputError as error:
-            blocks.failed("This is no whole address", str(error))
-            return False
-        try:
-            person.gate().check(checked)
-        except InputError as error:
-            blocks.failed("This server may not be asked", str(error))
+            blocks.failed("This address cannot be used", str(error))
             return False
     return True
 
 
-def _test(endpoint: EndpointSpec) -> None:
-    """Draw the test button, and the findings of the last test of this very endpoint."""
+def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
+    """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         _run_test(endpoint)
     last = st.session_state.get("new.check")
     asked = (endpoint, person.keys_of(endpoint))
     checks: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
-    measured = _of_learner(checks, "answers").get("latency_s"), _of_learner(checks, "throughput").get("calls_per_s")
-    st.session_state["new.carrier"] = _of_learner(checks, "structured output").get("carrier", "")
-    st.session_state["new.round_trip_s"], st.session_state["new.calls_per_s"] = measured
     if checks:
-        st.session_state["new.verdict"] = summary = verdict(checks)
-        st.html(checks_html(checks) + verdict_html(summary))
+        st.html(checks_html(checks) + verdict_html(verdict(checks)))
+    return checks
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
@@ -248,30 +278,6 @@ def _run_test(endpoint: EndpointSpec) -> None:
     listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
     st.rerun()  # the fields above offer the models
-
-
-def lacking(endpoint: EndpointSpec) -> str:
-    """Say in one sentence what a run still needs before it can start; empty if nothing."""
-    if endpoint.is_started_here:
-        return ""
-    if st.session_state.get("new.who") == MODEL_FILE:
-        return "Give the path of a model file first, or take the demo model."
-    if not endpoint.base_url:
-        return "Give a whole address first, or take the demo model."
-    if not endpoint.model:
-        return "Name a model first, or take the demo model."
-    return "" if st.session_state.get("new.sent_ok") else "Say first that rows of this table may be sent."
-
-
-def doubt_html() -> str:
-    """Return the verdict of the last test of the chosen endpoint as HTML; empty if all is well."""
-    summary: Verdict | None = st.session_state.get("new.verdict")
-    return "" if summary is None or summary.mark == "works" else verdict_html(summary)
-
-
-def _of_learner(checks: Sequence[Checked], name: str) -> dict[str, Any]:
-    """Return the values of a finding about the learner's server."""
-    return next((one.finding.values for one in checks if "learner" in one.roles and one.finding.name == name), {})
 
 
 # The load of a run's servers, while it is at work

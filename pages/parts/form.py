@@ -1,12 +1,14 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import streamlit as st
 
 from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, choose_endpoint, doubt_html, lacking
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model
 from pages.parts.front import FROM
 from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset, choose_split_inputs
@@ -15,12 +17,111 @@ from vpp.data.grid import shown_name
 from vpp.data.roles import ColumnChoice, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
 from vpp.errors import VppError
-from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
+from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_size
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import tau_words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows of the new run: those of a table, or of an earlier run."""
+
+    task: Task
+    split: Callable[[Config], Dataset]
+    """Return the rows in their parts. Raises DataError."""
+    prior: str
+    is_task: bool = False
+    """Whether they are a task of the paper."""
+    earlier: RunSpec | None = None
+    """Settings of the run that is started again."""
+
+
+def draw() -> None:
+    """Draw data, method and model, and the plan at their right."""
+    main, side = st.columns([2.6, 1], gap="large")
+    with main:
+        blocks.draw(markup.heading("1\u2002Data"))
+        spec, dataset, model = prepare(rows_of_run() or rows_of_table())
+    with side.container(key="new_plan"):
+        budget.draw_plan(spec, dataset, model.pace)
+        offer_start(spec, dataset, model)
+
+
+def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
+    """Ask for everything but the rows; end the page at a part that is refused. The endpoint may be incomplete."""
+    data_part = st.container()
+    blocks.draw(markup.heading("2\u2002Method"))
+    config = method.choose_config(prior=rows.prior, is_task=rows.is_task, task=rows.task)
+    below = st.container()
+    with data_part:
+        try:
+            dataset = rows.split(config)
+            check_size(dataset, config)
+        except VppError as error:
+            blocks.refuse("These rows cannot be used as chosen", error)
+    if words := tau_words(config, dataset):
+        below.html(markup.block(markup.caption(words)))
+    blocks.draw(markup.heading("3\u2002Model"))
+    model = choose_model(opening.READABLE_MS)
+    return completed(dataset, config, model, rows.earlier), dataset, model
+
+
+def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None) -> RunSpec:
+    """Ask for prompts, prices and a cap; return the run's settings.
+
+    earlier: those of the run that is started again; the form does not ask for all of them.
+    """
+    endpoint = model.endpoint
+    if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # time and context of a model file are its own
+        of = earlier.endpoint
+        endpoint = replace(endpoint, timeout_s=of.timeout_s, max_wait_s=of.max_wait_s, context_length=of.context_length)
+    templates = choose_templates(
+        dataset,
+        prior=config.prior,
+        is_demo=endpoint.is_demo,
+        held=FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, model.carrier),
+        earlier=earlier.templates if earlier else None,
+    )
+    prices, cap = budget.choose_budget(endpoint)
+    return RunSpec(
+        name=earlier.name if earlier else "",
+        config=config,
+        endpoint=endpoint,
+        structured_as=model.carrier,
+        learner_template=templates["learner"],
+        optimizer_template=templates["optimizer"],
+        prior_template=templates["prior"],
+        prices=prices,
+        cap=cap,
+    )
+
+
+def offer_start(spec: RunSpec, dataset: Dataset, model: Model) -> None:
+    """Draw the button, and say what the run still needs, or what it does."""
+    if doubt := model.doubt_html:
+        st.html(doubt)
+    if st.button("Start the run", type="primary", width="stretch", disabled=bool(model.lacks), key="new.start"):
+        with opening.refusals("The run cannot start"):
+            prepared = Preparation(
+                dataset=dataset,
+                config=spec.config,
+                endpoint=spec.endpoint,
+                name=spec.name,
+                learner_template=spec.learner_template,
+                optimizer_template=spec.optimizer_template,
+                prior_template=spec.prior_template,
+                prices=spec.prices,
+                cap=spec.cap,
+            )
+            opening.start_new(prepared)
+    words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
+    blocks.captions(model.lacks or words)
+
+
+# Rows of a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,38 +135,30 @@ class Choice:
     inputs: tuple[str, ...]
     splitting: table_part.Splitting
 
-
-def _carrier() -> str:
-    """Return the way of structuring answers that the last test of this endpoint found; empty before a test."""
-    return str(st.session_state.get("new.carrier", ""))
-
-
-def _held(endpoint: EndpointSpec) -> StructuredAnswers:
-    """Return how the learner's answers would be structured, as far as is known."""
-    return FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, _carrier())
+    def part_of(self, column: str) -> str:
+        """Return a column's part."""
+        if column == self.target:
+            return "target"
+        return "input" if column in self.inputs else "left out"
 
 
-def preview(source: table_part.Source, choice: Choice | None) -> str:
-    """Show the first rows, each column with its kind and its part."""
-    table = choice.table if choice else source.table
-    missing = sum(column.n_missing for column in table.columns)
-    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
-    first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
-    names = [shown_name(name) for name in table.names]
-    kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
-    parts = [[part_of(name, choice) for name in table.names]] if choice else []
-    return markup.block(
-        markup.caption(size),
-        f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
-        *(markup.caption(note) for note in (*source.notes, *table.notes)),
-    )
-
-
-def part_of(name: str, choice: Choice) -> str:
-    """Return a column's part: target, input or left out."""
-    if name == choice.target:
-        return "target"
-    return "input" if name in choice.inputs else "left out"
+def rows_of_table() -> Rows:
+    """Ask for a table and the part of each column; end the page until there is one that can be used."""
+    try:
+        source = table_part.choose()
+    except VppError as error:
+        blocks.refuse("This table cannot be read", error)
+    if source is None:
+        st.stop()
+    shown = st.empty()
+    try:
+        choice = choose_columns(table_part.choose_kinds(source.table))
+    except VppError as error:
+        shown.html(preview(source, None))
+        blocks.refuse("This table cannot be used as chosen", error)
+    shown.html(preview(source, choice))
+    split = partial(split_rows, source, choice)
+    return Rows(task=choice.task, split=split, prior=source.prior, is_task=source.is_task)
 
 
 def choose_columns(table: Table) -> Choice:
@@ -82,13 +175,12 @@ def choose_columns(table: Table) -> Choice:
     task = middle.selectbox(
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
-    others = [name for name in names if name != target]
     place = st.container()
     splitting = table_part.choose_split(table, target)
     default, left_out = choose_split_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
-        others,
+        [name for name in names if name != target],
         default=list(default),
         **blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}"),
     )
@@ -104,7 +196,23 @@ def choose_columns(table: Table) -> Choice:
     )
 
 
-def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) -> Dataset:
+def preview(source: table_part.Source, choice: Choice | None) -> str:
+    """Show the first rows, each column with its kind and its part."""
+    table = choice.table if choice else source.table
+    missing = sum(column.n_missing for column in table.columns)
+    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
+    first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
+    names = [shown_name(name) for name in table.names]
+    kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
+    parts = [[choice.part_of(name) for name in table.names]] if choice else []
+    return markup.block(
+        markup.caption(size),
+        f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
+        *(markup.caption(note) for note in (*source.notes, *table.notes)),
+    )
+
+
+def split_rows(source: table_part.Source, choice: Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
     dataset = build_dataset(
         choice.table,
@@ -114,165 +222,12 @@ def chosen_dataset(source: table_part.Source, choice: Choice, config: Config) ->
         split=choice.splitting.plan(config.seed),
         test_table=choice.splitting.test_table,
     )
-    check_size(dataset, config)
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
     blocks.draw(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known))
     return dataset
 
 
-def draw() -> None:
-    """Draw data, method and model, and the plan at their right."""
-    main, side = st.columns([2.6, 1], gap="large")
-    with main:
-        blocks.draw(markup.heading("1\u2002Data"))
-        spec, dataset = prepare_again(again) if (again := started_from()) else prepare()
-    with side.container(key="new_plan"):
-        budget.draw_plan(spec, dataset)
-        offer_start(spec, dataset)
-
-
-def prepare() -> tuple[RunSpec, Dataset]:
-    """Ask for everything, beginning with a table; end the page at a part that is missing or refused.
-
-    The endpoint of the result may still be incomplete.
-    """
-    try:
-        source = table_part.choose()
-    except VppError as error:
-        blocks.refuse("This table cannot be read", error)
-    if source is None:
-        st.stop()
-    data_part = st.container()
-    with data_part:
-        choice = choose(source)
-    config = method_part(prior=source.prior, is_task=source.is_task, task=choice.task)
-    below = st.container()
-    with data_part:
-        try:
-            dataset = chosen_dataset(source, choice, config)
-        except VppError as error:
-            blocks.refuse("This table cannot be used as chosen", error)
-    with below:
-        about_tau(config, dataset)
-    return completed(dataset, config, model()), dataset
-
-
-def prepare_again(again: "Again") -> tuple[RunSpec, Dataset]:
-    """Ask for everything but the rows, which are those of an earlier run."""
-    config = method_part(prior=again.spec.config.prior, is_task=False, task=again.dataset.task)
-    about_tau(config, again.dataset)
-    try:
-        check_size(again.dataset, config)
-    except VppError as error:
-        blocks.refuse("These rows cannot be used as chosen", error)
-    return completed(again.dataset, config, again.completed(model()), again.spec), again.dataset
-
-
-def completed(dataset: Dataset, config: Config, endpoint: EndpointSpec, earlier: RunSpec | None = None) -> RunSpec:
-    """Ask for prompts, prices and a cap; return the settings of the run, without its rows.
-
-    earlier: those of the run that is started again.
-    """
-    templates = choose_templates(
-        dataset,
-        prior=config.prior,
-        is_demo=endpoint.is_demo,
-        held=_held(endpoint),
-        earlier=earlier.templates if earlier else None,
-    )
-    prices, cap = budget.choose_budget(endpoint)
-    return RunSpec(
-        name=earlier.name if earlier else "",
-        config=config,
-        endpoint=endpoint,
-        structured_as=_carrier(),
-        learner_template=templates["learner"],
-        optimizer_template=templates["optimizer"],
-        prior_template=templates["prior"],
-        prices=prices,
-        cap=cap,
-    )
-
-
-def method_part(*, prior: str, is_task: bool, task: Task) -> Config:
-    """Draw the second part."""
-    blocks.draw(markup.heading("2\u2002Method"))
-    return method.choose_config(prior=prior, is_task=is_task, task=task)
-
-
-def about_tau(config: Config, dataset: Dataset) -> None:
-    """Say whether the target's scale suits the likelihood."""
-    if words := tau_words(config, dataset):
-        blocks.captions(words)
-
-
-def model() -> EndpointSpec:
-    """Draw the third part."""
-    blocks.draw(markup.heading("3\u2002Model"))
-    return choose_endpoint(opening.READABLE_MS)
-
-
-def choose(source: table_part.Source) -> Choice:
-    """Show the table over the fields that decide the part of each column."""
-    shown = st.empty()
-    try:
-        choice = choose_columns(table_part.choose_kinds(source.table))
-    except VppError as error:
-        shown.html(preview(source, None))
-        blocks.refuse("This table cannot be used as chosen", error)
-    shown.html(preview(source, choice))
-    return choice
-
-
-def offer_start(spec: RunSpec, dataset: Dataset) -> None:
-    """Draw the button, and say what it still needs or what it does."""
-    lack = lacking(spec.endpoint)
-    if doubt := doubt_html():
-        st.html(doubt)
-    if st.button("Start the run", type="primary", width="stretch", disabled=bool(lack), key="new.start"):
-        begin(spec, dataset)
-    words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
-    blocks.captions(lack or words)
-
-
-def begin(spec: RunSpec, dataset: Dataset) -> None:
-    """Write the run and start its worker, or say why it cannot start."""
-    with opening.refusals("The run cannot start"):
-        prepared = Preparation(
-            dataset=dataset,
-            config=spec.config,
-            endpoint=spec.endpoint,
-            name=spec.name,
-            learner_template=spec.learner_template,
-            optimizer_template=spec.optimizer_template,
-            prior_template=spec.prior_template,
-            prices=spec.prices,
-            cap=spec.cap,
-        )
-        opening.start_new(prepared)
-
-
-# Starting a run again with changes: the form filled with its settings, on its rows
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """The run whose rows the form uses."""
-
-    spec: RunSpec
-    dataset: Dataset
-
-    def completed(self, endpoint: EndpointSpec) -> EndpointSpec:
-        """Return the endpoint with the earlier run's values of what the form does not ask for."""
-        of = self.spec.endpoint
-        if endpoint.gguf or of.gguf:
-            return endpoint  # time and context of a model file are its own
-        return replace(
-            endpoint,
-            timeout_s=of.timeout_s,
-            max_wait_s=of.max_wait_s,
-            context_length=of.context_length,
-        )
+# Rows of an earlier run, whose settings fill the form
 
 
 def fill(run: str, spec: RunSpec) -> None:
@@ -304,23 +259,22 @@ def fill(run: str, spec: RunSpec) -> None:
     budget.fill(spec)
 
 
-def started_from() -> Again | None:
-    """Return the run whose rows the form uses, and offer a way back to other tables; None without one."""
+def rows_of_run() -> Rows | None:
+    """Return the rows of the run that is started again, and offer a way back to other tables; None without one."""
     run = st.session_state.get(FROM)
     if run is None:
         return None
     try:
-        directory = person.store().get(run)
-        reader = opening.reader(str(directory.path))
-        again = Again(reader.refresh().spec, reader.dataset())
+        reader = opening.reader(str(person.store().get(run).path))
+        spec, dataset = reader.refresh().spec, reader.dataset()
     except VppError as error:
         leave()
         blocks.failed("That run cannot be started again", str(error))
         return None
-    with blocks.in_use(f"The rows of <b>{markup.text(again.spec.name)}</b>, run {markup.text(run)}", key="new_file"):
+    with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
         st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
-    return again
+    return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
 
 
 def leave() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import streamlit as st
 from streamlit.starlette import App
 
-from pages.parts import blocks, opening, person, pieces
+from pages.parts import opening, person, pieces
 from vpp.errors import VppError
 from vpp.inspection.scores import balanced_accuracy
-from vpp.runs.directory import NAME_LENGTH, RunDirectory
+from vpp.runs.directory import RunDirectory
 from vpp.runs.glance import glance, is_large
 from vpp.runs.reader import Snapshot
 from vpp.runs.run_files import load_dataset
@@ -37,20 +37,6 @@ def enter() -> None:
         runpy.run_path(str(opening.ASSETS.parent / "app.py"))
         st.stop()
     st.html(markup.glossary())
-
-
-def stylesheet() -> None:
-    """Add the app's stylesheet."""
-    st.html(opening.ASSETS / "vpp.css")
-
-
-def check_environment() -> None:
-    """Stop the page if a variable cannot be used, and say what is wrong with it."""
-    try:
-        person.environment()
-    except VppError as error:
-        blocks.draw(markup.state("This environment cannot be used", str(error), failed=True, alone=True))
-        st.stop()
 
 
 # The list of runs in the sidebar
@@ -82,12 +68,10 @@ def list_runs() -> None:
         "searched": len(directories) > AT_ONCE,
         "of": len(directories),
     }
-    picked = _RUNS(data=data, key="frame.runs", **dict.fromkeys(_HEARD, lambda: None)).picked
+    heard = dict.fromkeys(("on_picked_change", "on_find_change", "on_most_change"), lambda: None)
+    picked = _RUNS(data=data, key="frame.runs", **heard).picked
     if picked and picked != chosen:
         opening.open_in(picked, "pages/watch.py")
-
-
-_HEARD = ("on_picked_change", "on_find_change", "on_most_change")
 
 
 def _listed(directory: RunDirectory) -> Listed:
@@ -116,7 +100,7 @@ def _balanced(path: str, last_at: float | None) -> float | None:
 def _name(directory: RunDirectory) -> str:
     """Return a run's name; its id if the name cannot be read."""
     spec = opening.settings(directory)
-    return spec.name[:NAME_LENGTH] if spec else directory.id
+    return spec.name if spec else directory.id
 
 
 # Imports ahead of the visitors who need them, in threads

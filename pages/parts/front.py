@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from vpp.runs.store import EXAMPLES, REAL_EXAMPLE
+from vpp.settings import Config
 from vpp.wording import markup
 
 FILE = "new.file"
@@ -31,7 +32,8 @@ def draw() -> None:
     """Draw it in full for a newcomer, folded for a visitor who has a run or a table."""
     if words := person.open_words():
         blocks.captions(words)
-    if not is_begun() and all(run.id in EXAMPLES for run in person.store().runs()):
+    is_begun = FILE in st.session_state or FROM in st.session_state
+    if not is_begun and all(run.id in EXAMPLES for run in person.store().runs()):
         blocks.draw(markup.title("New run"))
         introduce()
         return
@@ -49,14 +51,9 @@ def introduce() -> None:
             if st.button("Look at a finished example", type="primary", key="new.look"):
                 opening.open_example()
             if st.button("Run the example", key="new.run_example"):
-                opening.start_example()
+                opening.start_new(opening.prepare_example(Config(), latency_ms=opening.READABLE_MS))
         blocks.captions(PENGUINS)
         if st.button("Look at a finished run of a real language model", key="new.look_real"):
             opening.open_example(REAL_EXAMPLE)
         blocks.captions(TITANIC)
     beside.html(markup.block((opening.ASSETS / "first_look.html").read_text(encoding="utf-8")))
-
-
-def is_begun() -> bool:
-    """Return whether a person has brought a table, or a run, to the form."""
-    return FILE in st.session_state or FROM in st.session_state

@@ -1,7 +1,5 @@
 """The genealogy: who descends from whom, and one particle's ancestors."""
 
-from typing import Any, NamedTuple
-
 import streamlit as st
 
 from pages.parts import blocks, opening, pieces
@@ -25,53 +23,42 @@ MOST_CHANGES = 30
 _TREE = pieces.component("genealogy")
 
 
-class Made(NamedTuple):
-    """The drawing after the last complete step."""
-
-    of: tuple[object, ...]
-    """Changes with a step, the final weights, or the run's state."""
-    family: Genealogy
-    drawing: dict[str, Any]
-    seed_text: str
-    is_weighted: bool
-
-
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     """Draw the tree after the last complete step, over the ancestors of the chosen particle."""
-    made = _made(run, snapshot)
-    if made is None:
-        return
-    family = made.family
-    head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=made.is_weighted))
-    blocks.draw(head, markup.quiet(genealogy_sentence(family)))
-    place = _opened(run, family)
-    opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
-    _TREE(data={**made.drawing, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
-    _choose(run, family, place)
-    if place is not None:
-        _draw_ancestors(run, made, place)
-
-
-def _made(run: opening.OpenRun, snapshot: Snapshot) -> Made | None:
-    """Return the drawing, made again only after another step, the final weights, or a change of the run's state."""
-    view = snapshot.view
+    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    # The drawing changes with a step, the final weights, or the run's state.
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
-
-    def make() -> Made | None:
-        family = genealogy(view)
-        if family is None or view.started is None:
-            return None
-        seed_text, is_weighted = view.started.seed_text, snapshot.spec.config.is_weighted
-        steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
-        data = {
+    family = pieces.remembered(f"{KEY}.family", of, lambda: genealogy(view))
+    if family is None or view.started is None:
+        return
+    seed_text = view.started.seed_text
+    steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
+    data = pieces.remembered(
+        f"{KEY}.drawing",
+        of,
+        lambda: {
             **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
             "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
             "made": " ".join(map(str, of)),
             "run": run.directory.id,
-        }
-        return Made(of, family, data, seed_text, is_weighted)
-
-    return pieces.remembered(f"{KEY}.made", of, make)
+        },
+    )
+    head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=is_weighted))
+    blocks.draw(head, markup.quiet(genealogy_sentence(family)))
+    place = _opened(run, family)
+    opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
+    _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
+    _choose(run, family, place)
+    if place is None:
+        return
+    changes = n_changes(family, place)
+    is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
+    everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
+    most = None if everything else MOST_CHANGES
+    blocks.draw(ancestry_html(family, place, seed_text=seed_text, is_weighted=is_weighted, most=most))
+    # Apart from the ancestors: the later fate changes while a run goes on.
+    if outcome := outcome_sentence(family, place):
+        blocks.captions(outcome)
 
 
 def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
@@ -118,23 +105,3 @@ def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> Non
             on_change=choose,
             placeholder="Choose a particle of now",
         )
-
-
-def _draw_ancestors(run: opening.OpenRun, made: Made, place: Place) -> None:
-    """Draw the ancestors, and apart from them the later fate, which changes while a run goes on."""
-    changes = n_changes(made.family, place)
-    is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
-    everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
-    blocks.draw(_ancestors(made, place, None if everything else MOST_CHANGES))
-    outcome = outcome_sentence(made.family, place)
-    if outcome:
-        blocks.captions(outcome)
-
-
-def _ancestors(made: Made, place: Place, most: int | None) -> str:
-    """Return the ancestors as HTML, made again only for another particle or a changed run."""
-
-    def make() -> str:
-        return ancestry_html(made.family, place, seed_text=made.seed_text, is_weighted=made.is_weighted, most=most)
-
-    return pieces.remembered(f"{KEY}.ancestors", (made.of, place, most), make)

@@ -35,8 +35,20 @@ TASK_TAU = "1.0"
 
 def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
     """Ask for the method and its options; a task of the paper brings its prior, and tau 1."""
-    fill_at_first(prior=prior, is_task=is_task)
-    choose_method()
+    chosen()
+    if st.session_state.get("new.came_with") != (prior, is_task):
+        st.session_state["new.came_with"] = (prior, is_task)
+        put("prior", prior)
+        put("tau", TASK_TAU if is_task else base().tau)
+    names = list(METHOD_NAMES)
+    st.radio(
+        "Method",
+        names,
+        format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
+        captions=[ABOUT[name] for name in names],
+        **blocks.lasting(key_of("method")),
+        label_visibility="collapsed",
+    )
     deciding = decided(chosen(), base())
     common_options(deciding)
     with st.expander("More options"):
@@ -68,35 +80,6 @@ def put(name: str, value: Any) -> None:
     st.session_state[key_of(name)] = value
 
 
-def fill_at_first(*, prior: str, is_task: bool) -> None:
-    """Fill in what a new table brings along."""
-    chosen()
-    if st.session_state.get("new.came_with") != (prior, is_task):
-        st.session_state["new.came_with"] = (prior, is_task)
-        put("prior", prior)
-        put("tau", TASK_TAU if is_task else base().tau)
-
-
-def fill_from_preset(*, is_task: bool) -> None:
-    """Fill all folded fields from the preset."""
-    values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
-    for name in (name for names in groups().values() for name in names):
-        put(name, values[name])
-
-
-def choose_method() -> None:
-    """Ask for one of the five methods."""
-    names = list(METHOD_NAMES)
-    st.radio(
-        "Method",
-        names,
-        format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
-        captions=[ABOUT[name] for name in names],
-        **blocks.lasting(key_of("method")),
-        label_visibility="collapsed",
-    )
-
-
 def common_options(deciding: Config) -> None:
     """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
     numbers = [name for name in OPEN if name not in ("method", "prior")]
@@ -117,11 +100,17 @@ def common_options(deciding: Config) -> None:
 
 def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
     """Ask for the other options that mean something with what is chosen."""
+
+    def fill_from_preset() -> None:
+        values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
+        for name in (name for names in groups().values() for name in names):
+            put(name, values[name])
+
     st.selectbox(
         "Preset",
         list(PRESETS),
         **blocks.lasting("new.preset"),
-        on_change=lambda: fill_from_preset(is_task=is_task),
+        on_change=fill_from_preset,
         help="Fills every field below: as this product advises, or as in the paper.",
     )
     for title, names in groups().items():
@@ -138,11 +127,8 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
 
 def ask(place: DeltaGenerator, name: str) -> None:
     """Ask for one option, in a field that fits its values."""
-    label, value, field = (
-        name_of(name),
-        getattr(base(), name),
-        {**blocks.lasting(key_of(name)), "help": option_docs()[name]},
-    )
+    label, value = name_of(name), getattr(base(), name)
+    field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
     if choices(name):
         place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
     elif isinstance(value, bool):

@@ -9,7 +9,7 @@ import hashlib
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -98,10 +98,11 @@ class Guard:
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; an upload only from a user, and only while its session has room."""
         is_change = scope["type"] == "http" and not _is_reading(scope)
-        session = session_of(scope["path"]) if is_change else None
-        if session is None:
+        match = _UPLOAD.search(scope["path"]) if is_change else None
+        if match is None:
             await self._app(scope, receive, send)
             return
+        session = match[1]
         headers = Headers(scope=scope)
         wanted = 0 if scope["method"] == "DELETE" else upload_bytes(headers)
         if not is_from_user(headers):
@@ -118,7 +119,9 @@ def refused(scope: Scope) -> str | None:
     host, origin = _header(scope, b"host"), _header(scope, b"origin")
     if not is_served(host):
         return f"This server does not answer to the host {host!a}: name it in server.allowedHosts.\n"
-    if not _is_reading(scope) and origin is not None and not is_own(origin, host, is_secure=_is_secure(scope)):
+    # By the server's knowledge, or that of the proxy before it.
+    is_secure = scope.get("scheme") in ("https", "wss") or _header(scope, b"x-forwarded-proto") == "https"
+    if not _is_reading(scope) and origin is not None and not is_own(origin, host, is_secure=is_secure):
         return f"This server takes nothing from pages of {origin!a}: name that origin in server.corsAllowedOrigins.\n"
     return None
 
@@ -135,7 +138,7 @@ def is_served(host: str | None) -> bool:
     )
 
 
-def is_own(origin: str, host: str | None, *, is_secure: bool = False) -> bool:
+def is_own(origin: str, host: str | None, *, is_secure: bool) -> bool:
     """Return whether a page of that origin is one of this server's, port and all, or of a named origin.
 
     is_secure: the request came by TLS, so its own pages did too. Where that is not known both schemes are taken.
@@ -151,11 +154,6 @@ def is_own(origin: str, host: str | None, *, is_secure: bool = False) -> bool:
 
 def _is_reading(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] in _READING
-
-
-def _is_secure(scope: Scope) -> bool:
-    """Return whether the request came by TLS, by the server's knowledge or that of the proxy before it."""
-    return scope.get("scheme") in ("https", "wss") or _header(scope, b"x-forwarded-proto") == "https"
 
 
 def _header(scope: Scope, name: bytes) -> str | None:
@@ -189,13 +187,8 @@ async def _refuse(scope: Scope, send: Send, words: str, status: int = 403) -> No
 FILES = 4
 """Files of the largest size that one session may hold."""
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")
+"""Path of an upload; its group is the session."""
 _underway: Counter[str] = Counter()
-
-
-def session_of(path: str) -> str | None:
-    """Return the session whose upload has this path, or None."""
-    match = _UPLOAD.search(path)
-    return match[1] if match else None
 
 
 def is_from_user(headers: Headers) -> bool:
@@ -203,16 +196,12 @@ def is_from_user(headers: Headers) -> bool:
     try:
         if not person.environment().login:
             return True
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return person.user_of(_claims(cookies, headers.get("origin", ""))) is not None
+        # The claims of the login cookie that this server signed for pages of this origin.
+        cookie = signed._get_signed_cookie_with_chunks(cookie_parser(headers.get("cookie", "")), AUTH_COOKIE_NAME)
+        claims = signed._parse_decoded_user_cookie(cookie, headers.get("origin", "")) if cookie else {}
+        return person.user_of(claims) is not None
     except VppError:
         return False
-
-
-def _claims(cookies: dict[str, str], origin: str) -> Mapping[str, object]:
-    """Return the claims of the login cookie that this server signed for pages of this origin; empty without one."""
-    text = signed._get_signed_cookie_with_chunks(cookies, AUTH_COOKIE_NAME)
-    return signed._parse_decoded_user_cookie(text, origin) if text else {}
 
 
 def upload_bytes(headers: Headers) -> int:

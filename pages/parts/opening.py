@@ -29,6 +29,7 @@ EXAMPLES = ASSETS / "examples"
 LIVE: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 DELETED = "frame.deleted"
 """Session key: id of the run that was just deleted, until a page has said so."""
+PICK = "Pick one of the list of runs, or begin here."
 MOST_READ = 24
 """Runs held in memory, besides those that somebody watches: a large one takes some 100 MB."""
 
@@ -83,11 +84,17 @@ def open_run(page: str, shows: str) -> OpenRun:
     """
     name = st.query_params.get("run") or st.session_state.get("run")
     if not name:
-        _nothing_open(page, f"{page} {shows}")
+        deleted = st.session_state.pop(DELETED, None)
+        about = f"Deleted run {deleted}." if deleted else f"{page} {shows}"
+        if person.store().runs():
+            empty(page, "No run is open", about, PICK)
+        empty(page, "No runs yet", about, "Begin with an example, or with a table of your own.")
     directory = next((directory for directory in person.store().runs() if directory.id == name), None)
     if directory is None:
         st.session_state.pop("run", None)
-        empty(page, "This run cannot be opened", *_gone(str(name)), failed=True)
+        why = "it may have been deleted, or the link was made elsewhere."
+        gone = f"There is no run {name} among the runs of this app: {why}"
+        empty(page, "This run cannot be opened", gone, PICK, failed=True)
     try:
         opened = reader(str(directory.path))
         snapshot = opened.refresh()
@@ -123,21 +130,6 @@ def follow(run: OpenRun, draw: Callable[[Snapshot], None], *, every_s: float) ->
         draw(snapshot)
 
     part()
-
-
-def _gone(name: str) -> tuple[str, str]:
-    return (
-        f"There is no run {name} among the runs of this app: it may have been deleted, or the link was made elsewhere.",
-        "Pick one of the list of runs, or begin here.",
-    )
-
-
-def _nothing_open(page: str, purpose: str) -> NoReturn:
-    deleted = st.session_state.pop(DELETED, None)
-    about = (f"Deleted run {deleted}.",) if deleted else (purpose,)
-    if person.store().runs():
-        empty(page, "No run is open", *about, "Pick one of the list of runs, or begin here.")
-    empty(page, "No runs yet", *about, "Begin with an example, or with a table of your own.")
 
 
 def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
@@ -208,11 +200,6 @@ READABLE_MS = 450
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
 COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
-
-
-def start_example() -> None:
-    """Start the example, at a pace that a person can follow."""
-    start_new(prepare_example(Config(), latency_ms=READABLE_MS))
 
 
 def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms: int = 0) -> "Preparation":

@@ -37,21 +37,17 @@ OPEN_WORDS = (
 
 
 def environment() -> Environment:
-    """Return the owner's settings; a configured login provider switches the login on. Raises InputError."""
-    adopt_secrets()
-    return system.environment()
+    """Return the owner's settings. A section [auth] of secrets.toml asks for a login, unless VPP_LOGIN says otherwise.
 
-
-def adopt_secrets() -> None:
-    """Set variables from the true and false of secrets.toml: Streamlit itself does so for texts and numbers only.
-
-    A section [auth] asks for a login, unless VPP_LOGIN says otherwise.
+    Raises InputError.
     """
+    # Streamlit itself makes variables of the texts and numbers of secrets.toml, but not of true and false.
     for name, value in _secrets().items():
         if isinstance(value, bool) and name.startswith("VPP_"):
             os.environ.setdefault(name, str(int(value)))
     if _auth() and not {**system.dotenv(), **os.environ}.get("VPP_LOGIN", "").strip():
         os.environ["VPP_LOGIN"] = "1"
+    return system.environment()
 
 
 def _secrets() -> Mapping[str, object]:
@@ -72,9 +68,15 @@ def is_let_in() -> bool:
 
 
 def sign_in() -> None:
-    """End the page here for a visitor who must log in first, or may not enter."""
-    if not environment().login:
-        warn_if_open()
+    """End the page here for a visitor who must log in first, or may not enter, or if a variable cannot be used."""
+    try:
+        env = environment()
+    except VppError as error:
+        _outside("This environment cannot be used", str(error), failed=True)
+        st.stop()
+    if not env.login:
+        if not env.shared and is_reached_by_others():
+            _warn_once()
         return
     try:
         if user() is not None:
@@ -92,16 +94,12 @@ def sign_in() -> None:
         )
         st.stop()
     with st.container(key="empty"):
-        _offer_login()
+        _outside("Log in to see your runs", "Each user sees their own runs and no others.")
+        for provider in _providers():
+            label = "Log in" if provider is None else f"Log in with {provider.capitalize()}"
+            if st.button(label, type="primary", key=f"person.login.{provider or ''}"):
+                _log_in(provider)
     st.stop()
-
-
-def _offer_login() -> None:
-    _outside("Log in to see your runs", "Each user sees their own runs and no others.")
-    for provider in _providers():
-        label = "Log in" if provider is None else f"Log in with {provider.capitalize()}"
-        if st.button(label, type="primary", key=f"person.login.{provider or ''}"):
-            _log_in(provider)
 
 
 def _outside(head: str, words: str, *, failed: bool = False) -> None:
@@ -187,14 +185,9 @@ def is_reached_by_others() -> bool:
     return is_passed_on or not (is_loopback(f"http://{address}") and is_loopback(f"http://{host}"))
 
 
-def warn_if_open() -> None:
-    """Warn the owner once, in the terminal, that others can reach the app."""
-    if not environment().shared and is_reached_by_others():
-        _warn_once()
-
-
 @st.cache_resource(show_spinner=False)
 def _warn_once() -> bool:
+    """Warn the owner in the terminal that others can reach the app."""
     print(f"vpp: {OPEN_WORDS}", file=sys.stderr, flush=True)
     return True
 
@@ -269,19 +262,14 @@ def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterato
 
     but: a run of the visitor that is about to resume, and is not counted. Raises RunError above a cap.
     """
-    with _STARTING:
-        check_caps(but)
-        yield check_keys(keys_of(endpoint))
-
-
-def check_caps(but: RunDirectory | None = None) -> None:
-    """Raise RunError if no further run or sweep may begin. but: a run that is not counted."""
     # Late: only a start asks for the sweeps.
     from vpp.bench.sweep import sweeps
 
-    mine = store()
-    held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
-    check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)
+    with _STARTING:
+        mine = store()
+        held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
+        check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)
+        yield check_keys(keys_of(endpoint))
 
 
 def check_keys(keys: Keys) -> Keys:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,9 +13,7 @@ from pages.parts import blocks
 from pages.parts.opening import ASSETS, OpenRun
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.counts import sizes_text
@@ -126,22 +124,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
-        folded = f'<details class="astable"><summary>Show as table</summary>{numbers(shown)}</details>'
+        folded = f'<details class="astable"><summary>Show as table</summary>{_numbers(shown)}</details>'
         blocks.draw(finding, folded)
         return
     blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        blocks.draw(numbers(shown))
+        blocks.draw(_numbers(shown))
 
 
-def numbers(figure: "Figure") -> str:
-    """Return the chart's numbers as a table."""
-    return _table(figure.head, figure.rows)
-
-
-@lru_cache(maxsize=64)
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    return markup.table(head, rows, right=range(1, len(head)))
+def _numbers(figure: "Figure") -> str:
+    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
 
 
 # Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
@@ -174,17 +166,15 @@ def _ranges(key: str) -> dict[str, Any]:
 _STEADY = component("steady")
 
 
-def steady(html: str, *, key: str) -> None:
-    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view."""
-    _STEADY(data={"html": html}, key=key, on_row_change=lambda: None)
+def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:
+    """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view.
 
-
-def rows_to_open(html: str, *, key: str, on_open: Callable[[int], None]) -> None:
-    """Draw a table whose rows can be opened; `on_open` gets the row's id before the page is drawn again."""
+    on_open: gets the id of a table's row that is opened, before the page is drawn again.
+    """
 
     def open_row() -> None:
         row = st.session_state[key].get("row")
-        if row is not None:
+        if on_open and row is not None:
             on_open(int(row))
 
     _STEADY(data={"html": html}, key=key, on_row_change=open_row)
@@ -209,23 +199,8 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=_bytes)
+    def size(made: "Figure") -> int:
+        """Estimate bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table."""
+        return 100 * len(made.rows) * len(made.head) * 3
 
-
-class Prompts:
-    """The optimizer's prompts, each rebuilt once."""
-
-    def __init__(self, run: OpenRun, snapshot: Snapshot) -> None:
-        self._run = run
-        self._maker = PromptMaker(snapshot.spec, run.reader.dataset(), answers=run.reader.read_answers)
-
-    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
-        """Return the prompt of a slot's proposal at a step; None while it is unknown."""
-        proposed = hash(view.steps[step].proposed.get(slot))
-        made_from = (str(self._run.directory.path), "prompt", view.began_at, step, slot, proposed)
-        return _DRAWINGS.get(made_from, lambda: self._maker.proposal(view, step, slot), size=sys.getsizeof)
-
-
-def _bytes(made: "Figure") -> int:
-    """Estimate a chart's size: its numbers are held in the chart, in its JSON, and as text in its table."""
-    return 100 * len(made.rows) * len(made.head) * 3
+    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=size)

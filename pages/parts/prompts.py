@@ -68,19 +68,16 @@ def _own(rest: str) -> Texts:
     """Ask for files; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
     blocks.captions(pattern, f"A role without a file uses the set {rest}.")
-    places = st.columns(len(ROLES))
-    uploaded = {role: _uploaded(role, place) for role, place in zip(ROLES, places, strict=True)}
-    return {**set_texts(rest), **{role: text for role, text in uploaded.items() if text is not None}}
-
-
-def _uploaded(role: Role, place: "st.delta_generator.DeltaGenerator") -> str | None:
-    file = place.file_uploader(TITLES[role], type=["txt", "md"], key=f"new.template.{role}")
-    if file is None:
-        return None
-    try:
-        return bytes(file.getvalue()).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
+    texts = dict(set_texts(rest))
+    for role, place in zip(ROLES, st.columns(len(ROLES)), strict=True):
+        file = place.file_uploader(TITLES[role], type=["txt", "md"], key=f"new.template.{role}")
+        if file is None:
+            continue
+        try:
+            texts[role] = bytes(file.getvalue()).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"the {role} template is not a UTF-8 text: save it as UTF-8") from None
+    return texts
 
 
 def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers) -> None:

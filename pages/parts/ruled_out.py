@@ -9,7 +9,6 @@ from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, r
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
 from vpp.runs.reader import Snapshot
-from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.words import counted, integer
 
@@ -18,6 +17,10 @@ AT_ONCE = 40
 ALL = "all"
 ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Furthest behind first", "often": "Most often first"}
 FURTHEST = "Behind in log-likelihood: the text that stayed, or the heaviest, less its own."
+NOTHING_OUT = "Nothing was ruled out: no proposal was rejected and none resampled away."
+DROPS_NOTHING = (
+    "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."
+)
 
 
 class Made(NamedTuple):
@@ -47,17 +50,11 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     texts, started = made(run, snapshot), snapshot.view.started
     seed_text = started.seed_text if started else ""
     draw_gone(run, texts, seed_text)
-    if texts.lived_on:
-        draw_lived_on(texts, seed_text)
-
-
-def draw_lived_on(texts: Made, seed_text: str) -> None:
-    """Draw the newest copies that resampling left out, folded away."""
-    n = len(texts.lived_on)
-    html = ruled_out_html(texts.lived_on[:AT_ONCE], seed_text=seed_text, survivors=texts.survivors)
-    left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
-    with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
-        blocks.draw(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left)
+    if n := len(texts.lived_on):
+        html = ruled_out_html(texts.lived_on[:AT_ONCE], seed_text=seed_text, survivors=texts.survivors)
+        left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
+        with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{KEY}.lived_on"):
+            blocks.draw(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left)
 
 
 def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
@@ -65,17 +62,29 @@ def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
     head = counts_words(texts.entries) or "nothing so far"
     blocks.draw(markup.heading("Ruled out", head))
     if not texts.entries:
-        blocks.captions(nothing_out(run.snapshot.spec.config))
+        config = run.snapshot.spec.config
+        can_be = config.is_filtered or config.is_weighted
+        blocks.captions(NOTHING_OUT if can_be else DROPS_NOTHING)
         return
     search = choose(texts.entries)
     shown = search.among(texts.entries, seed_text=seed_text)
     if not shown:
         blocks.captions("Nothing that was ruled out fits: take fewer or other words.")
         return
-    n = at_most(run, search)
+    # Another search begins anew.
+    of, n = st.session_state.get(f"{KEY}.shown", (None, 0))
+    n = n if of == (run.directory.id, search) else AT_ONCE
     html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=texts.survivors)
     pieces.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{KEY}.deck")
-    more(run, search, n, len(shown))
+    if len(shown) <= n:
+        blocks.captions(f"{counted(len(shown), 'text')}: all are shown.")
+        return
+    blocks.captions(f"{integer(n)} of {counted(len(shown), 'text')}.")
+
+    def show_more() -> None:
+        st.session_state[f"{KEY}.shown"] = ((run.directory.id, search), n + AT_ONCE)
+
+    st.button(f"Show {min(AT_ONCE, len(shown) - n)} more", key=f"{KEY}.more", on_click=show_more)
 
 
 def choose(entries: tuple[RuledOut, ...]) -> Search:
@@ -102,29 +111,3 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
     if order == "worst":
         blocks.captions(FURTHEST)
     return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)
-
-
-def at_most(run: opening.OpenRun, search: Search) -> int:
-    """Return how many results are shown; another search begins anew."""
-    of, n = st.session_state.get(f"{KEY}.shown", (None, 0))
-    return n if of == (run.directory.id, search) else AT_ONCE
-
-
-def more(run: opening.OpenRun, search: Search, n: int, of: int) -> None:
-    """Say how many are shown, and offer more."""
-    if of <= n:
-        blocks.captions(f"{counted(of, 'text')}: all are shown.")
-        return
-    blocks.captions(f"{integer(n)} of {counted(of, 'text')}.")
-
-    def show_more() -> None:
-        st.session_state[f"{KEY}.shown"] = ((run.directory.id, search), n + AT_ONCE)
-
-    st.button(f"Show {min(AT_ONCE, of - n)} more", key=f"{KEY}.more", on_click=show_more)
-
-
-def nothing_out(config: Config) -> str:
-    """Say why the list is empty."""
-    if config.is_filtered or config.is_weighted:
-        return "Nothing was ruled out: no proposal was rejected and none resampled away."
-    return "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."

@@ -6,17 +6,15 @@ from hashlib import sha256
 import streamlit as st
 
 from pages.parts import blocks, opening, person, pieces
-from pages.parts.asking import begin, consent, follow, job_of, refreshed
+from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan
-from vpp.inspection.settling import Contender, Question, calls_to_ask, contenders, most_bits, questions, tau_of
+from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, questions, tau_of
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
-from vpp.runs.preparation import Preparation
-from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted
@@ -31,8 +29,9 @@ ONE = "There is one hypothesis: no input can divide it, so no answer would settl
 
 def draw(run: opening.OpenRun) -> None:
     """Draw the section, outside any fragment that has a timer."""
-    prepared: Preparation | None = st.session_state.pop(_key(run, "next"), None)
-    if prepared:  # here, since a page that is switched to from within a fragment may come up empty
+    if prepared := st.session_state.pop(
+        _key(run, "next"), None
+    ):  # here, since a page that is switched to from within a fragment may come up empty
         opening.start_new(prepared)
     blocks.draw(markup.heading("Most informative labels to collect", "inputs by expected information gain"))
     snapshot = opening.fresh(run)
@@ -43,7 +42,7 @@ def draw(run: opening.OpenRun) -> None:
         blocks.captions(ONE)
         return
     with st.container():
-        refreshed(run, JOB, section)
+        blocks.refreshed(lambda: section(run), is_live=lambda: is_running(run, JOB), every_s=1.0)
 
 
 def section(run: opening.OpenRun) -> None:
@@ -75,7 +74,9 @@ def ask(run: opening.OpenRun) -> None:
     if job and job.is_running:
         follow(run, job, "disagreement.settle.stop")
         return
-    rows = choose(run)
+    # Each time draws other inputs.
+    draws = int(st.session_state.get(_key(run, "draw"), 0))
+    rows = choose(run, draws)
     if not rows:
         return
     allowed = consent(run, JOB)
@@ -83,13 +84,13 @@ def ask(run: opening.OpenRun) -> None:
     calls = calls_to_ask(snapshot.view, snapshot.spec.config, n_rows=len(rows))
     words = settling.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
     if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
-        st.session_state[_key(run, "draw")] = _draws(run) + 1
+        st.session_state[_key(run, "draw")] = draws + 1
         begin(run, JOB, rows)
         st.rerun()
 
 
-def choose(run: opening.OpenRun) -> tuple[Row, ...]:
-    """Ask for the inputs, and return them."""
+def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
+    """Ask for the inputs, and return them. draws: how often this visitor asked for some."""
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
@@ -98,15 +99,9 @@ def choose(run: opening.OpenRun) -> tuple[Row, ...]:
         key = _key(run, "source")
         kind = right.segmented_control("Which", list(SOURCES), default=OF_FILE, key=key, required=True)
     source = SOURCES[kind or OF_FILE]
-    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=_draws(run))
-    words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    blocks.captions(words)
+    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws)
+    blocks.captions(settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n))
     return rows
-
-
-def _draws(run: opening.OpenRun) -> int:
-    """Return how often this visitor asked for inputs; each time draws others."""
-    return int(st.session_state.get(_key(run, "draw"), 0))
 
 
 # The answers, and the true labels
@@ -115,15 +110,20 @@ def _draws(run: opening.OpenRun) -> int:
 def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     """List the inputs, most informative first, each with a field for its true answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
-    listed, held = worked_out(run, asked, snapshot)
+    view, config = snapshot.view, snapshot.spec.config
+    listed, held = pieces.remembered(
+        _key(run, "made"),
+        (asked, view.last_at),
+        lambda: (questions(asked, view, config, dataset), contenders(asked, view, dataset)),
+    )
+    seed_text = view.started.seed_text if view.started else ""
     summary = settling.finding(listed, ceiling=most_bits(held, dataset))
-    tau = tau_of(snapshot.view, snapshot.spec.config)
+    tau = tau_of(view, config)
     target = settling.Target(
-        is_weighted=snapshot.spec.config.is_weighted, n_labels=len(dataset.classes), tau=tau,
-        decimals=dataset.target_decimals,
-    )  # fmt: skip
+        is_weighted=config.is_weighted, n_labels=len(dataset.classes), tau=tau, decimals=dataset.target_decimals
+    )
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
-    gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
+    gone_on = asked.texts != tuple(view.texts[state.hypothesis] for state in view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
     blocks.draw(markup.saying(summary), *map(markup.caption, notes))
     telling = [question for question in listed if question.bits >= settling.LITTLE][:SHOWN]
@@ -132,25 +132,9 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
-        left.html(markup.block(settling.question_html(question, held, target, name=name, seed_text=_seed(snapshot))))
+        left.html(markup.block(settling.question_html(question, held, target, name=name, seed_text=seed_text)))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes)
-
-
-def worked_out(
-    run: opening.OpenRun, asked: Answers, snapshot: Snapshot
-) -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
-    """Return the inputs and the contending hypotheses; made again only for new answers or a changed run."""
-
-    def make() -> tuple[tuple[Question, ...], tuple[Contender, ...]]:
-        dataset, view = run.reader.dataset(), snapshot.view
-        return questions(asked, view, snapshot.spec.config, dataset), contenders(asked, view, dataset)
-
-    return pieces.remembered(_key(run, "made"), (asked, snapshot.view.last_at), make)
-
-
-def _seed(snapshot: Snapshot) -> str:
-    return snapshot.view.started.seed_text if snapshot.view.started else ""
 
 
 def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:
@@ -187,9 +171,7 @@ def go_on(run: opening.OpenRun) -> None:
     answered, snapshot = list(answered_of(run).values()), opening.fresh(run)
     blocks.draw(markup.group(f"Go on with {counted(len(answered), 'true answer')}"))
     try:
-        prepared = continuation(
-            snapshot.spec, run.reader.dataset(), snapshot.view, answered, run=run.directory.id
-        )  # fmt: skip
+        prepared = continuation(snapshot.spec, run.reader.dataset(), snapshot.view, answered, run=run.directory.id)
     except VppError as error:
         blocks.failed("These answers cannot be used", str(error))
         forget(run)

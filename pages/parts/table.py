@@ -22,11 +22,6 @@ from vpp.wording.counts import rows_sentence, unlabelled_sentence
 from vpp.wording.words import counted
 
 AS_FOUND = "as found"
-REPLACING = "new.replacing"
-"""Session key: whether another upload is asked for."""
-TEST_FILE = "new.test_file"
-"""Session key: the upload whose rows test, as (name, bytes)."""
-
 UPLOAD, EXAMPLE, TASK = "Upload a CSV", "An example", "A paper task"
 
 
@@ -50,52 +45,37 @@ def choose() -> Source | None:
         required=True,
     )
     if kind == EXAMPLE:
-        return _example()
+        paths = sorted(EXAMPLES.glob("*.csv"))
+        path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
+        return Source(read(path.read_bytes(), path.name, DETECT))
     if kind == TASK:
-        return _task()
-    return _upload()
+        name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
+        st.caption(TASKS[name].description)
+        table = read(generate(name, seed=0), f"{name}.csv", DETECT)
+        return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
+    file = _uploaded("A CSV, Excel or Parquet file with one row an example and a column to predict", FILE, "Replace")
+    return Source(read_upload(file[1], file[0])) if file else None
 
 
-def _upload() -> Source | None:
-    """Show the file in use, which stays so until another is chosen, or ask for the first."""
-    file: tuple[str, bytes] | None = st.session_state.get(FILE)
-    is_asked = file is None or st.session_state.get(REPLACING)
-    if is_asked:
-        label = "A CSV, Excel or Parquet file with one row an example and a column to predict"
-        st.file_uploader(label, type=None, key="new.upload", on_change=_take, args=("new.upload", FILE))
+def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
+    """Show the file in use with a button that asks for another, or ask for the first; None until there is one.
+
+    The session holds it as (name, bytes): its field forgets it when the page is left.
+    """
+    field = f"{key}.upload"
+    file: tuple[str, bytes] | None = st.session_state.get(key)
     if file is None:
+
+        def take() -> None:
+            if uploaded := st.session_state[field]:
+                st.session_state[key] = (uploaded.name, uploaded.getvalue())
+
+        st.file_uploader(label, type=None, key=field, on_change=take)
         return None
-    if is_asked:
-        st.button("Keep the table in use", key="new.keep", type="tertiary", on_click=_replace, args=(False,))
-    with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key="new_file"):
-        if not is_asked:
-            st.button("Replace", key="new.replace", type="tertiary", on_click=_replace, args=(True,))
-    return Source(read_upload(file[1], file[0]))
-
-
-def _take(field: str, key: str) -> None:
-    """Remember an upload in the browser session: its field forgets it when the page is left."""
-    file = st.session_state[field]
-    if file is not None:
-        st.session_state[key] = (file.name, file.getvalue())
-        _replace(False)
-
-
-def _replace(wanted: bool) -> None:
-    st.session_state[REPLACING] = wanted
-
-
-def _example() -> Source:
-    paths = sorted(EXAMPLES.glob("*.csv"))
-    path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
-    return Source(read(path.read_bytes(), path.name, DETECT))
-
-
-def _task() -> Source:
-    name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
-    st.caption(TASKS[name].description)
-    table = read(generate(name, seed=0), f"{name}.csv", DETECT)
-    return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
+    with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key=key.replace(".", "_")):
+        # It stays in the session, as None: the introduction above remains folded.
+        st.button(another, key=f"{key}.replace", type="tertiary", on_click=st.session_state.update, args=({key: None},))
+    return file
 
 
 # How it was read: every decision as it was found, and a field that changes it
@@ -173,23 +153,26 @@ def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> An
 
 def choose_kinds(table: Table) -> Table:
     """Return the table with the kinds chosen here. Raises DataError if a cell does not fit its column's kind."""
-    chosen = _chosen_kinds(table)
-    with st.expander("Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else "")):
+    keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
+    given: dict[str, Kind] = {name: st.session_state.get(key, AS_FOUND) for name, key in keys.items()}
+    chosen = {name: kind for name, kind in given.items() if kind != AS_FOUND}
+    with st.expander(
+        "Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else ""), key="new.kinds_fold"
+    ):
         left, right = st.columns(2)
         name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
-        key = f"new.kind.of.{table.sha256}.{table.names.index(name)}"
-        st.session_state[key] = chosen.get(name, AS_FOUND)
         right.selectbox(
             "Kind",
             (AS_FOUND, *get_args(Kind)),
-            key=key,
+            **blocks.lasting(keys[name]),
             format_func=lambda kind: f"{kind} ({table.column(name).kind})" if kind == AS_FOUND else kind,
-            on_change=_keep_kind,
-            args=(table, name, key),
         )
         about = "A category or text is taken as it is written; a number needs every cell to be one."
         blocks.draw(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items()))
-    return _with_chosen(table, chosen)
+    if not chosen:
+        return table
+    made_from = (table.sha256, table.read_as, tuple(chosen.items()))
+    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, chosen))
 
 
 def kind_words(column: Column) -> str:
@@ -197,34 +180,9 @@ def kind_words(column: Column) -> str:
     return f"number in {column.notation.unit}" if column.notation and column.notation.unit else column.kind
 
 
-def _chosen_kinds(table: Table) -> dict[str, Kind]:
-    """Return the chosen kinds by column, remembered in the browser session for each file."""
-    chosen_kinds: dict[str, Kind] = st.session_state.setdefault(f"new.kinds.{table.sha256}", {})
-    return {name: kind for name, kind in chosen_kinds.items() if name in table.names}
-
-
-def _keep_kind(table: Table, name: str, key: str) -> None:
-    chosen_kinds = st.session_state[f"new.kinds.{table.sha256}"]
-    kind = st.session_state[key]
-    if kind == AS_FOUND:
-        chosen_kinds.pop(name, None)
-    else:
-        chosen_kinds[name] = kind
-
-
-def _with_chosen(table: Table, chosen: dict[str, Kind]) -> Table:
-    """Return the table with the chosen kinds, read again only if the file or a choice is new."""
-    if not chosen:
-        return table
-    made_from = (table.sha256, table.read_as, tuple(chosen.items()))
-    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, chosen))
-
-
 # The split: by chance, by group, by time, or a test file; how many rows
 
 CHANCE, GROUP, TIME, SECOND_FILE = "By chance", "By group", "By time", "A test file"
-SPLIT_CHOSEN = "new.split_kept"
-"""Session key: the split chosen last. It names the fold before the field inside is drawn."""
 RULES: dict[str, RuleKind] = {GROUP: "group", TIME: "time"}
 ABOUT = {
     CHANCE: "Rows are drawn by seed, labels in their proportions.",
@@ -251,7 +209,7 @@ class Splitting:
 
 def choose_split(table: Table, target: str) -> Splitting:
     """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
-    so_far = str(st.session_state.get("new.split") or st.session_state.get(SPLIT_CHOSEN) or CHANCE)
+    so_far = str(st.session_state.get("new.split", CHANCE))
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
             "How to split training and test rows",
@@ -260,11 +218,17 @@ def choose_split(table: Table, target: str) -> Splitting:
             **blocks.lasting("new.split"),
             required=True,
         )
-        kind = st.session_state[SPLIT_CHOSEN] = kind or CHANCE
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
-        sizes = _sizes()
+        one, two, three = st.columns(3)
+        sizes = {
+            "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
+            "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
+            "test_fraction": three.number_input(
+                "Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction")
+            ),
+        }
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     if hints:
         blocks.captions(*hints)
@@ -297,29 +261,12 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
 
 
 def _test_file() -> Table | None:
-    """Show the test file in use, or ask for one; return None until there is one."""
-    file: tuple[str, bytes] | None = st.session_state.get(TEST_FILE)
+    """Ask for a test file; return None until there is one."""
+    file = _uploaded("A file of test rows, with the same columns", "new.test_file", "Take another test file")
     if file is None:
-        label, field = "A file of test rows, with the same columns", "new.test_upload"
-        st.file_uploader(label, type=None, key=field, on_change=_take, args=(field, TEST_FILE))
         blocks.captions("Until there is one, rows are drawn by chance.")
         return None
-    with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key="new_test_file"):
-        forget = st.session_state.pop
-        st.button("Take another test file", key="new.test_replace", type="tertiary", on_click=forget, args=(TEST_FILE,))
     return read(file[1], file[0], DETECT)
-
-
-def _sizes() -> dict[str, Any]:
-    """Ask how many rows train and test."""
-    one, two, three = st.columns(3)
-    return {
-        "train_size": int(one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train"))),
-        "test_size": int(two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test"))),
-        "test_fraction": float(
-            three.number_input("Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction"))
-        ),
-    }
 
 
 def split_words(dataset: Dataset) -> list[str]:

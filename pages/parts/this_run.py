@@ -1,5 +1,7 @@
 """Actions on the open run: rename, start again with changes, delete; and the response cache."""
 
+from contextlib import closing
+
 import streamlit as st
 
 from pages.parts import blocks, opening, person
@@ -71,18 +73,13 @@ def confirm(run: opening.OpenRun) -> None:
     with st.container(horizontal=True):
         if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
             with opening.refusals("The run was not deleted"):
-                forget(run)
+                store.delete(run.directory)
+                st.session_state.pop(CONFIRMING, None)
+                st.session_state.pop("run", None)
+                st.session_state[opening.DELETED] = run.directory.id
+                st.query_params.pop("run", None)
                 st.rerun()
         st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
-
-
-def forget(run: opening.OpenRun) -> None:
-    """Delete the run, and close it in this browser session."""
-    store.delete(run.directory)
-    st.session_state.pop(CONFIRMING, None)
-    st.session_state.pop("run", None)
-    st.session_state[opening.DELETED] = run.directory.id
-    st.query_params.pop("run", None)
 
 
 def cache() -> None:
@@ -95,14 +92,12 @@ def cache() -> None:
         left.html(markup.block(markup.caption(str(error))))
         return
     cleared = ""
-    try:
+    with closing(responses):
         if right.button("Clear the cache", key="this_run.clear", width="stretch"):
             before = responses.info()
             responses.clear()
             cleared = f"Cleared {counted(before[0], 'answer')}, {before[1] / 2**20:.1f} MiB. "
         entries, size = responses.info()
-    finally:
-        responses.close()
     words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
     without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
     left.html(markup.block(markup.caption(words + without)))

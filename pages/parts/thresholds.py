@@ -22,16 +22,12 @@ def chosen() -> Thresholds:
     if IN_SESSION not in st.session_state:
         st.session_state[IN_SESSION] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[IN_SESSION]
-    _write(at)
-    return at
-
-
-def _write(at: Thresholds) -> None:
     text = written(at)
     if text and st.query_params.get(ADDRESS) != text:
         st.query_params[ADDRESS] = text
     if not text and ADDRESS in st.query_params:
         del st.query_params[ADDRESS]
+    return at
 
 
 def draw_expander() -> None:
@@ -56,17 +52,13 @@ def draw_expander() -> None:
 def _fields(at: Thresholds, *, moved: int) -> None:
     blocks.draw(markup.quiet(ABOUT))
     for column, movable in blocks.in_columns(MOVABLE, 2, gap="large"):
+        numbers = (movable.least, movable.most, movable.shown(at), movable.step)
+        least, most, now, step = (_typed(movable, value) for value in numbers)
+        key = f"thresholds.{movable.name}"
         with column:
-            _field(movable, at)
-    st.button("Back to the defaults", on_click=_back, disabled=not moved, key="thresholds.back")
-
-
-def _field(movable: Movable, at: Thresholds) -> None:
-    numbers = (movable.least, movable.most, movable.shown(at), movable.step)
-    least, most, now, step = (_typed(movable, value) for value in numbers)
-    key = f"thresholds.{movable.name}"
-    st.number_input(movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,))
-    blocks.captions(f"Default {movable.default}: {movable.why}")
+            st.number_input(movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,))
+            blocks.captions(f"Default {movable.default}: {movable.why}")
+    st.button("Back to the defaults", on_click=_set, args=(DEFAULTS,), disabled=not moved, key="thresholds.back")
 
 
 def _typed(movable: Movable, value: float) -> float | int:
@@ -77,10 +69,6 @@ def _typed(movable: Movable, value: float) -> float | int:
 def _move(movable: Movable) -> None:
     at = st.session_state.get(IN_SESSION, DEFAULTS)
     _set(movable.moved(at, float(st.session_state[f"thresholds.{movable.name}"])))
-
-
-def _back() -> None:
-    _set(DEFAULTS)
 
 
 def _set(at: Thresholds) -> None:

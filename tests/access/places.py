@@ -34,8 +34,6 @@ class Place:
     act: Callable[[Page], None] = lambda page: None
     title: str = ""
     """Of the page, as the browser's tab has it."""
-    is_first: bool = False
-    """Before there is any run."""
     is_walked: bool = False
     """Whether Tab is taken through it."""
 
@@ -65,15 +63,10 @@ def settle(page: Page, place: Place) -> None:
     page.wait_for_function(SETTLED)
 
 
-def upload(page: Page) -> None:
-    """Upload a table on New run."""
-    page.locator('input[type="file"]').set_input_files(str(EXAMPLE))
-    page.get_by_text("What it will take").wait_for()
-
-
 def upload_and_unfold(page: Page) -> None:
     """Upload a table on New run, and open the introduction above it."""
-    upload(page)
+    page.locator('input[type="file"]').set_input_files(str(EXAMPLE))
+    page.get_by_text("What it will take").wait_for()
     unfold(page, "What this does", "Look at a finished example")
 
 
@@ -84,8 +77,11 @@ def unfold(page: Page, head: str, shows: str) -> None:
 
 
 def open_folds(page: Page) -> None:
-    """Open what is folded away on Watch, at an earlier step, and the meaning of a term."""
-    step_back(page)
+    """Open what is folded away on Watch, at the last step, whose cards have folds, and the meaning of a term."""
+    slider = page.locator("input[type=range]")
+    slider.press("ArrowLeft")
+    page.locator(".card details").first.wait_for()
+    assert slider.get_attribute("aria-valuetext") == "step 1"
     fold = page.locator(".card details").first
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
@@ -93,14 +89,6 @@ def open_folds(page: Page) -> None:
     unfold(page, "This run", "Delete this run")
     page.locator(".strip button.term", has_text="ESS").click()
     page.locator("#term-ess").wait_for(state="visible")
-
-
-def step_back(page: Page) -> None:
-    """Go to the last step on Watch, whose cards have folds."""
-    slider = page.locator("input[type=range]")
-    slider.press("ArrowLeft")
-    page.locator(".card details").first.wait_for()
-    assert slider.get_attribute("aria-valuetext") == "step 1"
 
 
 def open_point(page: Page) -> None:
@@ -120,7 +108,6 @@ def open_ancestors(page: Page) -> None:
 
 
 PLACES = {
-    "new run, the first": Place("/", ".vpp h1", title="New run", is_first=True),
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
     "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch"),

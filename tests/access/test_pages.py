@@ -1,50 +1,33 @@
 """Every page as axe-core, a narrow screen, a screen reader and a keyboard have it: one visit a page."""
 
-from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import pairwise
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.access import axe, walk
-from tests.access.conftest import emptied, opened
 from tests.access.places import PLACES, settle
-from tests.access.survey import Survey, survey
+from tests.access.survey import survey
 from tests.app.conftest import App
 from vpp.wording import markup
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def page(browser: Browser) -> Iterator[Page]:
-    """Open the one page that is taken to every place."""
-    axe.required()
-    with opened(browser, reduced_motion="reduce") as page:
-        yield page
-
-
 @pytest.mark.parametrize("name", PLACES)
 def test_a_page_is_accessible(page: Page, shown: App, name: str) -> None:
     """Each page is checked by axe-core in one theme and width; neighbours in the list differ in both."""
     place = PLACES[name]
-    with emptied(shown) if place.is_first else nullcontext():
-        seen = survey(page, shown.url, place, is_dark=list(PLACES).index(name) % 2 == 1)
-    assert axe.ours(seen.findings) == []
-    assert axe.unlisted(seen.findings) == [], "Streamlit breaks a rule that is not on the list"
-    assert [wider for wider in seen.sideways.values() if wider] == []
-    assert seen.small == [], "24 px high, but for what is part of a line of text (WCAG 2.2, 2.5.8)"
-    assert seen.strange_fonts == []
-    assert set(seen.scrollers) <= {"stMain"}, "one scroll bar"
+    wrong, structure = survey(page, shown.url, place, is_dark=list(PLACES).index(name) % 2 == 1)
+    assert {what: found for what, found in wrong.items() if found} == {}
     assert page.locator("[data-testid=stAppDeployButton], [data-testid=stException]").count() == 0
-    check_structure(seen, name)
+    check_structure(structure, name)
     if place.is_walked:
         walk.check_arrows(page)
 
 
-def check_structure(seen: Survey, name: str) -> None:
-    structure = seen.structure
+def check_structure(structure: dict[str, Any], name: str) -> None:
     assert (structure["title"], structure["lang"], structure["mains"]) == (f"{PLACES[name].title} · VPP", "en", 1)
     levels = [level for level, _ in structure["headings"]]
     assert levels.count(1) == 1
@@ -79,7 +62,7 @@ def test_planted_faults_are_found_and_what_waits_moves_unless_motion_is_reduced(
         "(state, html) => state.insertAdjacentHTML('beforeend', html)",
         planted + markup.waiting("Writing the first hypotheses."),
     )
-    found = axe.ours(axe.findings(page))
+    found = [each for each in axe.faults(page) if each.is_ours]
     assert {"image-alt", "button-name", "color-contrast"} <= {each.rule for each in found}
     assert {each.impact for each in found if each.rule != "image-alt"} <= {"serious", "critical"}
     assert page.evaluate(MOVING) == []

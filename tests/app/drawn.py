@@ -53,8 +53,8 @@ def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:
     """Upload a table on New run, in place of one that is in use."""
     app.run()
     if not app.file_uploader:
-        app.button(key="new.replace").click().run()
-    app.file_uploader(key="new.upload").set_value((name, content, "text/csv")).run()
+        app.button(key="new.file.replace").click().run()
+    app.file_uploader(key="new.file.upload").set_value((name, content, "text/csv")).run()
     assert not app.exception
     return app
 

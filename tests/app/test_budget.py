@@ -10,12 +10,11 @@ from pages.parts import opening
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown, upload
-from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
+from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
 from vpp.runs.spec import Prices
 
 TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
@@ -30,6 +29,9 @@ def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) 
     assert "sequential rounds. Estimated time: about" in html
     assert "Estimated cost" not in html
     assert "It pauses" not in html
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert "Test the endpoint to see how long that takes." in shown(app)
+    assert "Estimated time" not in shown(app)
 
 
 def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
@@ -53,29 +55,16 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0), currency="<EUR>")
 
 
-def test_no_time_is_claimed_before_the_endpoint_is_tested(app: AppTest) -> None:
-    upload(app, TABLE)
-    app.segmented_control(key="new.who").set_value(SERVER).run()
-    assert not app.exception
-    assert "Test the endpoint to see how long that takes." in shown(app)
-    assert "Estimated time" not in shown(app)
-
-
-def at_cap(folder: Path) -> RunReader:
-    """A run of two whole steps that has paused at its cap; its worker has ended."""
-    events = [event for event in label_events() if not isinstance(event, RunFinished | Evaluated)]
-    detail = "the cap of 60 calls is reached: 60 calls sent; go on with a higher cap"
-    paused = RunPaused(reason="budget", detail=detail)
-    prices = Prices(learner=Price(prompt=1.0), currency="EUR")
-    return run(folder, *events, paused, data=LABELS, config=LABEL_CONFIG, cap=Cap(calls=60), prices=prices)
-
-
 def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Any] = []
     monkeypatch.setattr(opening, "start", started.append)
-    reader = at_cap(tmp_path)
+    detail = "the cap of 60 calls is reached: 60 calls sent; go on with a higher cap"
+    events = [event for event in label_events() if not isinstance(event, RunFinished | Evaluated)]
+    events.append(RunPaused(reason="budget", detail=detail))
+    prices = Prices(learner=Price(prompt=1.0), currency="EUR")
+    reader = run(tmp_path, *events, data=LABELS, config=LABEL_CONFIG, cap=Cap(calls=60), prices=prices)
     opened(app, reader, "watch")
     html = shown(app)
     assert "The cap is reached" in html
@@ -89,10 +78,3 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     press(app, "Raise the cap and go on")
     assert reader.directory.spec().cap == Cap(calls=500)
     assert [each.path for each in started] == [reader.directory.path]
-
-
-def test_a_finished_run_tells_nothing_of_caps_and_prices(app: AppTest, tmp_path: Path) -> None:
-    opened(app, labels(tmp_path), "watch")
-    assert "Calls" in shown(app)
-    assert "so far" not in shown(app)
-    assert ", cap" not in shown(app)

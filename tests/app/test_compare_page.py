@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests import inspected
-from tests.app.drawn import app_over, shown
+from tests.app.drawn import app as app
+from tests.app.drawn import shown
 from tests.beside import all_right, other, under
 from tests.reporting.builders import YES_NO
 from vpp.usage import Usage
@@ -16,19 +17,12 @@ OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "202
 
 
 @pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(tmp_path / "runs", monkeypatch)
-
-
-@pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """Two runs on the same rows, and one on others."""
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    under(inspected.labels(tmp_path / "a"), folder, OLD)
-    under(other(tmp_path / "b"), folder, NEW)
-    under(all_right(tmp_path / "c", YES_NO), folder, FAR)
-    return folder
+    under(inspected.labels(tmp_path / "a"), tmp_path, OLD)
+    under(other(tmp_path / "b"), tmp_path, NEW)
+    under(all_right(tmp_path / "c", YES_NO), tmp_path, FAR)
+    return tmp_path
 
 
 def opened(app: AppTest, run: str = "", **query: str) -> str:
@@ -47,21 +41,11 @@ def picked(app: AppTest) -> list[str]:
     return sorted(app.multiselect(key="compare.runs").value)
 
 
-def test_without_a_run_the_page_says_what_to_do(app: AppTest) -> None:
-    assert "No runs yet" in opened(app)
-
-
 def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
     html = opened(app, OLD)
     assert picked(app) == [OLD, NEW]
     assert "B gets 4 of 6 test rows right; A, the reference, 5." in html
-    for title in (
-        "Over seeds",
-        "Shared and unshared ideas",
-        "Rows they differ on",
-        "Cost",
-        "Settings",
-    ):
+    for title in ("Over seeds", "Shared and unshared ideas", "Rows they differ on", "Cost", "Settings"):
         assert title in html
     assert "sign test p = 1.00, not significant on these rows." in html
     assert (app.query_params["compare"], app.query_params["against"]) == (f"{OLD},{NEW}", OLD)
@@ -73,19 +57,14 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
     assert app.query_params["against"] == NEW
 
 
-def test_letters_follow_the_order_of_picking(app: AppTest, runs: Path) -> None:
-    html = opened(app, compare=f"{NEW},{FAR}", against=NEW)
-    assert "B has other test rows than A" in html
-    app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
-    assert "B has other test rows than A" in shown(app)
-    assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
-
-
-def test_a_link_opens_the_runs_it_names_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
+def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
     html = opened(app, compare=f"{NEW},{FAR},gone", against=FAR)
     assert picked(app) == [NEW, FAR]
     assert "A has other test rows than B" in html
     assert "1 run that is not in the runs folder: gone." in html
+    app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
+    assert "A and C have other test rows than B" in shown(app)
+    assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
 
 
 def test_one_run_stands_beside_simple_models(app: AppTest, runs: Path) -> None:

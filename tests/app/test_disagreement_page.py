@@ -12,7 +12,7 @@ from tests.app.drawn import opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing import trust
-from vpp.events import Evaluated, RunFinished
+from vpp.events import RunFinished
 from vpp.settings import Config
 
 
@@ -23,7 +23,9 @@ def value(html: str, name: str) -> str:
     return f"{found[1]} {found[2]}".strip()
 
 
-def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, tmp_path: Path) -> None:
+def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_number(
+    app: AppTest, tmp_path: Path
+) -> None:
     html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
     assert "The particles disagree on three of six test points." in html
     assert value(html, "Weakly backed") == "4 of 6"
@@ -31,12 +33,25 @@ def test_the_matrix_the_particles_and_the_verdict_are_on_the_page(app: AppTest, 
     assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in html
     assert "6 test rows are too few for a verdict" in html
     assert "Most informative labels to collect" in html
+    app.selectbox(key="disagreement.row").set_value(6).run()
+    assert not app.exception
+    html = shown(app)
+    assert "<h2>Row 6</h2>" in html
+    assert "because yes" in html
+    assert "the answer has no “Output:” line" in html
+    app.toggle(key="disagreement.only").set_value(False).run()
+    assert "6 of 6 test rows." in shown(app)
+    app.segmented_control(key="disagreement.columns").set_value("Same answers together").run()
+    assert "0<small>×2</small>" in shown(app)
 
 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
-    html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "6 test rows are too few for a verdict" in html
-    opened_fold(app)
+    opened(app, inspected.labels(tmp_path), "disagreement")
+    assert not [field for field in app.number_input if str(field.key).startswith("thresholds.")], (
+        "drawn once it is open"
+    )
+    app.session_state["thresholds.fold"] = True
+    app.run()
     app.number_input(key="thresholds.well_backed").set_value(90).run()
     app.number_input(key="thresholds.few_rows").set_value(6).run()
     moved = shown(app)
@@ -48,34 +63,9 @@ def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest,
     assert "thresholds" not in app.query_params
 
 
-def opened_fold(app: AppTest) -> None:
-    """Its fields are drawn once it is open."""
-    assert not [field for field in app.number_input if str(field.key).startswith("thresholds.")]
-    app.session_state["thresholds.fold"] = True
-    app.run()
-
-
 def test_an_address_brings_its_thresholds(app: AppTest, tmp_path: Path) -> None:
     app.query_params["thresholds"] = "well_backed:0.9,gone:1,few_rows:many"
     assert value(shown(opened(app, inspected.labels(tmp_path), "disagreement")), "Weakly backed") == "2 of 6"
-
-
-def test_a_row_is_opened_by_its_number_whatever_the_matrix_shows(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "disagreement")
-    app.selectbox(key="disagreement.row").set_value(6).run()
-    assert not app.exception
-    html = shown(app)
-    assert "<h2>Row 6</h2>" in html
-    assert "because yes" in html
-    assert "the answer has no “Output:” line" in html
-
-
-def test_agreement_can_be_shown_too_and_columns_merged(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "disagreement")
-    app.toggle(key="disagreement.only").set_value(False).run()
-    assert "6 of 6 test rows." in shown(app)
-    app.segmented_control(key="disagreement.columns").set_value("Same answers together").run()
-    assert "0<small>×2</small>" in shown(app)
 
 
 def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
@@ -85,14 +75,6 @@ def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path)
     assert "Truths in the 90 % range" in html
     app.selectbox(key="disagreement.row").set_value(6).run()
     assert "above the mean" in shown(app)
-
-
-def test_a_run_without_an_evaluation_says_when_it_comes(app: AppTest, tmp_path: Path) -> None:
-    events = [event for event in inspected.label_events() if not isinstance(event, Evaluated | RunFinished)]
-    html = shown(
-        opened(app, run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG), "disagreement")
-    )
-    assert "The test rows have not been asked yet" in html
 
 
 def test_one_hypothesis_is_said_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:

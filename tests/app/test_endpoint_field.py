@@ -23,11 +23,10 @@ WITHIN_S = 60
 def form() -> None:
     import streamlit as st
 
-    from pages.parts.endpoint import choose_endpoint, doubt_html, lacking
+    from pages.parts.endpoint import choose_model
 
-    st.session_state["chosen"] = choose_endpoint(0)
-    st.session_state["lack"] = lacking(st.session_state["chosen"])
-    st.session_state["doubt"] = doubt_html()
+    st.session_state["model"] = model = choose_model(0)
+    st.session_state["chosen"] = model.endpoint
 
 
 @pytest.fixture
@@ -53,11 +52,12 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
     assert not field.exception
     html = shown(field)
     assert "<b>A run can begin</b>." in html
-    assert field.session_state["doubt"] == ""
+    assert field.session_state["model"].doubt_html == ""
     assert "<b>learner prompt</b>: read: wug, as the rule says" in html
     assert html.count("</i>works</span>") > 5
-    assert field.session_state["new.round_trip_s"] > 0
-    assert field.session_state["new.calls_per_s"] > 0
+    pace = field.session_state["model"].pace
+    assert pace.round_trip_s > 0
+    assert pace.calls_per_s > 0
 
 
 def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field: AppTest) -> None:
@@ -77,15 +77,20 @@ def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field:
     assert "fails" not in html
 
 
-def test_a_servers_refusal_is_shown_as_text(field: AppTest) -> None:
+def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test_old(field: AppTest) -> None:
     with model() as served:
-        served.refusal = refusal(400, "<script>alert(1)</script>")
         field.text_input(key="new.url").set_value(served.base_url)
         field.text_input(key="new.model").set_value("demo").run()
+        served.refusal = refusal(400, "<script>alert(1)</script>")
         field.button(key="new.test_endpoint").click().run()
-    assert "&lt;script&gt;" in shown(field)
-    assert "<script>" not in shown(field)
-    assert field.session_state["new.round_trip_s"] is None
+        assert "&lt;script&gt;" in shown(field)
+        assert "<script>" not in shown(field)
+        assert field.session_state["model"].pace is None
+        served.refusal, served.key = None, "one"
+        field.button(key="new.test_endpoint").click().run()
+        assert "key refused, as none was given" in shown(field)
+        next(each for each in field.text_input if each.label.startswith("Key")).set_value("one").run()
+    assert "key refused" not in shown(field)
 
 
 def test_findings_about_another_endpoint_are_not_shown(field: AppTest) -> None:
@@ -94,32 +99,21 @@ def test_findings_about_another_endpoint_are_not_shown(field: AppTest) -> None:
     field.button(key="new.test_endpoint").click().run()
     assert "nothing listens at" in shown(field)
     assert "<b>A run cannot begin</b>: reachable: " in shown(field)
-    assert "A run cannot begin" in field.session_state["doubt"]
-    assert field.session_state["lack"] == ""
+    assert "A run cannot begin" in field.session_state["model"].doubt_html
+    assert field.session_state["model"].lacks == ""
     field.text_input(key="new.model").set_value("n").run()
     assert "nothing listens at" not in shown(field)
-    assert field.session_state["doubt"] == ""
-
-
-def test_a_key_typed_after_a_test_makes_that_test_old(field: AppTest) -> None:
-    with model() as served:
-        served.key = "one"
-        field.text_input(key="new.url").set_value(served.base_url)
-        field.text_input(key="new.model").set_value("demo").run()
-        field.button(key="new.test_endpoint").click().run()
-        assert "key refused, as none was given" in shown(field)
-        next(each for each in field.text_input if each.label.startswith("Key")).set_value("one").run()
-    assert "key refused" not in shown(field)
+    assert field.session_state["model"].doubt_html == ""
 
 
 def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> None:
     field.text_input(key="new.url").set_value("localhost:8000").run()
-    assert "This is no whole address" in shown(field)
+    assert "This address cannot be used" in shown(field)
     assert "write it as http://localhost:8000/v1" in shown(field)
     assert field.button(key="new.test_endpoint").disabled
-    assert field.session_state["lack"] == "Give a whole address first, or take the demo model."
+    assert field.session_state["model"].lacks == "Give a whole address first, or take the demo model."
     field.text_input(key="new.url").set_value("http://localhost:8000/v1").run()
-    assert field.session_state["lack"] == "Name a model first, or take the demo model."
+    assert field.session_state["model"].lacks == "Name a model first, or take the demo model."
 
 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
@@ -130,9 +124,6 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
     assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
-
-
-def test_calls_in_flight_are_as_many_as_a_round_needs_until_a_number_is_given(field: AppTest) -> None:
     at_most = field.number_input(key="new.concurrency")
     assert (at_most.value, at_most.placeholder) == (None, "as a round needs")
     assert field.session_state["chosen"].concurrency == 0

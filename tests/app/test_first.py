@@ -13,27 +13,15 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import opening
 from pages.parts.opening import EXAMPLES, SHIPPED
 from tests.app.conftest import ROOT, Visit, serving
-from tests.app.drawn import app_over, names, opened, press, shown, upload
+from tests.app.drawn import app as app
+from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def app(runs: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    return app_over(runs, monkeypatch)
 
 
 def test_the_first_paint_waits_for_little_and_a_server_gets_the_rest_ready_unless_it_ends() -> None:
@@ -56,8 +44,10 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: Path) -> None:
-    unpack(SHIPPED, runs)
+def test_a_newcomer_reads_what_it_does_and_sees_three_ways_which_are_folded_once_there_is_a_run(
+    app: AppTest, tmp_path: Path
+) -> None:
+    unpack(SHIPPED, tmp_path)
     app.run()
     assert shown(app).count('<p class="say">') == 3
     assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
@@ -67,6 +57,10 @@ def test_a_newcomer_reads_what_it_does_and_sees_three_ways(app: AppTest, runs: P
         "Look at a finished run of a real language model",
     ]
     assert "What this does" not in str([fold.label for fold in app.expander])
+    labels(tmp_path)
+    app.run()
+    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
+    assert names(app)[0] == "Look at a finished example"
 
 
 def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,13 +72,6 @@ def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: p
     assert f"run {directory.id}" in shown(app)
 
 
-def test_a_visitor_with_runs_finds_the_introduction_folded(app: AppTest, runs: Path) -> None:
-    labels(runs)
-    app.run()
-    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
-    assert "Look at a finished example" in names(app)
-
-
 @pytest.mark.parametrize(
     ("button", "run", "says"),
     [
@@ -93,22 +80,25 @@ def test_a_visitor_with_runs_finds_the_introduction_folded(app: AppTest, runs: P
     ],
 )
 def test_a_finished_example_opens_on_every_page_and_starts_nothing(
-    app: AppTest, runs: Path, button: str, run: str, says: str
+    app: AppTest, tmp_path: Path, button: str, run: str, says: str
 ) -> None:
     press(app.run(), button)
-    assert [path.name for path in runs.iterdir()] == [run]
+    assert [path.name for path in tmp_path.iterdir()] == [run]
     assert says in shown(app)
     for page in ("posterior", "disagreement", "compare", "report"):
         app.switch_page(f"pages/{page}.py").run()
         assert not app.exception
         assert run in shown(app) + str([field.value for field in app.multiselect])
     shipped = sorted(path.name for path in (EXAMPLES / run).iterdir())
-    assert sorted(path.name for path in (runs / run).iterdir()) == shipped
+    assert sorted(path.name for path in (tmp_path / run).iterdir()) == shipped
 
 
-def test_a_missing_run_is_named_with_ways_to_begin(app: AppTest) -> None:
+def test_a_page_without_a_run_or_with_a_missing_one_says_how_to_begin(app: AppTest) -> None:
     app.run()
     for page in ("watch", "posterior", "disagreement", "compare", "report"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert "No runs yet" in shown(app)
+        assert names(app) == ["Look at a finished example", "Use my own CSV"]
         app.session_state["run"] = "20200101-0000-nothing-smc-0000"
         app.switch_page(f"pages/{page}.py").run()
         assert "This run cannot be opened" in shown(app), page
@@ -116,19 +106,22 @@ def test_a_missing_run_is_named_with_ways_to_begin(app: AppTest) -> None:
         assert names(app) == ["Look at a finished example", "Use my own CSV"], page
 
 
-def test_a_run_without_results_leads_to_watch(app: AppTest, runs: Path) -> None:
-    reader = run(runs)
+def test_a_run_without_results_leads_to_watch(app: AppTest, tmp_path: Path) -> None:
+    reader = run(tmp_path)
     for page, said in (
         ("posterior", "No particles yet"),
         ("disagreement", "have not been asked yet"),
         ("report", "Nothing to report yet"),
     ):
         assert said in shown(opened(app, reader, page)), page
+        assert not app.get("download_button")
+        assert "Ruled out" not in shown(app)
+        assert "Ask the posterior" not in shown(app)
     press(app, "Watch the run")
     assert "queued behind another run" in shown(app)
 
 
-def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
+def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app: AppTest) -> None:
     upload(app, TABLE, "mine.csv")
     app.number_input(key="new.train").set_value(40)
     app.selectbox(key="new.target").set_value("b").run()
@@ -137,36 +130,20 @@ def test_a_table_and_its_fields_stay_after_another_page(app: AppTest) -> None:
     assert not app.exception
     assert "<b>mine.csv</b>" in shown(app)
     assert (app.number_input(key="new.train").value, app.selectbox(key="new.target").value) == (40, "b")
-
-
-def test_a_table_stays_in_use_until_another_is_there(app: AppTest) -> None:
-    upload(app, TABLE, "mine.csv")
-    press(app, "Replace")
-    assert "<b>mine.csv</b>" in shown(app)
     upload(app, OTHER, "other.csv")
     assert "<b>other.csv</b>" in shown(app)
     assert "<b>mine.csv</b>" not in shown(app)
     assert not app.file_uploader
 
 
-@pytest.fixture
-def watched(app: AppTest, runs: Path) -> tuple[AppTest, RunReader]:
-    """Watch of a finished run, its last fold open."""
-    reader = labels(runs)
+def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTest, tmp_path: Path) -> None:
+    reader = labels(tmp_path)
     app.session_state["this_run"] = True
-    return opened(app, reader, "watch"), reader
-
-
-def test_a_run_is_renamed(watched: tuple[AppTest, RunReader]) -> None:
-    app, reader = watched
+    opened(app, reader, "watch")
     app.text_input(key=f"this_run.name.{reader.directory.id}").set_value("Halves <b>")
     press(app, "Rename the run")
     assert reader.directory.spec().name == "Halves <b>"
     assert "<h1>Halves &lt;b&gt;</h1>" in shown(app)
-
-
-def test_a_run_is_deleted_after_a_question_that_names_it(watched: tuple[AppTest, RunReader]) -> None:
-    app, reader = watched
     press(app, "Delete this run")
     assert f"Run {reader.directory.id}: its hypotheses" in shown(app)
     press(app, "Keep it")
@@ -177,16 +154,16 @@ def test_a_run_is_deleted_after_a_question_that_names_it(watched: tuple[AppTest,
     assert "No runs yet" in shown(app)
 
 
-def test_a_run_that_goes_on_is_not_deleted(app: AppTest, runs: Path) -> None:
-    reader = run(runs, *label_events()[:-1], data=LABELS, config=LABEL_CONFIG)
+def test_a_run_that_goes_on_is_not_deleted(app: AppTest, tmp_path: Path) -> None:
+    reader = run(tmp_path, *label_events()[:-1], data=LABELS, config=LABEL_CONFIG)
     app.session_state["this_run"] = True
     with reader.directory.lock():
         opened(app, reader, "watch")
     assert next(button for button in app.button if button.label == "Delete this run").disabled
 
 
-def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, runs: Path) -> None:
-    reader = labels(runs)
+def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_path: Path) -> None:
+    reader = labels(tmp_path)
     spec = reader.directory.spec()
     reader.directory.amend(config=replace(spec.config, epsilon=0.125, prior="Say yes often."))
     app.session_state["this_run"] = True

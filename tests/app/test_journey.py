@@ -45,7 +45,9 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
 
     steer(page, run)
     expect(listed).to_contain_text("SMC · stopped")
-    replay(page)
+    for key, shown in (("Home", "Hypotheses at step 0"), ("End", "at the end")):
+        page.get_by_role("slider", name="Step shown").press(key)
+        expect(page.get_by_text(shown).first).to_be_visible()
 
     complete = (RunReader(RunDirectory(app.runs / run)).refresh().view.last_step or 0) + 1
     page.get_by_role("button", name="Resume").click()
@@ -80,12 +82,3 @@ def steer(page: Page, run: str) -> None:
     page.get_by_role("button", name="Stop and keep").click()
     page.get_by_role("button", name="Resume").wait_for()
     expect(page.get_by_text("Stopped", exact=False).first).to_be_visible()
-
-
-def replay(page: Page) -> None:
-    """Go to the first step, the next, and the end."""
-    slider = page.get_by_role("slider", name="Step shown")
-    for key, shown in (("Home", "Hypotheses at step 0"), ("ArrowRight", "Hypotheses at step 1"), ("End", "at the end")):
-        slider.press(key)
-        expect(page.get_by_text(shown).first).to_be_visible()
-    expect(page.get_by_label("Show the end")).to_be_checked()

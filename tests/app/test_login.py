@@ -98,7 +98,8 @@ def test_a_user_does_not_see_anothers_run_by_list_or_by_link(shared: Shared) -> 
     assert "enguins" in shared.ann.locator("[data-testid=stSidebar]").inner_text()
 
 
-def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
+def test_a_claim_is_shown_as_the_text_it_is_and_shapes_no_folders_name(shared: Shared) -> None:
+    expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible()
     found = folders(shared.app)
     assert len(found) == 2
     assert all(re.fullmatch(r"user-[0-9a-f]{24}", folder.name) for folder in found)
@@ -106,10 +107,6 @@ def test_users_have_folders_whose_names_no_claim_shapes(shared: Shared) -> None:
     html = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
     assert (html["ann@lab.org"] / shared.run / "run.json").is_file()
     assert [path.name for path in html["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
-
-
-def test_a_claim_is_shown_as_the_text_it_is(shared: Shared) -> None:
-    expect(shared.ann.get_by_text("Logged in: Ann <i>of</i> **the lab**")).to_be_visible()
 
 
 def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:

@@ -44,16 +44,13 @@ def opens(app: App, *, origin: str | None, host: str = "127.0.0.1") -> bool:
         return error.response.status_code != 403
 
 
-def test_every_answer_carries_the_headers_and_counts_are_given_to_nobody(app: App) -> None:
+def test_every_answer_carries_a_policy_without_a_host_or_eval_and_counts_are_given_to_nobody(app: App) -> None:
     for path in ("/", "/watch", "/_stcore/health", "/app/static/fonts/none.woff2", "/static/none.js"):
         answered = said(app, path)
         assert {name: answered.getheader(name) for name in middleware.HEADERS} == middleware.HEADERS, path
     for path in ("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/metrics?families=a"):
         for method in ("GET", "OPTIONS", "POST"):
             assert said(app, path, method=method).status == 404, (method, path)
-
-
-def test_the_policy_names_no_host_and_no_eval() -> None:
     assert "http" not in middleware.POLICY
     assert "eval" not in middleware.POLICY
     scripts = next(part for part in middleware.POLICY.split("; ") if part.startswith("script-src"))
@@ -61,13 +58,10 @@ def test_the_policy_names_no_host_and_no_eval() -> None:
     assert "'sha256-" in scripts
 
 
-def test_a_websocket_opens_for_the_apps_own_page_alone(app: App) -> None:
+def test_a_websocket_opens_for_the_apps_own_page_alone_and_never_under_a_name_pointed_at_loopback(app: App) -> None:
     assert opens(app, origin=app.url)
     for origin in ("https://evil.example", "http://127.0.0.1:1", "http://localhost:1", "null", ""):
         assert not opens(app, origin=origin), origin
-
-
-def test_a_name_pointed_at_loopback_opens_nothing(app: App) -> None:
     port = urlsplit(app.url).port
     assert not opens(app, origin=f"http://evil.example:{port}", host="evil.example")
     answered = said(app, "/", Host=f"evil.example:{port}")
@@ -76,16 +70,13 @@ def test_a_name_pointed_at_loopback_opens_nothing(app: App) -> None:
     assert answered.getheader("content-security-policy") == middleware.POLICY
 
 
-def test_an_upload_from_another_origin_is_refused(app: App) -> None:
+def test_other_sites_neither_read_nor_upload_and_programs_do_not_drive(app: App) -> None:
     upload = "/_stcore/upload_file/session/file"
     foreign = said(app, upload, method="PUT", Origin="https://evil.example")
     assert b"server.corsAllowedOrigins" in foreign.body  # type: ignore[attr-defined]
     own = said(app, upload, method="PUT", Origin=app.url)
     assert own.status == 403
     assert b"XSRF" in own.body  # type: ignore[attr-defined]
-
-
-def test_streamlit_is_set_up_so_that_other_sites_neither_read_nor_upload_and_programs_do_not_drive(app: App) -> None:
     health = said(app, "/_stcore/health", Origin="https://evil.example")
     assert health.getheader("access-control-allow-origin") is None
     cookie = str(health.getheader("set-cookie"))
@@ -108,14 +99,12 @@ def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(middleware.config, "get_option", options.__getitem__)
 
 
-def test_a_malformed_origin_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_malformed_origin_or_one_without_the_servers_tls_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     _allow(monkeypatch, "own.example")
     for origin in ("http://[", "http://[::1", "https://]"):
         assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin))), origin
-
-
-def test_a_page_without_tls_is_not_one_of_a_server_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "own.example")
     assert middleware.refused(scope("PUT", "/", origin="http://own.example")) is None
     assert middleware.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
     for known in ({"scheme": "https"}, {"x_forwarded_proto": "https"}):

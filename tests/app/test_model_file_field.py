@@ -11,6 +11,8 @@ from tests.app.drawn import shown
 from tests.app.test_endpoint_field import WITHIN_S, form
 from tests.gguf.built import model_file
 
+LACKS = "Give the path of a model file first, or take the demo model."
+
 
 @pytest.fixture
 def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
@@ -31,21 +33,17 @@ def typed(field: AppTest, path: object) -> str:
 
 
 def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> None:
+    field.run()
+    assert "cannot be used" not in shown(field)
+    assert field.session_state["model"].lacks == LACKS
+    assert field.button(key="new.test_endpoint").disabled
     path = model_file(tmp_path, "small.gguf")
     html = typed(field, path)
     assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in html
     chosen = field.session_state["chosen"]
     assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
-    assert field.session_state["lack"] == ""
-    assert field.session_state["new.sent_ok"]
+    assert field.session_state["model"].lacks == ""
     assert not field.button(key="new.test_endpoint").disabled
-
-
-def test_no_path_yet_is_asked_for(field: AppTest) -> None:
-    field.run()
-    assert "cannot be used" not in shown(field)
-    assert field.session_state["lack"] == "Give the path of a model file first, or take the demo model."
-    assert field.button(key="new.test_endpoint").disabled
 
 
 def test_another_file_is_refused_and_nothing_of_it_is_shown(field: AppTest, tmp_path: Path) -> None:
@@ -55,7 +53,7 @@ def test_another_file_is_refused_and_nothing_of_it_is_shown(field: AppTest, tmp_
     assert "This file cannot be used" in there
     assert "toor" not in there
     assert there.replace("passwords", "") == missing.replace("nothing", "")
-    assert field.session_state["lack"] == "Give the path of a model file first, or take the demo model."
+    assert field.session_state["model"].lacks == LACKS
 
 
 def test_a_missing_library_is_shown_with_the_command(
@@ -63,7 +61,7 @@ def test_a_missing_library_is_shown_with_the_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     assert "pip install -r requirements-local.txt" in typed(field, model_file(tmp_path))
-    assert field.session_state["lack"] != ""
+    assert field.session_state["model"].lacks != ""
 
 
 def test_a_shared_app_offers_no_model_file(field: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

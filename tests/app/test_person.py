@@ -32,23 +32,18 @@ def test_with_a_login_answers_are_kept_in_the_users_own_folder(tmp_path: Path, m
     assert person.variables()["VPP_CACHE_DIR"] == str(tmp_path / ".cache")
 
 
-@pytest.mark.parametrize(
-    ("address", "headers", "reached"),
-    [
+def test_others_reach_the_app_by_address_name_or_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for address, headers, reached in (
         ("127.0.0.1", {"Host": "localhost:8501"}, False),
         ("127.0.0.1", {}, False),
         ("0.0.0.0", {"Host": "localhost:8501"}, True),
         ("", {"Host": "localhost:8501"}, True),
         ("127.0.0.1", {"Host": "vpp.example.org"}, True),
         ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "10.0.0.1"}, True),
-    ],
-)
-def test_others_reach_the_app_by_address_name_or_proxy(
-    address: str, headers: dict[str, str], reached: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = SimpleNamespace(get_option=lambda _: address, context=SimpleNamespace(headers=headers))
-    monkeypatch.setattr(person, "st", server)
-    assert person.is_reached_by_others() is reached
+    ):
+        page = SimpleNamespace(get_option={"server.address": address}.get, context=SimpleNamespace(headers=headers))
+        monkeypatch.setattr(person, "st", page)
+        assert person.is_reached_by_others() is reached, (address, headers)
 
 
 def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,13 +57,14 @@ def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeyp
         pass
 
 
-def test_runs_are_counted_while_no_other_start_can_come_between(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_counted_while_no_other_start_can_come_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_home(tmp_path, monkeypatch)
     seen: list[tuple[RunDirectory | None, bool]] = []
-    monkeypatch.setattr(person, "check_caps", lambda but: seen.append((but, person._STARTING.locked())))
-    monkeypatch.setattr(person, "keys_of", lambda _: Keys(learner="sk"))
+    monkeypatch.setattr(person, "check_runs", lambda _, but, **__: seen.append((but, person._STARTING.locked())))
     run = RunDirectory("a")
-    with person.starting(SWEEP.endpoint, run) as keys:
-        assert keys.learner == "sk"
+    with person.starting(SWEEP.endpoint, run):
         assert person._STARTING.locked()
     assert seen == [(run, True)]
 

@@ -31,8 +31,9 @@ def texts(html: str, of: Sequence[str]) -> list[str]:
 OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
 
 
-def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
-    told = shown(opened(app, inspected.labels(tmp_path), "posterior"))
+def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searched(app: AppTest, tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    told = shown(opened(app, reader, "posterior"))
     for words in (
         "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
         "compared on 10 rows: 6 test and 4 training · bar length = summed weight",
@@ -44,10 +45,13 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
     assert told.index("Agreement between hypotheses") < told.index("Ask the posterior") < told.index("Genealogy")
     assert told.index("Genealogy") < told.index("Ruled out")
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.LUCK, inspected.NONE, inspected.SEVEN]
-
-
-def test_a_reader_moves_the_agreement_searches_sorts_and_chooses_a_wording(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "posterior")
+    assert "the largest family is 2 particles of first hypothesis 0." in told
+    assert "Its ancestors" not in told
+    app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(2).run()
+    assert "Particle 2 after step 1, and which step brought in each sentence" in shown(app)
+    app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(None).run()
+    assert "Its ancestors" not in shown(app)
+    assert not app.warning
     app.slider(key="posterior.threshold").set_value(80).run()
     assert "at 80 % agreement two different explanations remain." in shown(app)
     assert "<td>1 and 2</td><td>3</td>" in shown(app)
@@ -101,13 +105,6 @@ def test_a_method_that_drops_nothing_says_so(app: AppTest, tmp_path: Path) -> No
     assert "Agreement between hypotheses" not in shown(app)
 
 
-def test_before_the_first_population_nothing_else_is_drawn(app: AppTest, tmp_path: Path) -> None:
-    opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b")[:1], config=MH), "posterior")
-    assert "No particles yet" in shown(app)
-    assert "Ruled out" not in shown(app)
-    assert "Ask the posterior" not in shown(app)
-
-
 def test_numbers_are_compared_in_the_targets_unit(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.numbers(tmp_path), "posterior")
     assert "differ by at most 0.2 on 8 rows" in shown(app)
@@ -125,17 +122,3 @@ def test_more_than_two_labels_are_listed_one_by_one(tmp_path: Path, monkeypatch:
     app = opened(app_over(tmp_path, monkeypatch), run(tmp_path, *events, data=three), "posterior")
     assert [fold.label for fold in app.expander if "Label" in fold.label] == ["Label by label, on the test rows"]
     assert '<td>b</td><td class="r">1</td><td class="r">2</td><td class="r">0</td><td class="r">0 %</td>' in shown(app)
-
-
-def test_ancestors_of_a_particle_are_chosen_without_the_drawing(app: AppTest, tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    told = shown(opened(app, reader, "posterior"))
-    assert "the largest family is 2 particles of first hypothesis 0." in told
-    assert "Its ancestors" not in told
-    particle = f"posterior.genealogy.particle.{reader.directory.id}"
-    app.selectbox(key=particle).set_value(2).run()
-    assert not app.exception
-    assert "Particle 2 after step 1, and which step brought in each sentence" in shown(app)
-    app.selectbox(key=particle).set_value(None).run()
-    assert "Its ancestors" not in shown(app)
-    assert not app.warning

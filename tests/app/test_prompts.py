@@ -30,6 +30,11 @@ def test_a_set_of_the_gallery_is_previewed_with_a_row_of_the_table(form: AppTest
     assert shipped("optimizer", "terse").text in previewed(form)
     assert "Output: one of the labels, nothing else" in previewed(form)
     assert "tokens, estimated from above" in shown(form)
+    form.selectbox(key="new.templates").set_value("examples").run()
+    asked = next(block.value for block in form.code if block.value.startswith("Instructions"))
+    assert "Worked example\n\n" in asked
+    assert "Its answer\n\n" in asked
+    assert "Earlier" not in asked
 
 
 def test_an_own_template_is_checked_in_place(form: AppTest) -> None:
@@ -58,28 +63,19 @@ def test_roles_without_a_file_use_the_set_that_auto_takes(form: AppTest, who: st
         assert shipped(role, rest).text in previewed(form)
 
 
-def test_worked_examples_are_headed_in_the_preview(form: AppTest) -> None:
-    form.selectbox(key="new.templates").set_value("examples").run()
-    asked = next(block.value for block in form.code if block.value.startswith("Instructions"))
-    assert "Worked example\n\n" in asked
-    assert "Its answer\n\n" in asked
-    assert "Earlier" not in asked
-
-
-def test_the_chosen_templates_reach_the_run(form: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
-    form.selectbox(key="new.templates").set_value("json").run()
-    form.button(key="new.start").click().run()
-    assert not form.exception
-    (record,) = tmp_path.glob("*/run.json")
-    assert "answer_form_json" in record.read_text("utf-8")
-
-
-def test_a_run_that_cannot_start_says_why_in_a_box(form: AppTest, tmp_path: Path) -> None:
+def test_the_chosen_templates_reach_the_run_or_are_refused_in_a_box(
+    form: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The demo model does not follow worked examples."""
+    monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
     form.selectbox(key="new.templates").set_value("examples").run()
     form.button(key="new.start").click().run()
     assert not form.exception
     assert "The run cannot start" in shown(form)
     assert "does not follow worked examples" in shown(form)
     assert not list(tmp_path.glob("*/run.json"))
+    form.selectbox(key="new.templates").set_value("json").run()
+    form.button(key="new.start").click().run()
+    assert not form.exception
+    (record,) = tmp_path.glob("*/run.json")
+    assert "answer_form_json" in record.read_text("utf-8")

@@ -9,10 +9,8 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inference import scripted
-from tests.reporting.builders import YES_NO, run, started
 from tests.verification.kept import kept_run
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 from vpp.wording.command import repeat_command
 
 
@@ -20,10 +18,21 @@ def offered(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
 
-def test_every_file_has_a_button(app: AppTest, tmp_path: Path) -> None:
+def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_named_with_the_line(
+    app: AppTest, tmp_path: Path
+) -> None:
+    """The hand-made run begins with a sentence of its own."""
+    reader = inspected.labels(tmp_path)
     names = ("report.md", "report.html", "posterior.json", "predictions.csv", "posterior.nc")
-    assert offered(opened(app, inspected.labels(tmp_path), "report")) == [f"Download {name}" for name in names]
+    assert offered(opened(app, reader, "report")) == [f"Download {name}" for name in names]
     assert "Does uncertainty mean error?" in shown(app)
+    assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
+    app.toggle(key="report.source").set_value(True).run()
+    assert app.code[1].value.startswith("# toy\n")
+    assert {code.language for code in app.code} == {"plaintext"}
+    app.button(key="report.check").click().run()
+    assert "The journal is inconsistent" in shown(app)
+    assert "line 1</td><td>texts: seed_text</td><td>You predict.</td>" in shown(app)
 
 
 def test_without_arviz_the_page_says_how_to_get_it(
@@ -34,32 +43,9 @@ def test_without_arviz_the_page_says_how_to_get_it(
     assert "pip install &#x27;arviz&lt;1&#x27;" in shown(app)
 
 
-def test_command_and_markdown_can_be_copied_as_plain_text(app: AppTest, tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    opened(app, reader, "report")
-    assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
-    app.toggle(key="report.source").set_value(True).run()
-    assert app.code[1].value.startswith("# toy\n")
-    assert {code.language for code in app.code} == {"plaintext"}
-
-
 def test_a_journal_that_holds_is_said_to(app: AppTest, tmp_path: Path) -> None:
     directory, _ = kept_run(tmp_path / "kept", scripted.variant("smc filtered"))
     opened(app, RunReader(directory), "report")
     assert "The journal is consistent" not in shown(app)
     app.button(key="report.check").click().run()
     assert "The journal is consistent: every derived value is equal" in shown(app)
-
-
-def test_a_journal_that_does_not_hold_is_said_not_to_with_the_line(app: AppTest, tmp_path: Path) -> None:
-    """The hand-made run begins with a sentence of its own."""
-    opened(app, inspected.labels(tmp_path), "report")
-    app.button(key="report.check").click().run()
-    assert "The journal is inconsistent" in shown(app)
-    assert "line 1</td><td>texts: seed_text</td><td>You predict.</td>" in shown(app)
-
-
-def test_before_there_are_particles_the_page_says_what_to_wait_for(app: AppTest, tmp_path: Path) -> None:
-    opened(app, run(tmp_path, started(Config(particles=2), YES_NO)), "report")
-    assert "Nothing to report yet" in shown(app)
-    assert offered(app) == []

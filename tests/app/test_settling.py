@@ -10,39 +10,19 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
 from tests import inspected
-from tests.app.drawn import shown
+from tests.app.drawn import app as app
+from tests.app.drawn import opened, shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
-ROOT = Path(__file__).parents[2]
-SECTION = """
-from pages.parts import opening, settling
-settling.draw(opening.open_run("Disagreement", "shows nothing."))
-"""
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
 CONFIGS = {"labels": inspected.LABEL_CONFIG, "numbers": inspected.NUMBER_CONFIG}
 ASK = "disagreement.settle.ask"
 CONTINUE = "disagreement.settle.continue"
-
-
-@pytest.fixture
-def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Opens the section on a run."""
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-
-    def opened(reader: RunReader) -> AppTest:
-        app = AppTest.from_string(SECTION, default_timeout=30)
-        app.session_state["run"] = reader.directory.id
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
 
 
 def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -> RunReader:
@@ -59,12 +39,16 @@ def ask(app: AppTest) -> AppTest:
     return app
 
 
+def show_all(app: AppTest) -> None:
+    next(toggle for toggle in app.toggle if ".settle.all." in (toggle.key or "")).set_value(True).run()
+
+
 def truths(app: AppTest) -> list[Any]:
     return [w for kind in ("selectbox", "text_input") for w in app.get(kind) if ".truth." in (w.key or "")]
 
 
-def test_the_price_is_named_before_anything_is_asked(section: Any, tmp_path: Path) -> None:
-    app = section(asked_about(tmp_path, "labels"))
+def test_the_price_is_named_before_anything_is_asked(app: AppTest, tmp_path: Path) -> None:
+    opened(app, asked_about(tmp_path, "labels"), "disagreement")
     assert app.button(key=ASK).label == "Ask the posterior about 24 inputs: 96 calls"  # four sentences
     app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(5).run()
     assert app.button(key=ASK).label == "Ask the posterior about 5 inputs: 20 calls"
@@ -72,19 +56,21 @@ def test_the_price_is_named_before_anything_is_asked(section: Any, tmp_path: Pat
     assert not truths(app)
 
 
-def test_a_run_without_possible_inputs_says_so(section: Any, tmp_path: Path) -> None:
-    app = section(inspected.labels(tmp_path))  # a is 0 to 3 in the training rows, and all four are labelled
+def test_a_run_without_possible_inputs_says_so(app: AppTest, tmp_path: Path) -> None:
+    opened(
+        app, inspected.labels(tmp_path), "disagreement"
+    )  # a is 0 to 3 in the training rows, and all four are labelled
     assert "No input could be made up" in shown(app)
     assert ASK not in [b.key for b in app.button]
 
 
 def test_labels_are_asked_answered_and_gone_on_from(
-    section: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[RunDirectory] = []
     monkeypatch.setattr(opening, "launch", lambda directory, **_: begun.append(directory))
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
-    app = ask(section(asked_about(tmp_path, "labels")))
+    ask(opened(app, asked_about(tmp_path, "labels"), "disagreement"))
     html = shown(app)
     assert "The true answer to the first of these would tell" in html
     assert "of the weight is contradicted" in html
@@ -108,10 +94,12 @@ def test_labels_are_asked_answered_and_gone_on_from(
     assert (added.id, added.target) == (34, "yes")
 
 
-def test_each_input_keeps_its_own_answer(section: Any, tmp_path: Path) -> None:
-    app = ask(section(asked_about(tmp_path, "labels", (-1, -2))))  # (-1.0,) and (-2.0,) have one hash in CPython
+def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
+    ask(
+        opened(app, asked_about(tmp_path, "labels", (-1, -2)), "disagreement")
+    )  # (-1.0,) and (-2.0,) have one hash in CPython
     if len(truths(app)) < 2:
-        app.toggle[0].set_value(True).run()
+        show_all(app)
     assert not app.exception
     truths(app)[0].set_value("no").run()
     truths(app)[1].set_value("yes").run()
@@ -121,11 +109,11 @@ def test_each_input_keeps_its_own_answer(section: Any, tmp_path: Path) -> None:
     assert [field.value for field in truths(app)] == [None, None]
 
 
-def test_an_invalid_number_is_refused_in_place(section: Any, tmp_path: Path) -> None:
-    app = ask(section(asked_about(tmp_path, "numbers")))
+def test_an_invalid_number_is_refused_in_place(app: AppTest, tmp_path: Path) -> None:
+    ask(opened(app, asked_about(tmp_path, "numbers"), "disagreement"))
     assert "two standard deviations of the noise" in shown(app)
     if not truths(app):
-        app.toggle[0].set_value(True).run()
+        show_all(app)
     truths(app)[0].set_value("many").run()
     assert "&#x27;many&#x27; is not a number" in shown(app)
     assert CONTINUE not in [b.key for b in app.button]
@@ -133,14 +121,8 @@ def test_an_invalid_number_is_refused_in_place(section: Any, tmp_path: Path) -> 
     assert CONTINUE in [b.key for b in app.button]
 
 
-def test_one_hypothesis_cannot_be_divided(section: Any, tmp_path: Path) -> None:
+def test_one_hypothesis_cannot_be_divided(app: AppTest, tmp_path: Path) -> None:
     events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS), *builders.drawn(*[inspected.EVEN] * 4)]
-    app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
+    opened(app, builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG), "disagreement")
     assert "no input can divide it" in shown(app)
     assert ASK not in [b.key for b in app.button]
-
-
-def test_nothing_is_asked_before_the_first_population(section: Any, tmp_path: Path) -> None:
-    events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS)]
-    app = section(builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG))
-    assert "No particles yet" in shown(app)

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
-from tests.app.drawn import names, opened, shown, upload
+from tests.app.drawn import opened, shown, upload
 from tests.inspected import labels
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -23,15 +23,6 @@ from vpp.settings import Config, preset
 from vpp.wording.options import DEMO_PRIOR
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
-
-
-def test_a_page_without_a_run_says_what_to_do(app: AppTest) -> None:
-    app.run()
-    for page in PAGES:
-        app.switch_page(page).run()
-        assert not app.exception
-        assert "No runs yet" in shown(app)
-        assert names(app) == ["Look at a finished example", "Use my own CSV"]
 
 
 def test_a_run_that_is_deleted_while_it_is_shown_is_named(
@@ -57,6 +48,8 @@ def test_balanced_accuracy_is_shown_at_the_end_and_in_the_list_if_far_from_accur
     assert "finished · 50.0 % · balanced 83.3 % · " in row["note"].replace("\N{NO-BREAK SPACE}", " ")
     html = re.sub(r"<[^>]*>", "", shown(opened(app, reader, "watch")))
     assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
+    assert "so far" not in html, "no price was given"
+    assert ", cap" not in html
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import opening
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
@@ -75,7 +76,7 @@ def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(ap
 def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[list[str]] = []
+    asked: list[dict[str, object]] = []
     reader = run(tmp_path, *UNFINISHED, data=LABELS, config=LABEL_CONFIG)
     journal = reader.directory.journal
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -92,21 +93,9 @@ def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
     assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
         "Go on from before the damage"
     ]
-    monkeypatch.setattr("vpp.runs.process.subprocess.Popen", lambda words, **_: Started(asked, words))
+    monkeypatch.setattr(opening, "launch", lambda _, **how: asked.append(how))
     app.button(key="watch.before_damage").click().run()
-    assert asked[0][-1] == "--from-before-damage"
-
-
-class Started:
-    """A worker that was asked for, and that there is not."""
-
-    pid = 1
-
-    def __init__(self, asked: list[list[str]], words: list[str]) -> None:
-        asked.append(words)
-
-    def wait(self) -> None:
-        """Return immediately."""
+    assert [how["from_before_damage"] for how in asked] == [True]
 
 
 def refuse(path: Path, _: bytes) -> None:

@@ -1,7 +1,5 @@
 """What a picture must not show, and what its page must not have done."""
 
-from dataclasses import dataclass, field
-
 from playwright.sync_api import ConsoleMessage, Page, Request, Response
 
 MOMENT_MS = 300
@@ -34,40 +32,36 @@ def flaws(page: Page, *, is_live: bool = False, is_alert: bool = False) -> list[
     return list(page.evaluate(SEEN, {"isLive": is_live, "isAlert": is_alert}))
 
 
-def rest(page: Page, *, within_ms: float = 30_000) -> None:
+def rest(page: Page) -> None:
     """Wait until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
     page.wait_for_timeout(MOMENT_MS)
-    page.wait_for_function(AT_REST, timeout=within_ms)
+    page.wait_for_function(AT_REST, timeout=30_000)
 
 
-@dataclass
-class Witness:
-    """What a page asked for and complained of."""
+def watched(page: Page) -> list[str]:
+    """Return a list that fills with what the page asks outside and complains of, from now on."""
+    complaints: list[str] = []
 
-    complaints: list[str] = field(default_factory=list)
-
-    def watch(self, page: Page) -> None:
-        """Note the page's complaints from now on."""
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.complaints.append(f"an error of a script: {error.message}"))
-        page.on("request", lambda request: self._address(request.url))
-        page.on("websocket", lambda socket: self._address(socket.url))
-        page.on("requestfailed", self._failed)
-        page.on("response", self._response)
-
-    def _console(self, message: ConsoleMessage) -> None:
+    def said(message: ConsoleMessage) -> None:
         if message.type == "error" and not message.location.get("url", "").endswith(PROBED):
-            self.complaints.append(f"a console error: {message.text[:200]}")
+            complaints.append(f"a console error: {message.text[:200]}")
 
-    def _address(self, url: str) -> None:
+    def asked(url: str) -> None:
         if not url.startswith(OWN):
-            self.complaints.append(f"a request outside: {url}")
+            complaints.append(f"a request outside: {url}")
 
-    def _failed(self, request: Request) -> None:
-        """Note a failed request. Leaving a page aborts what it was still loading: that is no failure."""
-        if request.failure != "net::ERR_ABORTED":
-            self.complaints.append(f"a failed request: {request.url} ({request.failure})")
+    def failed(request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # leaving a page aborts what it was still loading
+            complaints.append(f"a failed request: {request.url} ({request.failure})")
 
-    def _response(self, response: Response) -> None:
+    def answered(response: Response) -> None:
         if response.status >= 400 and not response.url.endswith(PROBED):
-            self.complaints.append(f"a refused request: {response.url} ({response.status})")
+            complaints.append(f"a refused request: {response.url} ({response.status})")
+
+    page.on("console", said)
+    page.on("pageerror", lambda error: complaints.append(f"an error of a script: {error.message}"))
+    page.on("request", lambda request: asked(request.url))
+    page.on("websocket", lambda socket: asked(socket.url))
+    page.on("requestfailed", failed)
+    page.on("response", answered)
+    return complaints

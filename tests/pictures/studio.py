@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Error, FloatRect, Page, TimeoutError
 
-from tests.pictures.flaws import Witness, flaws, rest
+from tests.pictures.flaws import flaws, rest, watched
 from tests.pictures.prints import Print
 
 HEIGHT, HIGHEST = 1000, 9000
@@ -32,29 +32,26 @@ class Studio:
     folder: Path
     runs: Mapping[str, str] = field(default_factory=dict)
     """Ids by the names that addresses use."""
-    rest_ms: float = 30_000
-    """Longest wait for what a picture needs, and for the page to come to rest."""
     faults: list[str] = field(default_factory=list)
     """A line each, as in `phone 390 dark: a skeleton`."""
 
     def take(self, wanted: Print) -> None:
         """Take one picture; store it only if nothing is wrong with it."""
-        witness = Witness()
         context = self.browser.new_context(
             viewport={"width": wanted.width, "height": HEIGHT}, color_scheme=wanted.mode, reduced_motion="reduce"
         )
         context.set_default_timeout(30_000)
         page = context.new_page()
-        witness.watch(page)
+        complaints = watched(page)
         try:
             self._pose(page, wanted)
             found = flaws(page, is_live=wanted.stage == "live", is_alert=wanted.is_alert)
-            if not found + witness.complaints:
+            if not found + complaints:
                 _save(page.screenshot(clip=_clip(page, wanted)), self.folder / f"{wanted.name}.png")
         except (Error, AssertionError) as error:
             found = [f"not there: {_first_line(str(error))}"]
         context.close()
-        for fault in found + witness.complaints:
+        for fault in found + complaints:
             self.faults.append(f"{wanted.name} {wanted.width} {wanted.mode}: {fault}")
             print(self.faults[-1], file=sys.stderr)
 
@@ -66,16 +63,12 @@ class Studio:
         page.evaluate("document.activeElement?.blur()")
         page.mouse.move(0, 0)
         for selector in wanted.needs:
-            page.locator(selector).first.wait_for(timeout=self.rest_ms)
-        self._rest(page, wanted)
-        fit(page, wanted.width)
-        self._rest(page, wanted)
-
-    def _rest(self, page: Page, wanted: Print) -> None:
-        """Wait until the page rests, which a live one never does; its flaws say why it does not."""
-        if wanted.stage != "live":
-            with suppress(TimeoutError):
-                rest(page, within_ms=self.rest_ms)
+            page.locator(selector).first.wait_for()
+        for _ in range(2):  # charts follow the window, which is made as high as the page
+            if wanted.stage != "live":  # a live page never rests
+                with suppress(TimeoutError):  # its flaws say why it does not
+                    rest(page)
+            fit(page, wanted.width)
 
 
 def _first_line(message: str) -> str:
@@ -85,11 +78,10 @@ def _first_line(message: str) -> str:
 
 
 def fit(page: Page, width: int) -> None:
-    """Make the window as high as the page; twice, since charts follow the window."""
-    for _ in range(2):
-        page.wait_for_timeout(500)
-        tall = min(max(int(page.evaluate(TALL, MAIN)), HEIGHT), HIGHEST)
-        page.set_viewport_size({"width": width, "height": tall})
+    """Make the window as high as the page."""
+    page.wait_for_timeout(500)
+    tall = min(max(int(page.evaluate(TALL, MAIN)), HEIGHT), HIGHEST)
+    page.set_viewport_size({"width": width, "height": tall})
     page.wait_for_timeout(500)
 
 

@@ -68,7 +68,7 @@ class Matrix:
     """Id of the open row, and the HTML under it."""
 
     def html(self, shown: Sequence[Point]) -> str:
-        """Table with a row per point; rows open where pages/parts/pieces.py draws it with `rows_to_open`."""
+        """Table with a row per point; rows open where pages/parts/pieces.py draws it with `on_open`."""
         peak = max((column.weight for column in self.columns), default=1) or 1
         columns = "".join(_head(column, peak) for column in self.columns)
         tail = f"{self.voting} vote".strip() if self.labels else "mean, 90 % of the particles"

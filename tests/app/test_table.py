@@ -1,0 +1,151 @@
+"""The form's part on rows: how a file is read, the kinds of its columns, what parts them, and a test file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.drawn import app as app
+from tests.app.drawn import app_over, shown, upload
+from vpp.data.table import Table
+
+# How it is read
+
+ROWS = "".join(f"{i};{i % 7},5;{'ja' if i % 2 else 'nein'}\n" for i in range(40))
+NAMED = f"größe;breite;gut\n{ROWS}".encode("cp1252")
+
+
+def read_field(app: AppTest, content: bytes, name: str) -> Any:
+    return app.selectbox(key=f"new.read.table.csv.{len(content)}.{name}")
+
+
+def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app: AppTest) -> None:
+    upload(app, NAMED)
+    assert [read_field(app, NAMED, name).format_func(None) for name in ("encoding", "delimiter", "header")] == [
+        "Windows-1252 (Western), as found",
+        "semicolon, as found",
+        "first line, as found",
+    ]
+    assert "not UTF-8: read as Windows-1252" in shown(app)
+    read_field(app, NAMED, "header").set_value(False).run()
+    assert "column_1" in shown(app)
+    assert "größe</td>" in shown(app)
+
+
+def test_a_file_that_detection_cannot_read_is_read_as_chosen(app: AppTest) -> None:
+    content = b"made;by hand\n" + ROWS.encode()
+    upload(app, content)
+    assert "This table cannot be read" in shown(app)
+    app.number_input(key=f"new.read.table.csv.{len(content)}.skip").set_value(1).run()
+    assert "40 rows, 3 columns" in shown(app)
+
+
+def test_an_upload_is_read_once(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    read = Table.read
+    monkeypatch.setattr(
+        Table, "read", lambda content, name, **how: asked.append(name) or read(content, name=name, **how)
+    )
+    upload(app, NAMED + b"41;1,5;ja\n")
+    app.run()
+    assert asked == ["table.csv"]
+
+
+# Kinds of columns
+
+GERMAN = "preis;note;kauf\n" + "".join(
+    f"{1 + i % 7}.{100 + i},50 €;{i % 5 + 1};{'ja' if i % 2 else 'nein'}\n" for i in range(80)
+)
+
+
+def choose_kind(app: AppTest, name: str, value: str) -> None:
+    column = next(box for box in app.selectbox if (box.key or "").startswith("new.kind.column."))
+    column.set_value(name).run()
+    next(box for box in app.selectbox if (box.key or "").startswith("new.kind.of.")).set_value(value).run()
+    assert not app.exception
+
+
+def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: AppTest) -> None:
+    upload(app, GERMAN.encode(), "haus.csv")
+    assert "number in €" in shown(app)
+    assert "is read as" in shown(app)
+    assert "the target &#x27;kauf&#x27; is a guess" in shown(app)
+    choose_kind(app, "note", "category")
+    assert "column &#x27;note&#x27; is of the kind category, as chosen" in shown(app)
+    app.selectbox(key="new.target").set_value("note").run()
+    assert "note has 5 labels, so this is classification." in shown(app)
+    choose_kind(app, "kauf", "number")
+    assert 'role="alert"' in shown(app)
+    assert "cannot be read as numbers in one notation: row 0 holds" in shown(app)
+    choose_kind(app, "kauf", "as found")
+    assert 'role="alert"' not in shown(app)
+    choose_kind(app, "note", "as found")
+    assert "as chosen" not in shown(app)
+
+
+# The split
+
+TABLE = "shop,day,size,label\n" + "".join(
+    f"shop {i % 20},2024-{i // 56 + 1:02}-{i // 2 % 28 + 1:02},{i % 9}.5,{'ab'[i // 20 % 2]}\n" for i in range(300)
+)
+MORE = "size,label,shop,day\n" + "".join(f"{i}.25,{'abc'[i % 3]},shop 77,2025-01-{i + 1:02}\n" for i in range(12))
+
+
+@pytest.fixture
+def form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The form with a table."""
+    return upload(app_over(tmp_path, monkeypatch), TABLE.encode(), "shops.csv")
+
+
+def choose_split(form: AppTest, kind: str) -> str:
+    form.segmented_control(key="new.split").set_value(kind)
+    form.run()
+    assert not form.exception
+    return shown(form)
+
+
+def inputs(form: AppTest) -> list[str]:
+    return next(field.value for field in form.multiselect if field.label == "Inputs")
+
+
+def test_rows_are_split_by_chance_and_better_splits_are_pointed_at_until_one_is_chosen(form: AppTest) -> None:
+    hint = "if its rows belong together, split by group (--split group:shop)"
+    html = shown(form)
+    assert "100 of 300 rows train, 60 test; 140 are not used." in html
+    assert inputs(form) == ["shop", "day", "size"]
+    assert "Rows and split: by chance" in [fold.label for fold in form.expander]
+    assert html.count(hint) == html.count("split by time (--split time:day)") == 1
+    form.number_input(key="new.train").set_value(40)
+    form.number_input(key="new.test").set_value(20)
+    html = choose_split(form, "By time")
+    assert "40 of 300 rows train, 20 test; 240 are not used." in html
+    assert "Rows and split: by time" in [fold.label for fold in form.expander]
+    assert hint not in html
+    assert next(field.options for field in form.selectbox if field.label == "Column of the time") == ["day", "size"]
+    assert "test rows are the latest, 20 rows from" in html
+
+
+def test_a_split_by_group_takes_the_column_out_of_the_inputs(form: AppTest) -> None:
+    html = choose_split(form, "By group").replace("&#x27;", "'")
+    assert next(field.value for field in form.selectbox if field.label == "Column of the groups") == "shop"
+    assert inputs(form) == ["day", "size"]
+    assert "column 'shop' was left out: the split is by its groups" in html
+    assert "groups for training" in html
+
+
+def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
+    assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
+    give_test_file(form, MORE.encode())
+    assert "100 of 312 rows train, 12 test; 200 are not used." in shown(form)
+    assert "no training row has the label" in shown(form)
+    form.button(key="new.test_file.replace").click().run()
+    assert "Until there is one" in shown(form)
+    give_test_file(form, b"size,label\n1,a\n2,b\n")
+    assert "more.csv lacks &#x27;shop&#x27;, &#x27;day&#x27;, which shops.csv has" in shown(form)
+
+
+def give_test_file(form: AppTest, content: bytes) -> None:
+    form.file_uploader(key="new.test_file.upload").set_value(("more.csv", content, "text/csv"))
+    form.run()
+    assert not form.exception
