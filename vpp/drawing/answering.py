@@ -9,6 +9,7 @@ from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import finite_mean
 from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.inspection.slots import slots_by_text
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
@@ -31,7 +32,6 @@ from vpp.wording.words import (
 MOST_NOTES = 4
 LONGEST = 240
 """Characters of a reason beside the headline; the table has all of it."""
-NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not included."
 
 
 def vote_html(
@@ -84,13 +84,18 @@ def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
         return "There is no answer to count. What each of them said is in the table."
     agreement = vote.agreement(scale)
     if agreement == 3:
-        return _unanimous(vote)
+        n = f"{in_words(len(vote.voices))} of {in_words(len(vote.said))}"
+        silent = f"; {percent(vote.abstained)} of the weight gave no answer" if vote.abstained > 0 else ""
+        return f"All particles that hold weight and answered agree ({n}){silent}."
     how = ("They differ too much for an answer", "They are divided", "Nearly all agree")[agreement]
     if vote.is_label:
         most = math.log2(max(2, n_classes))
         return f"{how}: vote entropy {fixed(vote.doubt)} bits, where 0 is unanimous and {fixed(most)} an even split."
     beside = f", where the training targets spread by {number(scale)}" if scale else ""
-    return f"{how}: a spread of {number(vote.doubt)}{beside}. {NO_NOISE}"
+    return (
+        f"{how}: a spread of {number(vote.doubt)}{beside}. It is the particles’ spread alone: the target’s own noise "
+        "is not included."
+    )
 
 
 def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
@@ -109,10 +114,9 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
 
     texts: (K,). Particles that hold the same sentence gave the same answer.
     """
-    holders: dict[str, list[int]] = {}
-    for slot in range(len(texts)):
-        holders.setdefault(texts[slot], []).append(slot)
-    heaviest_first = sorted(holders.values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
+    heaviest_first = sorted(
+        slots_by_text(enumerate(texts)).values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots)
+    )
     lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
     head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
     drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
@@ -153,12 +157,6 @@ def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{in_words(n)} answers"
 
 
-def _unanimous(vote: Vote) -> str:
-    n = len(vote.voices)
-    agree = f"All particles that hold weight and answered agree ({in_words(n)} of {in_words(len(vote.said))})"
-    return f"{agree}; {percent(vote.abstained)} of the weight gave no answer." if vote.abstained > 0 else f"{agree}."
-
-
 def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
     slots = vote.dissenters
     if len(slots) == 1:
@@ -182,26 +180,22 @@ def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
 
 
 def outside_html(fields: Sequence[Field], vote: Vote) -> str:
-    """Warning about inputs beyond the training rows; empty if there are none."""
-    notes = list(outside_notes(fields, vote))
+    """Warning about inputs beyond the training rows, `a is 99; the training rows have 1 to 12.`; empty without any."""
+    notes = []
+    for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
+        if cell is None or not field.is_outside(cell):
+            continue
+        if field.kind == "category":
+            notes.append(f"{name} is “{cell}”, which no training row has.")
+        elif is_number(cell):
+            notes.append(f"{name} is {cell}; the training rows have {field.low} to {field.high}.")
+        else:
+            notes.append(f"{name} is “{cell}”, where the training rows have numbers.")
     if not notes:
         return ""
     more = f"And {counted(len(notes) - MOST_NOTES, 'other input')}." if len(notes) > MOST_NOTES else ""
     words = " ".join(filter(None, [*notes[:MOST_NOTES], more, "The sentences were never tested there."]))
     return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(words)}</p></div>'
-
-
-def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
-    """A sentence an input: `a is 99; the training rows have 1 to 12.`"""
-    for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
-        if cell is None or not field.is_outside(cell):
-            continue
-        if field.kind == "category":
-            yield f"{name} is “{cell}”, which no training row has."
-        elif is_number(cell):
-            yield f"{name} is {cell}; the training rows have {field.low} to {field.high}."
-        else:
-            yield f"{name} is “{cell}”, where the training rows have numbers."
 
 
 def known_words(row: Row) -> str:
@@ -273,14 +267,14 @@ def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
     """
     own = ("weight behind", "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in answers[0].row.inputs]
-    lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in answers]
+    lines = []
+    for vote in answers:
+        cells = [cell for _, cell in vote.row.inputs[:MOST_INPUTS]]
+        shown = ("missing" if cell is None else cut(cell, LONGEST_CELL) for cell in cells)
+        lines.append((str(vote.row.id), *shown, *_outcome(vote, decimals)))
     more = counted(len(names) - MOST_INPUTS, "more input")
     rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
     return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest
-
-
-def _inputs(vote: Vote) -> list[str]:
-    return ["missing" if cell is None else cut(cell, LONGEST_CELL) for _, cell in vote.row.inputs[:MOST_INPUTS]]
 
 
 def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:

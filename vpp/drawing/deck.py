@@ -126,17 +126,12 @@ def _raw(part: Fold, title: str, words: str | None) -> str:
 
 
 def _rail(card: Card) -> str:
+    """Facts at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
     first, *others = card.rail or ("",)
     facts = "".join(f"<span>{text(fact)}</span>" for fact in others)
-    return f"<span>{text(first)}</span>{squares(card.hits, first)}{facts}"
-
-
-def squares(hits: Sequence[bool | None], label: str) -> str:
-    """Batch rows: filled right, crossed wrong, hatched abstained."""
-    if not hits:
-        return ""
-    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
-    return f'<span class="sq" role="img" aria-label="Batch: {text(label)}">{cells}</span>'
+    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in card.hits)
+    batch = f'<span class="sq" role="img" aria-label="Batch: {text(first)}">{cells}</span>' if cells else ""
+    return f"<span>{text(first)}</span>{batch}{facts}"
 
 
 def mark_legend(config: Config) -> str:

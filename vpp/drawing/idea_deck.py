@@ -51,9 +51,7 @@ def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *,
 
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
-    if not is_weighted:
-        return f"{n}/{ideas.n_particles}"
-    return short_weight(weight)
+    return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
 
 
 def _copy(wording: Wording) -> str:
@@ -121,8 +119,5 @@ def compared_words(ideas: Ideas) -> str:
 def held_sentence(ideas: Ideas) -> str:
     """`Ten particles hold four ideas`, without an end."""
     k = ideas.n_particles
-    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {_ideas(len(ideas))}"
-
-
-def _ideas(n: int) -> str:
-    return f"{in_words(n)} idea{'' if n == 1 else 's'}"
+    held = f"{in_words(len(ideas))} idea{'' if len(ideas) == 1 else 's'}"
+    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {held}"

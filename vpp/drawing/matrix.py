@@ -75,33 +75,24 @@ class Matrix:
         first = '<th scope="col">row</th><th scope="col">inputs</th>'
         head = f'{first}{columns}<th scope="col">{term(tail)}</th><th scope="col">true</th>'
         signs = codes(self.labels)
-        body = "".join(self._line(point, signs) + self._under(point) for point in shown)
+        body = "".join(self._line(point, signs) for point in shown)
         kind, size = "" if self.labels else " wide", len(self.columns)
         table = (
             f'<table class="mx{kind}" style="--n:{size}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         )
         return CUE + scrolling(table, "Answers, point by point", "mx-wrap")
 
-    def _under(self, point: Point) -> str:
-        """The open row's answers, as wide as the page whatever the table's width."""
-        if not self._is_open(point) or self.opened is None:
-            return ""
-        width, inside = len(self.columns) + 4, self.opened[1]
-        return (
-            f'<tr class="under" data-under="under {point.row.id}"><td colspan="{width}"><div>{inside}</div></td></tr>'
-        )
-
-    def _is_open(self, point: Point) -> bool:
-        return self.opened is not None and self.opened[0] == point.row.id
-
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
+        """A point's row, and under it, if it is open, its answers as wide as the page whatever the table's width."""
         numeric = not self.labels
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
         ending = self._spread(point) if numeric else votes(point.shares, point.abstained)
         wrong = badge("rej", "vote wrong") if point.is_wrong else ""
         truth = self._number(point.row.target) if numeric else str(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
-        row, is_open = point.row.id, self._is_open(point)
+        row, (open_row, inside) = point.row.id, self.opened or (None, "")
+        is_open, width = row == open_row, len(self.columns) + 4
+        under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
         number = (
             f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
             f'aria-label="Row {row}">{row}</button>'
@@ -111,21 +102,19 @@ class Matrix:
             f'<td class="in" title="{text(whole)}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
             f'<td class="tail">{ending}</td><td class="id truth" title="{text(truth)}">{text(truth)} {wrong}</td></tr>'
+            f"{under if is_open else ''}"
         )
 
     def _cell(self, point: Point, vote: Value | None, signs: Mapping[str, str]) -> str:
         if vote is None:
             return '<td class="x ab"><span class="sr">no readable answer</span></td>'
         if not self.labels:
-            return f'<td class="x{self._shade(point, vote)}" title="{text(vote)}">{text(self._number(vote))}</td>'
+            # The further from the mean, the more ink.
+            level = sum(distance(vote, point) > bound * self.unit for bound in SHADES) if self.unit else 0
+            shade = ("", " d1", " d2", " di")[level]
+            return f'<td class="x{shade}" title="{text(vote)}">{text(self._number(vote))}</td>'
         dissent = " di" if vote != point.prediction else ""
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
-
-    def _shade(self, point: Point, vote: Value) -> str:
-        """CSS class of a number: the further from the mean, the more ink."""
-        off = distance(vote, point)
-        level = sum(off > bound * self.unit for bound in SHADES) if self.unit else 0
-        return ("", " d1", " d2", " di")[level]
 
     def _spread(self, point: Point) -> str:
         shown = mean_and_range(point.prediction, point.interval, self.decimals)
@@ -217,19 +206,13 @@ def answer_rows(point: Point, test: Evaluated, reasons: Reasons, sides: Sequence
     """A row a particle: camp by camp, within them heaviest first, then those without a voice."""
     in_camps = [slot for camp in sides for slot in camp.slots]
     rest = [slot for slot in heaviest_first(test.weights) if slot not in set(in_camps)]
-    return [
-        (
-            str(slot),
-            weight_text(test.weights[slot]),
-            "no readable answer" if point.votes[slot] is None else value_text(point.votes[slot]),
-            _reason(reasons.get((test.hypotheses[slot], point.row.id))),
-        )
-        for slot in (*in_camps, *rest)
-    ]
-
-
-def _reason(prediction: Prediction | None) -> str:
-    return (prediction.explanation or prediction.reason or "") if prediction else ""
+    rows = []
+    for slot in (*in_camps, *rest):
+        vote, prediction = point.votes[slot], reasons.get((test.hypotheses[slot], point.row.id))
+        answer = "no readable answer" if vote is None else value_text(vote)
+        why = (prediction.explanation or prediction.reason or "") if prediction else ""
+        rows.append((str(slot), weight_text(test.weights[slot]), answer, why))
+    return rows
 
 
 def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
@@ -239,14 +222,14 @@ def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
     first, *others = sides
     if not others:
         return _alone(
-            "All voices answer alike." + (f" The heaviest, particle {first.speaker}, says:"),
-            _sentence(text(sentence(first.speaker))),
+            f"All voices answer alike. The heaviest, particle {first.speaker}, says:",
+            markup.hypothesis(sentence(first.speaker)),
         )
     sentence_of_first = sentence(first.speaker)
     shown = "".join(_other(camp, sentence_of_first, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
     more = len(others) - MOST_CAMPS
     rest = markup.caption(f"And {counted(more, 'lighter camp')} more.") if more > 0 else ""
-    return f'<div class="camps">{_camp(first, text(sentence_of_first))}{shown}{rest}</div>'
+    return f'<div class="camps">{_camp(first, markup.hypothesis(sentence_of_first))}{shown}{rest}</div>'
 
 
 def _alone(words: str, sentence: str = "") -> str:
@@ -258,16 +241,13 @@ def _camp(camp: Camp, html: str, note: str = "") -> str:
     place = "the first of {} of equal weight" if camp.is_even else "the heaviest of {}"
     whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
     head = f'<p class="camp"><b>{text(camp.name)}</b> {text(percent(min(camp.weight, 1.0)))} of the weight · {whom}</p>'
-    return f"<section>{head}{_sentence(html)}{markup.caption(note) if note else ''}</section>"
+    return f"<section>{head}{html}{markup.caption(note) if note else ''}</section>"
 
 
 def _other(camp: Camp, first: str, sentence: str) -> str:
     if sentence == first:
-        return _camp(camp, text(sentence), "The very same words: the learner read them in two ways.")
+        return _camp(camp, markup.hypothesis(sentence), "The very same words: the learner read them in two ways.")
     if is_rewritten(first, sentence):
-        return _camp(camp, text(sentence), "Fewer than half the words are shared: shown as it is.")
-    return _camp(camp, diff_html(first, sentence), "Underlined: only here. Struck: only in the first.")
-
-
-def _sentence(html: str) -> str:
-    return f'<p class="hyp">{html}</p>'
+        return _camp(camp, markup.hypothesis(sentence), "Fewer than half the words are shared: shown as it is.")
+    changed = f'<p class="hyp">{diff_html(first, sentence)}</p>'
+    return _camp(camp, changed, "Underlined: only here. Struck: only in the first.")
