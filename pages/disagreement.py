@@ -1,5 +1,7 @@
 """Disagreement: the test points on which the particles differ, and whether doubt means error."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -10,7 +12,7 @@ from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
@@ -186,39 +188,31 @@ def particles(run: opening.OpenRun, test: Evaluated) -> None:
 
 def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
     """Draw uncertainty against error; no curve if all answers are equally sure."""
-    why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(test_points), at=at)
-    if why_not:
-        blocks.draw(markup.heading(JUDGED), markup.caption(why_not))
+    if len(test.weights) == 1:
+        blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return
+    few = too_few_words(len(test_points), at=at)
+    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), at=at)
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
-    if test.metric == "mse":
-        spread = spread_reliability(test_points, run.reader.dataset())
-        summary, numbers, curve = trust.spread_saying(spread, at=at), trust.spread_metrics(spread, at=at), spread.curve
-        equal = spread.is_equally_sure
-    else:
-        vote = vote_reliability(test_points)
-        summary, curve = trust.vote_saying(vote), vote.curve
-        numbers = trust.vote_metrics(vote, n_labels=len(run.reader.dataset().classes))
-        equal = vote.is_equally_sure
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
-    if not equal:
+    if not result.is_equally_sure:
         with first:
             pieces.figure(
-                lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
+                lambda mode: risk_figure(result.curve, mode, is_label=test.metric != "mse"),
                 title="Risk against coverage", caption="error if only the most certain rows are answered",
                 key="disagreement.risk",
             )  # fmt: skip
-    with first if equal else second:
-        if test.metric != "mse":
+    with first if result.is_equally_sure else second:
+        if isinstance(result, VoteReliability):
             pieces.figure(
-                lambda mode: reliability_figure(vote, mode),
+                partial(reliability_figure, result),
                 title="Reliability", caption="right answers by the vote’s share · numbers: rows",
                 key="disagreement.reliability",
             )  # fmt: skip
-        elif not equal:
+        elif not result.is_equally_sure:
             pieces.figure(
-                lambda mode: spread_figure(spread, mode),
+                partial(spread_figure, result),
                 title="Error by spread", caption="a dot a row", key="disagreement.spread",
             )  # fmt: skip
 

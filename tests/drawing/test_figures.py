@@ -15,6 +15,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
+from vpp.wording.progress import BatchErrors
 
 
 def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -> None:
@@ -30,7 +31,7 @@ def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -
 
 
 def _error(view, mode):  # type: ignore[no-untyped-def]
-    return error_figure(view, mode, {0: 0.25, 1: 0.5}, name="wrong", top=1.0)
+    return error_figure(view, mode, BatchErrors(by_step={0: 0.25, 1: 0.5}, name="wrong", top=1.0))
 
 
 @pytest.mark.parametrize("draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure, _error])

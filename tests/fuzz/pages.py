@@ -121,7 +121,7 @@ def _charts(reader: RunReader, snapshot: Snapshot) -> None:
     for figure in (ess_figure, weights_figure, acceptance_figure, size_figure, evidence_figure):
         figure(view, "light")
     errors = batch_errors(view, config, reader.dataset())
-    error_figure(view, "light", errors.by_step, name=errors.name, top=errors.top)
+    error_figure(view, "light", errors)
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> None:

@@ -7,7 +7,7 @@ from vpp.data.dataset import Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
-from vpp.drawing.dissent import finite_mean
+from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.slots import slots_by_text
 from vpp.inspection.votes import Vote
@@ -243,21 +243,10 @@ def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) 
             scale=f"of {integer(len(answers))}",
             words="No clear answer: read the vote.",
         )
-        yield _mean_doubt(answers)
+        meaning = "0 is unanimous." if answers[0].is_label else "Standard deviation of the answers."
+        yield mean_doubt(answers, lambda _: meaning)
     abstained = math.fsum(vote.abstained for vote in answers) / len(answers)
     yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
-
-
-def _mean_doubt(answers: Sequence[Vote]) -> Metric:
-    """Mean over the rows that a particle with weight answered."""
-    is_label = answers[0].is_label
-    name = "Mean vote entropy" if is_label else "Mean spread"
-    mean = finite_mean([vote.doubt for vote in answers])
-    if mean is None:
-        return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
-    if is_label:
-        return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
-    return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
 
 
 def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:

@@ -1,11 +1,18 @@
 """A Plotly figure as plain JSON, without Plotly's slow check of each property."""
 
 from base64 import b64encode
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+
+from vpp.wording.theme import Mode, template
+
+
+def empty_chart(mode: Mode, height: int, **layout: Any) -> "Chart":
+    """Chart without traces. height: in pixels."""
+    return Chart(layout={"template": template(mode), "height": height, "uirevision": "kept", **layout})
 
 
 class Chart(go.Figure):  # type: ignore[misc]
@@ -32,10 +39,6 @@ class Chart(go.Figure):  # type: ignore[misc]
     def layout(self) -> Any:
         """Layout as a Plotly object. Raises ValueError for an unknown property."""
         return go.Figure(self._json).layout
-
-    def axis(self, name: str) -> dict[str, Any]:
-        """Properties set on `xaxis` or `yaxis`."""
-        return cast(dict[str, Any], self._json["layout"].setdefault(name, {}))
 
     def update_xaxes(self, **properties: Any) -> None:
         """Set properties of the x axis; None removes one."""
@@ -64,7 +67,7 @@ class Chart(go.Figure):  # type: ignore[misc]
         return Chart(self._json["data"], {**layout, **cut})
 
     def _set(self, name: str, properties: dict[str, Any]) -> None:
-        axis = {**self.axis(name), **properties}
+        axis = {**self._json["layout"].get(name, {}), **properties}
         self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}
 
 

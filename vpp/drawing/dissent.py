@@ -1,7 +1,7 @@
 """Disagreement of the particles in sentences and numbers: the head of the page and of its matrix."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
@@ -34,17 +34,19 @@ from vpp.wording.words import (
     uncertain_sentence,
 )
 
-READ = "read the vote before you trust it"
-NOBODY = "Nobody with weight answered any row."
-ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
-
 
 def saying(rows: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1:
-        return ALONE
+        return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
     if test.metric == "mse":
-        return _widest(rows[0])
+        # Numbers hardly ever agree to the digit: the widest spread is the news.
+        row, spread = rows[0].row.id, rows[0].doubt
+        if math.isinf(spread):
+            return f"On row {row} nobody with weight gave a readable answer: nothing is known there."
+        if spread == 0:
+            return "Practically all of the weight says the same on every test row."
+        return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = [point for point in rows if point.is_uncertain]
     return " ".join((uncertain_sentence(len(doubtful), len(rows)), *_by_weight(doubtful, at.well_backed)))
 
@@ -56,7 +58,8 @@ def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
     if n and not weak:
         yield f"On {_of_them(n, n)} at least {share} of the weight backs the answer."
     elif weak:
-        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {READ}."
+        trust = "read the vote before you trust it"
+        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {trust}."
     if unknown:
         yield f"On {_of_them(unknown, n)} less than two thirds does, and the answer is “I don’t know”."
 
@@ -66,15 +69,6 @@ def _of_them(some: int, n: int) -> str:
     if some == n:
         return "it" if n == 1 else "each of them"
     return f"{in_words(some)} of them"
-
-
-def _widest(widest: Point) -> str:
-    """Sentence on the widest spread: numbers hardly ever agree to the digit."""
-    if math.isinf(widest.doubt):
-        return f"On row {widest.row.id} nobody with weight gave a readable answer: nothing is known there."
-    if widest.doubt == 0:
-        return "Practically all of the weight says the same on every test row."
-    return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
 
 
 def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
@@ -115,7 +109,7 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
             words=f"{'There' if weak else 'Nowhere'} less than {percent(at.well_backed)} of the weight is behind the "
             f"answer{': read the vote' if weak else ''}.",
         ),
-        _entropy(rows),
+        mean_doubt(rows, entropy_verdict),
         _abstained(rows, at),
         Metric(
             name="Vote accuracy",
@@ -126,17 +120,20 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
     ]
 
 
-def finite_mean(doubts: Sequence[float]) -> float | None:
-    """Mean of the finite values; None if there are none. Doubt is infinite where no particle with weight answered."""
-    finite = [doubt for doubt in doubts if math.isfinite(doubt)]
-    return math.fsum(finite) / len(finite) if finite else None
+def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric:
+    """Mean vote entropy, or mean spread, of the rows that a particle with weight answered; doubt of others is infinite.
 
-
-def _entropy(rows: Sequence[Point]) -> Metric:
-    mean = finite_mean([point.doubt for point in rows])
-    if mean is None:
-        return Metric(name="Mean vote entropy", value="–", words=NOBODY)
-    return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
+    rows: at least one. verdict: sentence on the mean.
+    """
+    is_label = rows[0].is_label
+    name = "Mean vote entropy" if is_label else "Mean spread"
+    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
+    if not finite:
+        return Metric(name=name, value="–", words="No particle with weight answered any row.")
+    mean = math.fsum(finite) / len(finite)
+    if is_label:
+        return Metric(name=name, value=fixed(mean), scale="bits", words=verdict(mean))
+    return Metric(name=name, value=number(mean), words=verdict(mean))
 
 
 def number_strip(
@@ -152,7 +149,6 @@ def number_strip(
 
     tau: noise variance, if it decides weights.
     """
-    spread = finite_mean([point.doubt for point in rows])
     truths = [float(point.row.target or 0.0) for point in rows]
     return [
         Metric(
@@ -160,11 +156,7 @@ def number_strip(
             value=number(test.value),
             words=f"{_of(config, len(test.weights), 'mean')}. {miss_verdict(test.value, truths)}",
         ),
-        Metric(
-            name="Mean spread",
-            value="–" if spread is None else number(spread),
-            words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
-        ),
+        mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
         _abstained(rows, at),
         *other_metrics(
             number_figures([point.prediction for point in rows], _truths(rows), abstention_error=abstention_error)

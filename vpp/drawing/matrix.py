@@ -206,7 +206,7 @@ def answer_rows(point: Point, test: Evaluated, reasons: Reasons, sides: Sequence
     """A row a particle: camp by camp, within them heaviest first, then those without a voice."""
     in_camps = [slot for camp in sides for slot in camp.slots]
     rest = [slot for slot in heaviest_first(test.weights) if slot not in set(in_camps)]
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for slot in (*in_camps, *rest):
         vote, prediction = point.votes[slot], reasons.get((test.hypotheses[slot], point.row.id))
         answer = "no readable answer" if vote is None else value_text(vote)

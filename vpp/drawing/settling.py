@@ -161,12 +161,8 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
     if not shown:
         return ""
     is_number = not question.shares
-    head = (
-        "particle",
-        "hypothesis",
-        "now",
-        *(f"if {_answer(each, decimals, is_number=is_number)}" for each in shown),
-    )
+    answers = (f"if {_answer(each, decimals, is_number=is_number)}" for each in shown)
+    head = ("particle", "hypothesis", "now", *answers)
     rows = [
         (
             slots_text(each.slots),
@@ -185,19 +181,15 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     """Sentence on a run that continues from these particles."""
     config, n_train = preparation.config, len(preparation.dataset.train)
-    begins = (
-        f"A new run begins with {_sentences(len(preparation.start))} and has {counted(n_added, 'training row')} more"
-    )
+    n = len(preparation.start)
+    start = "this sentence" if n == 1 else f"these {integer(n)} sentences"
+    begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more"
     if config.method != "smc":
         return f"{begins}, {integer(n_train)} in all. Its chains go on from there: they have no weights to carry over."
     return (
         f"{begins}. The weights of now are not carried over: they stand for the earlier rows already. In the end it "
         f"weighs its sentences on all {integer(n_train)} training rows, each counted once. Its test rows are the same."
     )
-
-
-def _sentences(n: int) -> str:
-    return "this sentence" if n == 1 else f"these {integer(n)} sentences"
 
 
 def plan_html(plan: Plan) -> str:

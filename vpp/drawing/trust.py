@@ -3,7 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 
-from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability
+from vpp.data.dataset import Dataset
+from vpp.inspection.points import Point
+from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.voices import Voice
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.wording.markup import Metric
@@ -28,9 +30,17 @@ NO_GAIN = 0.05
 """Share of the way from a random order to the best one below which an order is no better than random."""
 
 
-def why_not_judged(size: int) -> str:
-    """Reason why agreement cannot be compared with the truth; empty if it can. size: K."""
-    return NOT_ALONE if size == 1 else ""
+Judged = tuple[VoteReliability | SpreadReliability, str, list[Metric]]
+"""What agreement is worth, in one sentence, and in figures."""
+
+
+def judged(rows: Sequence[Point], dataset: Dataset, *, at: Thresholds = DEFAULTS) -> Judged:
+    """Compare agreement with the truth. rows: of more than one particle."""
+    if dataset.task == "regression":
+        spreads = spread_reliability(rows, dataset)
+        return spreads, spread_saying(spreads, at=at), spread_metrics(spreads, at=at)
+    votes = vote_reliability(rows)
+    return votes, vote_saying(votes), vote_metrics(votes, n_labels=len(dataset.classes))
 
 
 # Labels
@@ -118,14 +128,14 @@ def _log_metric(result: VoteReliability, n_labels: int) -> Metric:
 def spread_saying(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence on whether a wide spread goes with a large error."""
     if not result.is_equally_sure:
-        return _follows(result, at)
+        return _spread_verdict(result, at)
     spread = result.spreads[0]
     if math.isinf(spread):
         return NO_ANSWER
     return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
 
 
-def _follows(result: SpreadReliability, at: Thresholds) -> str:
+def _spread_verdict(result: SpreadReliability, at: Thresholds) -> str:
     """Verdict for spreads that differ."""
     rho = result.rank_correlation
     return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n, at=at)
@@ -146,7 +156,7 @@ def spread_metrics(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> l
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if result.is_equally_sure else _follows(result, at),
+            words=NOT_EQUAL if result.is_equally_sure else _spread_verdict(result, at),
         ),
         _area_metric(result, number),
     ]

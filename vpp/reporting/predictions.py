@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
-from vpp.events import Evaluated, Votes
+from vpp.events import Votes
 from vpp.inspection.scores import averages_asked, rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
@@ -41,7 +41,7 @@ def predictions_csv(reader: RunReader) -> bytes:
     test = reader.refresh().view.evaluated.get("test")
     if test is None:
         return _csv((), ("truth", *summary.names), (), inputs=dataset.inputs)
-    rows, votes = rows_of(test, dataset), _by_row(test)
+    rows, votes = rows_of(test, dataset), zip(*test.predictions, strict=True)
     lines = (
         (row.target, *summary.cells(answers, average, test.weights), *answers)
         for row, answers, average in zip(rows, votes, averages(test), strict=True)
@@ -72,11 +72,6 @@ def prediction_csv(
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
     return _csv(answers.rows, own, lines, inputs=inputs, beside=beside or {})
-
-
-def _by_row(evaluated: Evaluated) -> list[Votes]:
-    """(N, K)."""
-    return list(zip(*evaluated.predictions, strict=True))
 
 
 def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
