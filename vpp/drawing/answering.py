@@ -12,14 +12,13 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.slots import slots_by_text
 from vpp.inspection.votes import Vote
 from vpp.runs.view import RunView
-from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
+from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
     capitalised,
     counted,
     cut,
     fixed,
     in_words,
-    integer,
     listed,
     number,
     percent,
@@ -223,26 +222,14 @@ LONGEST_CELL = 60
 
 def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Iterator[Metric]:
     """Rows answered, rows in doubt, and how far the particles agree."""
-    yield Metric(
-        name="Rows answered", value=integer(len(answers)), scale=f"of {integer(n_asked)}", words="By every particle."
-    )
+    yield count_metric("Rows answered", len(answers), n_asked, "By every particle.")
     if not answers:
         return
     if len(answers[0].said) > 1:
         doubtful = sum(vote.doubt > 0 for vote in answers)
         unsure = sum(vote.agreement(scale) == 0 for vote in answers)
-        yield Metric(
-            name="Uncertain rows",
-            value=integer(doubtful),
-            scale=f"of {integer(len(answers))}",
-            words="Rows on which not all voices agree.",
-        )
-        yield Metric(
-            name="I don’t know",
-            value=integer(unsure),
-            scale=f"of {integer(len(answers))}",
-            words="No clear answer: read the vote.",
-        )
+        yield count_metric("Uncertain rows", doubtful, len(answers), "Rows on which not all voices agree.")
+        yield count_metric("I don’t know", unsure, len(answers), "No clear answer: read the vote.")
         meaning = "0 is unanimous." if answers[0].is_label else "Standard deviation of the answers."
         yield mean_doubt(answers, lambda _: meaning)
     abstained = math.fsum(vote.abstained for vote in answers) / len(answers)

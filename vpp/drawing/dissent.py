@@ -12,7 +12,7 @@ from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import other_metrics, voting
-from vpp.wording.markup import Metric
+from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import (
     DEFAULTS,
     Thresholds,
@@ -27,7 +27,6 @@ from vpp.wording.words import (
     counted,
     fixed,
     in_words,
-    integer,
     number,
     percent,
     share_sentence,
@@ -95,20 +94,11 @@ def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Th
     n, weak = len(rows), len(weakly_backed(rows, below=at.well_backed))
     uncertain = sum(point.is_uncertain for point in rows)
     right = sum(not point.is_wrong for point in rows)
+    dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
+    behind = f"less than {percent(at.well_backed)} of the weight is behind the answer"
     return [
-        Metric(
-            name="Uncertain points",
-            value=integer(uncertain),
-            scale=f"of {integer(n)}",
-            words=f"{percent(uncertain / n)} of the rows have a dissenting voice, however light.",
-        ),
-        Metric(
-            name="Weakly backed",
-            value=integer(weak),
-            scale=f"of {integer(n)}",
-            words=f"{'There' if weak else 'Nowhere'} less than {percent(at.well_backed)} of the weight is behind the "
-            f"answer{': read the vote' if weak else ''}.",
-        ),
+        count_metric("Uncertain points", uncertain, n, dissent),
+        count_metric("Weakly backed", weak, n, f"There {behind}: read the vote." if weak else f"Nowhere {behind}."),
         mean_doubt(rows, entropy_verdict),
         _abstained(rows, at),
         Metric(
@@ -176,8 +166,7 @@ def _of(config: Config, size: int, average: str) -> str:
 def _abstained(rows: Sequence[Point], at: Thresholds) -> Metric:
     silent = sum(vote is None for point in rows for vote in point.votes)
     asked = sum(len(point.votes) for point in rows)
-    words = abstention_verdict(silent, asked, at=at)
-    return Metric(name="Abstained", value=integer(silent), scale=f"of {integer(asked)}", words=words)
+    return count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
 
 
 def vote_legend(labels: Sequence[str]) -> str:

@@ -139,20 +139,17 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
 def _column(nodes: Sequence[Node], numbers: dict[str, int], *, is_weighted: bool) -> dict[str, Any]:
     """Codes are places in the lists of words; `HAPPENED` begins with what changes a text."""
     happened, fates = [*HAPPENED], [*FATES]
+    weights = [node.weight for node in nodes] if is_weighted else []
     return {
         "texts": [numbers.setdefault(node.hypothesis, len(numbers)) for node in nodes],
         "parents": [-1 if node.parent is None else node.parent for node in nodes],
-        "weights": [_rounded(node.weight) for node in nodes] if is_weighted else None,
+        # To four digits; a weight between 0 and 1 never becomes 0 or 1.
+        "weights": [w if w in (0, 1) else min(max(round(w, 4), 0.0001), 0.9999) for w in weights] or None,
         "happened": "".join(str(happened.index(node.happened)) for node in nodes),
         "alive": "".join(str(int(node.survives)) for node in nodes),
         "fates": "".join(str(fates.index(node.fate)) for node in nodes),
         "afresh": [node.slot for node in nodes if node.is_afresh],
     }
-
-
-def _rounded(weight: float) -> float:
-    """Weight to four digits; a weight between 0 and 1 never becomes 0 or 1."""
-    return weight if weight in (0, 1) else min(max(round(weight, 4), 0.0001), 0.9999)
 
 
 # One particle's ancestors

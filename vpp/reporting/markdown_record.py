@@ -24,11 +24,8 @@ from vpp.wording.words import NBSP, fixed, integer, number, seconds
 def data(dataset: Dataset) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
-    yield markdown_table(
-        ("column", "kind", "role", "distinct values", "missing cells"),
-        [_column(column, dataset) for column in dataset.columns],
-        right=(3, 4),
-    )
+    columns = [_column(column, dataset) for column in dataset.columns]
+    yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.provenance.notes:
         yield "\n".join(f"- {markdown_text(note)}" for note in dataset.provenance.notes)
 

@@ -51,16 +51,16 @@ def predictions_csv(reader: RunReader) -> bytes:
 
 
 def prediction_csv(
-    answers: Answers, config: Config | None = None, *, with_reasons: bool = False, beside: Beside | None = None
+    answers: Answers, config: Config, *, with_reasons: bool = False, beside: Beside | None = None
 ) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
-    config: the run's, which says how a tied vote is decided; by the lowest label where it is not given.
+    config: the run's, which says how a tied vote is decided.
     beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
     summary = _Summary(answers.task, answers.classes)
-    averaged = averages_asked(answers, config or Config())
+    averaged = averages_asked(answers, config)
     by_row = list(zip(*answers.predictions, strict=True))
     own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []
@@ -71,7 +71,7 @@ def prediction_csv(
     if with_reasons:
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
-    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside or {})
+    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside)
 
 
 def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
