@@ -1,7 +1,5 @@
 """The genealogy in words, as a table, as what is drawn, and as one particle's ancestors."""
 
-import pytest
-
 from tests.inspected import BIG, EVEN, NONE, PAIR, SEED, label_events
 from tests.reporting.builders import (
     YES_NO,
@@ -13,7 +11,6 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -170,16 +167,3 @@ def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> Non
     assert "3 changes not shown, before step 3." in html
     assert [f"<b>step {step}</b>" in html for step in range(5)] == [False, False, False, True, True]
     assert "not shown" not in ancestors_html(family_of(*events), 0, most=5)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_particle_of_every_method_has_its_ancestors_shown(name: str) -> None:
-    view = sampled_run(name).refresh().view
-    family = genealogy(view)
-    assert family
-    assert view.started
-    drawing(family, seed_text=view.started.seed_text, is_weighted=True, steps=view.total_steps)
-    for node in (node for generation in family.generations for node in generation):
-        html = ancestry_html(family, node.place, seed_text=view.started.seed_text, is_weighted=True)
-        assert html.count("<li") >= 2
-    assert genealogy_sentence(family).endswith(".")

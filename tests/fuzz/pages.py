@@ -38,7 +38,7 @@ from vpp.inspection.conditions import conditions
 from vpp.inspection.genealogy import Place, genealogy
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.points import points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.ruled_out import parted, ruled_out
 from vpp.inspection.scores import balanced_accuracy, by_label, ensemble, rows_by_id
 from vpp.inspection.shared_ideas import shared_ideas
@@ -183,18 +183,15 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
 
 
 def _judged(reader: RunReader, test: Evaluated) -> None:
-    dataset = reader.dataset()
-    found = points(test, rows_by_id(dataset))
-    if trust.why_not_judged(len(test.weights)):
+    if len(test.weights) == 1:
         return
-    if test.metric == "mse":
-        spread = spread_reliability(found, dataset)
-        trust.spread_saying(spread, at=DEFAULTS), trust.spread_metrics(spread, at=DEFAULTS)
-        risk_figure(spread.curve, "light", is_label=False), spread_figure(spread, "light")
+    dataset = reader.dataset()
+    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset)
+    risk_figure(result.curve, "light", is_label=test.metric != "mse")
+    if isinstance(result, VoteReliability):
+        reliability_figure(result, "light")
     else:
-        vote = vote_reliability(found)
-        trust.vote_saying(vote), trust.vote_metrics(vote, n_labels=len(dataset.classes))
-        risk_figure(vote.curve, "light", is_label=True), reliability_figure(vote, "light")
+        spread_figure(result, "light")
 
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> None:
