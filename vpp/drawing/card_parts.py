@@ -141,23 +141,19 @@ def hits_of(run: History, scored: Scored) -> Hits:
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more = len(scored.rows) > len(places)
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    where = "training rows" if is_final else scored_rows(run.config)
     log_lik = f"log-likelihood {fixed(scored.log_likelihood, 1)}"
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
         every = _error(run, scored, range(len(scored.rows)))
-        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {_where(run, scored)}",) if is_more else ()
+        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {where}",) if is_more else ()
         return (), (*off, *of_all, log_lik)
     all_hits = hits_of(run, scored)
     hits = tuple(all_hits[i] for i in places)
     right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
-    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {_where(run, scored)}",) if is_more else ()
+    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {where}",) if is_more else ()
     return hits, (*right, *of_all, log_lik)
-
-
-def _where(run: History, scored: Scored) -> str:
-    is_final = scored.role == "final" and run.config.final_weights == "train"
-    return "training rows" if is_final else scored_rows(run.config)
 
 
 def _error(run: History, scored: Scored, places: Sequence[int]) -> float:

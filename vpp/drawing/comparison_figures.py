@@ -21,14 +21,12 @@ Curve = tuple[Point, ...]
 
 def ess_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) -> Figure | None:
     """Draw ESS as a share of K, so that populations of any size compare; None if no run has weights."""
-    curves = _curves(runs, _ess)
-    return _overlay(curves, runs, mode, reference=reference, what="ESS as a share of K", short="ESS")
+    return _overlay(runs, _ess, mode, reference=reference, what="ESS as a share of K", short="ESS")
 
 
 def acceptance_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) -> Figure | None:
     """Draw the accepted share of the judged proposals by step; None if no run judges any."""
-    curves = _curves(runs, _accepted)
-    return _overlay(curves, runs, mode, reference=reference, what="Accepted share of proposals", short="accepted")
+    return _overlay(runs, _accepted, mode, reference=reference, what="Accepted share of proposals", short="accepted")
 
 
 def _ess(at: StepView) -> Point | None:
@@ -43,17 +41,19 @@ def _accepted(at: StepView) -> Point | None:
     return (at.step, accepted / judged, f"{accepted} of {judged}") if judged else None
 
 
-def _curves(runs: Mapping[int, Candidate], drawn: Callable[[StepView], Point | None]) -> dict[int, Curve]:
-    """Curves of the runs that have one, by place."""
-    curves = {
+def _overlay(
+    runs: Mapping[int, Candidate],
+    drawn: Callable[[StepView], Point | None],
+    mode: Mode,
+    *,
+    reference: int,
+    what: str,
+    short: str,
+) -> Figure | None:
+    points = {
         place: tuple(point for at in run.view.finished_steps if (point := drawn(at))) for place, run in runs.items()
     }
-    return {place: curve for place, curve in curves.items() if curve}
-
-
-def _overlay(
-    curves: Mapping[int, Curve], runs: Mapping[int, Candidate], mode: Mode, *, reference: int, what: str, short: str
-) -> Figure | None:
+    curves = {place: curve for place, curve in points.items() if curve}
     if not curves:
         return None
     last = max(1, *(runs[place].view.total_steps - 1 for place in curves))
@@ -62,17 +62,15 @@ def _overlay(
     chart.update_yaxes(range=[-0.04, 1.08], tickvals=[0, 0.5, 1], tickformat=".0%")
     for order, (place, curve) in enumerate(curves.items()):
         _add_curve(chart, curve, mode, code=CODES[place], order=order, is_reference=place == reference)
-    means = [f"{CODES[place]} {percent(_mean(curve))}" for place, curve in curves.items()]
+    means = [
+        f"{CODES[place]} {percent(sum(share for _, share, _ in curve) / len(curve))}" for place, curve in curves.items()
+    ]
     return Figure(
         chart=chart,
         alt=f"{what} by step, mean over steps: {listed(means)}",
         head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
         rows=_rows(curves),
     )
-
-
-def _mean(curve: Curve) -> float:
-    return sum(share for _, share, _ in curve) / len(curve)
 
 
 def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int, is_reference: bool) -> None:

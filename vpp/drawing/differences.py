@@ -90,10 +90,13 @@ def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimal
 
     decimals: of the training targets.
     """
-    head = "".join(f'<th scope="col">{text(words)}</th>' for words in ("row", "inputs", "true"))
-    head += "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
+    head = "".join(f'<th scope="col">{words}</th>' for words in ("row", "inputs", "true")) + _letters(places)
     body = "".join(_point(point, decimals) for point in points)
     return grid("points", "Points on which they differ", head, body)
+
+
+def _letters(places: Sequence[int]) -> str:
+    return "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
 
 
 def _point(point: DifferingPoint, decimals: int | None) -> str:
@@ -154,9 +157,7 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
     """A line a condition, grouped by kind; what is not as in the reference is set bold."""
-    head = '<th scope="col">condition</th>' + "".join(
-        f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
-    )
+    head = f'<th scope="col">condition</th>{_letters(places)}'
     body, kind = [], ""
     for each in conditions:
         if each.kind != kind:

@@ -25,15 +25,15 @@ Shown = Literal["heaviest", "shortest"]
 
 def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest") -> str:
     """Ideas by summed weight, or by how many hold them, each with its other wordings folded away."""
-    weights = (held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted) for idea in ideas)
     cards = "".join(
-        _idea(number, idea, weight, seed_text, shown, is_weighted=is_weighted)
-        for number, (idea, weight) in enumerate(zip(ideas, weights, strict=True), start=1)
+        _idea(number, ideas, seed_text, shown, is_weighted=is_weighted) for number in range(1, len(ideas) + 1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
 
 
-def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+    idea = ideas.all[number - 1]
+    weight = held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted)
     first = idea.shortest if shown == "shortest" else idea.wordings[0]
     others = [wording for wording in idea.wordings if wording is not first]
     faint = " faint" if idea.weight < FAINT_BELOW else ""
