@@ -7,7 +7,7 @@ from tests.asked import told_labels
 from tests.beside import side_by_side
 from tests.drawing.test_cards import maker
 from tests.drawing.test_settling import BOTH, question
-from tests.inspected import LABEL_CONFIG
+from tests.inspected import LABEL_CONFIG, LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, vote_html
@@ -97,9 +97,9 @@ def of_new_rows() -> list[str]:
     held = [Contender(text=BAD, slots=(0,), weight=0.6)]
     asked = replace(question(*BOTH), row=vote.row)
     return [
-        preview_html([vote]),
+        preview_html([vote], LABELS),
         answers_html(vote, answers.texts, seed_text=""),
-        vote_html(vote, is_weighted=True),
+        vote_html(vote, LABELS, is_weighted=True),
         question_html(asked, held, Target(is_weighted=True, n_labels=2), name=BAD, seed_text=""),
     ]
 

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.slots import slots_by_text
-from vpp.inspection.votes import Vote
+from vpp.inspection.votes import Vote, target_spread
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
@@ -33,35 +33,31 @@ LONGEST = 240
 """Characters of a reason beside the headline; the table has all of it."""
 
 
-def vote_html(
-    vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None, n_classes: int = 2
-) -> str:
-    """Headline, bar or numbers, certainty, and the dissenters.
-
-    scale, decimals: standard deviation of the training targets, and their decimals.
-    """
-    parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale, decimals=decimals))]
+def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
+    """Headline, bar or numbers, certainty, and the dissenters. dataset: the run's."""
+    parts = [saying(headline(vote, dataset, is_weighted=is_weighted))]
     if vote.is_label and vote.voices and len(vote.said) > 1:
         parts.append(votes(vote.shares, vote.abstained))
     elif vote.interval and len(vote.said) > 1:
-        parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale, decimals=decimals)))
-    parts.append(caption(sure_sentence(vote, scale=scale, n_classes=n_classes)))
+        parts.append(strip(_metrics(vote, dataset, is_weighted=is_weighted)))
+    parts.append(caption(sure_sentence(vote, dataset)))
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
     html = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
     return f'<div class="verdict">{html}</div>'
 
 
-def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None) -> str:
+def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     """`Class 1, with 96 % of the weight behind it.`"""
     if vote.prediction is None:
         return "No particle gave a readable answer."
     if not vote.voices:
         return "No particle with weight gave a readable answer."
+    decimals = dataset.target_decimals
     named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
-        doubtful = "I don’t know; about " if vote.agreement(scale) == 0 else ""
+        doubtful = "I don’t know; about " if vote.agreement(target_spread(dataset)) == 0 else ""
         mean = "the weighted mean" if is_weighted else "the mean"
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
     backers = sum(prediction.value == vote.prediction for prediction in vote.said)
@@ -75,12 +71,13 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
     return f"{named}, with {behind} behind it."
 
 
-def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
+def sure_sentence(vote: Vote, dataset: Dataset) -> str:
     """Sentence on how far the particles agree, with the number and its scale."""
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
         return "There is no answer to count. What each of them said is in the table."
+    scale = target_spread(dataset)
     agreement = vote.agreement(scale)
     if agreement == 3:
         n = f"{in_words(len(vote.voices))} of {in_words(len(vote.said))}"
@@ -88,7 +85,7 @@ def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
         return f"All particles that hold weight and answered agree ({n}){silent}."
     how = ("They differ too much for an answer", "They are divided", "Nearly all agree")[agreement]
     if vote.is_label:
-        most = math.log2(max(2, n_classes))
+        most = math.log2(max(2, len(dataset.classes)))
         return f"{how}: vote entropy {fixed(vote.doubt)} bits, where 0 is unanimous and {fixed(most)} an even split."
     beside = f", where the training targets spread by {number(scale)}" if scale else ""
     return (
@@ -138,8 +135,9 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
     )
 
 
-def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | None) -> Iterator[Metric]:
-    mean, middle = mean_and_range(vote.prediction, vote.interval, decimals) or ("–", "–")
+def _metrics(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> Iterator[Metric]:
+    mean, middle = mean_and_range(vote.prediction, vote.interval, dataset.target_decimals) or ("–", "–")
+    scale = target_spread(dataset)
     words = f"Of {_answers(len(vote.voices))}."
     yield Metric(name="Weighted mean" if is_weighted else "Mean", value=mean, words=words)
     yield Metric(
@@ -220,13 +218,14 @@ MOST_NAMED = 4
 LONGEST_CELL = 60
 
 
-def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Iterator[Metric]:
+def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset) -> Iterator[Metric]:
     """Rows answered, rows in doubt, and how far the particles agree."""
     yield count_metric("Rows answered", len(answers), n_asked, "By every particle.")
     if not answers:
         return
     if len(answers[0].said) > 1:
         doubtful = sum(vote.doubt > 0 for vote in answers)
+        scale = target_spread(dataset)
         unsure = sum(vote.agreement(scale) == 0 for vote in answers)
         yield count_metric("Uncertain rows", doubtful, len(answers), "Rows on which not all voices agree.")
         yield count_metric("I don’t know", unsure, len(answers), "No clear answer: read the vote.")
@@ -236,18 +235,15 @@ def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) 
     yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
 
 
-def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
-    """Table with a line per row: its first inputs, the outcome, and its certainty.
-
-    answers: at least one. decimals: of the training targets.
-    """
+def preview_html(answers: Sequence[Vote], dataset: Dataset) -> str:
+    """Table with a line per row: its first inputs, the outcome, and its certainty. answers: at least one."""
     own = ("weight behind", "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in answers[0].row.inputs]
     lines = []
     for vote in answers:
         cells = [cell for _, cell in vote.row.inputs[:MOST_INPUTS]]
         shown = ("missing" if cell is None else cut(cell, LONGEST_CELL) for cell in cells)
-        lines.append((str(vote.row.id), *shown, *_outcome(vote, decimals)))
+        lines.append((str(vote.row.id), *shown, *_outcome(vote, dataset.target_decimals)))
     more = counted(len(names) - MOST_INPUTS, "more input")
     rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
     return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest

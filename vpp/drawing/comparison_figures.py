@@ -50,10 +50,10 @@ def _overlay(
     what: str,
     short: str,
 ) -> Figure | None:
-    points = {
-        place: tuple(point for at in run.view.finished_steps if (point := drawn(at))) for place, run in runs.items()
-    }
-    curves = {place: curve for place, curve in points.items() if curve}
+    curves: dict[int, Curve] = {}
+    for place, run in runs.items():
+        if curve := tuple(filter(None, map(drawn, run.view.finished_steps))):
+            curves[place] = curve
     if not curves:
         return None
     last = max(1, *(runs[place].view.total_steps - 1 for place in curves))
