@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import SEED, YES_NO, dataset, evaluated, view_of
-from vpp.drawing import dissent, trust
+from tests.reporting.builders import SEED, YES_NO, dataset, evaluated
+from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import answer_rows, contrast_html, outcome, sentences
 from vpp.events import Evaluated
@@ -16,7 +16,6 @@ from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
@@ -43,23 +42,18 @@ def numbers(tmp_path: Path) -> RunReader:
 
 
 def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: RunReader) -> None:
-    html = contrasted(labels, 8).replace(NBSP, " ")
     # Row 8: EVEN and PAIR say yes, BIG and ODD say no; EVEN and BIG are the heaviest.
+    html = contrasted(labels, 8).replace(NBSP, " ")
     assert "<b>yes</b> 60 % of the weight · particle 0, the heaviest of 2" in html
     assert "<b>no</b> 40 % of the weight · particle 1, the heaviest of 2" in html
     assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in html
     assert SEED not in html
-
-
-def test_sentences_that_share_little_are_shown_as_they_are(labels: RunReader) -> None:
+    # Sentences that share little are shown as they are; where all agree the heaviest stands alone.
     test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
     html = contrast_html(camps(by_row[8], test.weights), lambda slot: said[slot])
     assert '<p class="hyp">Odd numbers are no.</p>' in html
     assert "Fewer than half the words are shared: shown as it is." in html
-
-
-def test_a_point_on_which_all_agree_shows_the_heaviest_sentence_alone(labels: RunReader) -> None:
     html = contrasted(labels, 4)
     assert "All voices answer alike. The heaviest, particle 0, says:" in html
     assert html.count("hyp") == 1
@@ -93,13 +87,6 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
     _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
     assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
-
-
-def test_a_live_page_says_of_which_step_the_answers_are() -> None:
-    test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
-    every = dissent.asked_words(test, view_of(), Config(evaluate_every=2), live=True)
-    assert "They are asked again every 2 steps and at the end; this page follows." in every
-    assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
 
 
 def vote_figures(result: VoteReliability) -> dict[str, Metric]:

@@ -3,10 +3,11 @@
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import evaluated
-from vpp.drawing.dissent import number_strip, saying, vote_strip
+from tests.reporting.builders import YES_NO, evaluated, view_of
+from vpp.drawing.dissent import asked_words, number_strip, saying, vote_strip
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
+from vpp.settings import Config
 from vpp.wording.words import NBSP
 
 
@@ -55,3 +56,10 @@ def test_the_counts_of_a_vote_say_what_they_count() -> None:
         "0.2917",
         "0.921",
     ]
+
+
+def test_a_live_page_says_of_which_step_the_answers_are() -> None:
+    test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
+    every = asked_words(test, view_of(), Config(evaluate_every=2), live=True)
+    assert "They are asked again every 2 steps and at the end; this page follows." in every
+    assert "again" not in asked_words(test, view_of(), Config(), live=False)
