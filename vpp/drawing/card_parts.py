@@ -75,7 +75,7 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
 
 
 def outcome_marks(run: History, proposed: Proposed, step: int) -> Marks:
-    """What became of a proposal at a step."""
+    """Badge on the outcome of a proposal at a step."""
     return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {step}"),)
 
 

@@ -89,7 +89,7 @@ def _texts(n: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What became of a ruled-out text, in plain text. It holds text from outside, which the renderers escape."""
+    """Fate of a ruled-out text, in plain text. It holds text from outside, which the renderers escape."""
 
     status: tuple[Mark, str]
     history: tuple[str, ...]
