@@ -563,8 +563,8 @@ MUTANTS = (
     Mutant(
         "name of the line on the curve",
         "drawing/calibration_figures.py",
-        "10 if max(begin) <= curve.area_random else -10",
-        "-10 if max(begin) <= curve.area_random else 10",
+        "10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10",
+        "-10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else 10",
         CHARTS,
     ),
     Mutant(
