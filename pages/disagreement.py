@@ -17,7 +17,7 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import tau_of_weights, voting
+from vpp.wording.brief import voting
 from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
@@ -49,7 +49,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     summary = markup.saying(dissent.saying(test_points, test, at=at))
     blocks.draw(unread_html(snapshot.view), summary, markup.caption(asked))
-    summary_figures(run, snapshot, test, test_points, at)
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, run.reader.dataset(), at=at)))
+    thresholds.draw_expander()
     matrix(run, snapshot, test, test_points)
     particles(run, test)
     judged(run, test, test_points, at)
@@ -63,21 +64,6 @@ def not_asked(run: opening.OpenRun) -> None:
         "They are asked when the run ends or is stopped, or every n steps if the run is set so. "
         "A run that was interrupted or failed asks them once it is resumed.",
     )
-
-
-def summary_figures(
-    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds
-) -> None:
-    """Draw the page's figures in a row, and below it an expander with the thresholds behind their wording."""
-    config = snapshot.spec.config
-    if test.metric == "mse":
-        # An abstention counts as an error of the whole range of the targets.
-        abstention_error, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
-        strip = dissent.number_strip(test_points, test, config, abstention_error=abstention_error, tau=tau, at=at)
-    else:
-        strip = dissent.vote_strip(test_points, test, config, at=at)
-    blocks.draw(markup.strip(strip))
-    thresholds.draw_expander()
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:

@@ -1,10 +1,12 @@
 """The head of the Disagreement page."""
 
+from pathlib import Path
+
 import pytest
 
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated, view_of
-from vpp.drawing.dissent import asked_words, number_strip, saying, vote_strip
+from vpp.drawing.dissent import asked_words, metrics, saying
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
 from vpp.settings import Config
@@ -42,20 +44,19 @@ def test_a_voice_too_faint_to_hear_makes_no_spread(faint: float, agrees: bool) -
     assert (said == "Practically all of the weight says the same on every test row.") is agrees
 
 
-def test_the_counts_of_a_vote_say_what_they_count() -> None:
-    rows, test = labels_weighed(*inspected.LABEL_WEIGHTS)
-    strip = {m.name: (m.value, m.scale) for m in vote_strip(rows, test, inspected.LABEL_CONFIG)}
+def test_the_counts_of_a_vote_say_what_they_count(tmp_path: Path) -> None:
+    snapshot = inspected.labels(tmp_path / "labels").refresh()
+    of_labels = metrics(*labels_weighed(*inspected.LABEL_WEIGHTS), snapshot, inspected.LABELS)
+    strip = {m.name: (m.value, m.scale) for m in of_labels}
     assert strip["Uncertain points"] == ("3", "of 6")
     assert strip["Weakly backed"] == ("4", "of 6")
     # Entropies of .7/.3, .6/.4 and .9/.1: .8813, .9710 and .4690, over six rows.
     assert strip["Mean vote entropy"] == ("0.39", "bits")
     assert strip["Abstained"] == ("1", "of 24")
-    rows, test = numbers_weighed(*inspected.NUMBER_WEIGHTS)
     # Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2.
-    assert [m.value for m in number_strip(rows, test, inspected.NUMBER_CONFIG, abstention_error=4.0)][-2:] == [
-        "0.2917",
-        "0.921",
-    ]
+    snapshot = inspected.numbers(tmp_path / "numbers").refresh()
+    of_numbers = metrics(*numbers_weighed(*inspected.NUMBER_WEIGHTS), snapshot, inspected.NUMBERS)
+    assert [m.value for m in of_numbers][-2:] == ["0.2917", "0.921"]
 
 
 def test_a_live_page_says_of_which_step_the_answers_are() -> None:

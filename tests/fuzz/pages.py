@@ -55,7 +55,6 @@ from vpp.wording.brief import (
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
-    tau_of_weights,
     voting,
     weights_measure,
 )
@@ -162,11 +161,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
         return
     found = points(test, rows_by_id(dataset))
     dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
-    if test.metric == "mse":
-        tau = tau_of_weights(snapshot)
-        dissent.number_strip(found, test, config, abstention_error=dataset.target_range, tau=tau, at=DEFAULTS)
-    else:
-        dissent.vote_strip(found, test, config, at=DEFAULTS)
+    dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     sentence = sentences(test, snapshot.view.texts, seed_text)

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
 from vpp.inspection.votes import CLEAR
 from vpp.posterior.metric import label_figures, number_figures
-from vpp.posterior.prediction import Value
+from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import other_metrics, voting
+from vpp.wording.brief import other_metrics, tau_of_weights, voting
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import (
     DEFAULTS,
@@ -89,24 +90,35 @@ def order_words(test: Evaluated) -> str:
     return f"most uncertain first · {'columns by number: each counts alike' if are_equal else 'columns by weight'}"
 
 
-def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
-    """Figures for a classification. rows: at least one point."""
-    n, weak = len(rows), len(weakly_backed(rows, below=at.well_backed))
-    uncertain = sum(point.is_uncertain for point in rows)
-    right = sum(not point.is_wrong for point in rows)
+def metrics(
+    rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset: Dataset, *, at: Thresholds = DEFAULTS
+) -> list[Metric]:
+    """Figures of an evaluation. rows: at least one point."""
+    config, size, n = snapshot.spec.config, len(test.weights), len(rows)
+    predictions, truths = [point.prediction for point in rows], [point.row.target or 0.0 for point in rows]
+    silent, asked = sum(vote is None for point in rows for vote in point.votes), sum(len(point.votes) for point in rows)
+    abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
+    if dataset.task == "regression":
+        tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
+        error = f"{_of(config, size, 'mean')}. {miss}"
+        others = number_figures(predictions, truths, abstention_error=dataset.target_range)
+        return [
+            Metric(name="Mean squared error", value=number(test.value), words=error),
+            mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
+            abstained,
+            *other_metrics(others),
+        ]
+    uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=at.well_backed))
     dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
     behind = f"less than {percent(at.well_backed)} of the weight is behind the answer"
+    right = share_sentence(sum(not point.is_wrong for point in rows), n, "test rows")
     return [
         count_metric("Uncertain points", uncertain, n, dissent),
         count_metric("Weakly backed", weak, n, f"There {behind}: read the vote." if weak else f"Nowhere {behind}."),
         mean_doubt(rows, entropy_verdict),
-        _abstained(rows, at),
-        Metric(
-            name="Vote accuracy",
-            value=percent(test.value, 1),
-            words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
-        ),
-        *other_metrics(label_figures([point.prediction for point in rows], _truths(rows))),
+        abstained,
+        Metric(name="Vote accuracy", value=percent(test.value, 1), words=f"{_of(config, size, 'vote')}. {right}"),
+        *other_metrics(label_figures(predictions, truths)),
     ]
 
 
@@ -126,47 +138,9 @@ def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric
     return Metric(name=name, value=number(mean), words=verdict(mean))
 
 
-def number_strip(
-    rows: Sequence[Point],
-    test: Evaluated,
-    config: Config,
-    *,
-    abstention_error: float,
-    tau: float | None = None,
-    at: Thresholds = DEFAULTS,
-) -> list[Metric]:
-    """Figures for a regression. rows: at least one point. abstention_error: counted for an abstention.
-
-    tau: noise variance, if it decides weights.
-    """
-    truths = [float(point.row.target or 0.0) for point in rows]
-    return [
-        Metric(
-            name="Mean squared error",
-            value=number(test.value),
-            words=f"{_of(config, len(test.weights), 'mean')}. {miss_verdict(test.value, truths)}",
-        ),
-        mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
-        _abstained(rows, at),
-        *other_metrics(
-            number_figures([point.prediction for point in rows], _truths(rows), abstention_error=abstention_error)
-        ),
-    ]
-
-
-def _truths(rows: Sequence[Point]) -> list[Value]:
-    return [point.row.target for point in rows if point.row.target is not None]
-
-
 def _of(config: Config, size: int, average: str) -> str:
     kind = voting(config, size)
     return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
-
-
-def _abstained(rows: Sequence[Point], at: Thresholds) -> Metric:
-    silent = sum(vote is None for point in rows for vote in point.votes)
-    asked = sum(len(point.votes) for point in rows)
-    return count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
 
 
 def vote_legend(labels: Sequence[str]) -> str:
