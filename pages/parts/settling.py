@@ -118,10 +118,6 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     listed, held = worked_out(run, asked, snapshot)
     summary = settling.finding(listed, ceiling=most_bits(held, dataset))
     tau = tau_of(snapshot.view, snapshot.spec.config)
-    target = settling.Target(
-        is_weighted=snapshot.spec.config.is_weighted, n_labels=len(dataset.classes), tau=tau,
-        decimals=dataset.target_decimals,
-    )  # fmt: skip
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(snapshot.view.texts[state.hypothesis] for state in snapshot.view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
@@ -132,7 +128,10 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
-        left.html(markup.block(settling.question_html(question, held, target, name=name, seed_text=_seed(snapshot))))
+        drawn = settling.question_html(
+            question, held, dataset, name=name, seed_text=_seed(snapshot), is_weighted=snapshot.spec.config.is_weighted
+        )
+        left.html(markup.block(drawn))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes)
 

@@ -19,7 +19,7 @@ from vpp.drawing.idea_deck import ideas_html as deck_of_ideas
 from vpp.drawing.ledger import ruled_out_html
 from vpp.drawing.matrix import Matrix, point_html, sentences
 from vpp.drawing.nearness import groups_html, matrix_html
-from vpp.drawing.settling import Target, question_html
+from vpp.drawing.settling import question_html
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
 from vpp.inspection.camps import by_particle
@@ -100,7 +100,7 @@ def of_new_rows() -> list[str]:
         preview_html([vote], LABELS),
         answers_html(vote, answers.texts, seed_text=""),
         vote_html(vote, LABELS, is_weighted=True),
-        question_html(asked, held, Target(is_weighted=True, n_labels=2), name=BAD, seed_text=""),
+        question_html(asked, held, LABELS, name=BAD, seed_text="", is_weighted=True),
     ]
 
 
