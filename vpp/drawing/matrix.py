@@ -90,8 +90,9 @@ class Matrix:
         wrong = badge("rej", "vote wrong") if point.is_wrong else ""
         truth = self._number(point.row.target) if numeric else str(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
-        row, (open_row, inside) = point.row.id, self.opened or (None, "")
-        is_open, width = row == open_row, len(self.columns) + 4
+        row, width = point.row.id, len(self.columns) + 4
+        open_row, inside = self.opened or (None, "")
+        is_open = row == open_row
         under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
         number = (
             f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
