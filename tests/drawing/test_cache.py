@@ -12,12 +12,14 @@ def test_a_cached_drawing_is_not_made_again_and_the_least_recently_used_is_evict
     cache = DrawingCache(4)
     for name in ("a", "b", "a", "c"):
         cache.get(name, lambda: "xx", size=len)
+    assert cache.size == 4
     assert cache.get("a", lambda: "new", size=len) == "xx"
     assert cache.get("b", lambda: "new", size=len) == "new"
     # A drawing that is too large is returned uncached and evicts none.
     cache = DrawingCache(4)
     cache.get("a", lambda: "xx", size=len)
     assert cache.get("b", lambda: "x" * 5, size=len) == "xxxxx"
+    assert cache.size == 2
     assert cache.get("a", lambda: "new", size=len) == "xx"
 
 
