@@ -53,8 +53,13 @@ class Chart(go.Figure):  # type: ignore[misc]
         self._json["data"].append({"type": "scatter", **properties})
 
     def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
-        """Add a heatmap. z: (rows, columns), sent as bytes; NaN is an empty cell."""
-        self._json["data"].append({"type": "heatmap", "z": _bytes(z), **properties})
+        """Add a heatmap. z: (rows, columns), NaN for an empty cell.
+
+        It is sent in Plotly's binary form: a fifth of the bytes of a list, and much faster to write.
+        """
+        data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
+        sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
+        self._json["data"].append({"type": "heatmap", "z": sent, **properties})
 
     def add_annotation(self, **properties: Any) -> None:
         """Add a text at a place."""
@@ -69,9 +74,3 @@ class Chart(go.Figure):  # type: ignore[misc]
     def _set(self, name: str, properties: dict[str, Any]) -> None:
         axis = {**self._json["layout"].get(name, {}), **properties}
         self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}
-
-
-def _bytes(z: NDArray[np.float32]) -> dict[str, str]:
-    """Array in Plotly's binary form: a fifth of the bytes of a list, and much faster to write."""
-    data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
-    return {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}

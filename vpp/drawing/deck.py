@@ -81,20 +81,17 @@ def card_html(card: Card) -> str:
     shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
     marks, folds = "".join(badge(*mark) for mark in card.marks), "".join(map(_fold, card.folds))
     sentence, before = reworded(card.parent, card.sentence)
+    # The words up and down are for screen readers alone.
+    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
+    moved = f'<span class="moved">{changes}</span>' if changes else ""
     label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
         f'<div class="slot"><span class="wt num">{text(shown)}</span><span class="k">particle {card.slot}</span>'
-        f"{_moved(card)}</div>"
+        f"{moved}</div>"
         f'<div>{sentence}<div class="foot">{marks}{before}{folds}</div></div>'
         f'<div class="rail">{_rail(card)}</div></article>'
     )
-
-
-def _moved(card: Card) -> str:
-    """Changes of weight and place; the words up and down are for screen readers alone."""
-    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
-    return f'<span class="moved">{changes}</span>' if changes else ""
 
 
 def reworded(before: str | None, sentence: str) -> tuple[str, str]:

@@ -59,7 +59,8 @@ def _living(founders: Sequence[Founder], one: str, many: str) -> str:
 
 def genealogy_alt(family: Genealogy) -> str:
     """Text alternative of the drawing."""
-    resampled = f" Resampled at {_steps(family.resampled_at)}." if family.resampled_at else ""
+    at = family.resampled_at
+    resampled = f" Resampled at step{'' if len(at) == 1 else 's'} {listed(at)}." if at else ""
     drawn = (
         f"Genealogy of {counted(len(family.last), 'particle')}, from the first hypotheses to step {family.last_step}."
     )
@@ -86,10 +87,6 @@ def founder_name(place: Place) -> str:
 def step_name(step: int) -> str:
     """`step 4`, or `the first hypothesis`."""
     return "the first hypothesis" if step == INITIAL_STEP else f"step {step}"
-
-
-def _steps(steps: Sequence[int]) -> str:
-    return f"step{'' if len(steps) == 1 else 's'} {listed(steps)}"
 
 
 # The table

@@ -61,17 +61,12 @@ def _copy(wording: Wording) -> str:
 def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -> str:
     if not others:
         return ""
-    title = f"{counted(len(others), 'other wording')} with the same answers"
-    wordings = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
-    return fold("wordings", title, wordings)
-
-
-def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:
-    weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
-    return (
-        f"{hypothesis(without_seed(wording.text, seed_text))}"
-        f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
-    )
+    parts = []
+    for wording in others:
+        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
+        line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
+        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
+    return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
 
 
 def first_seen(wording: Wording) -> str:

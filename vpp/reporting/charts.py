@@ -99,14 +99,11 @@ def chart_scripts(figures: Sequence[dict[Mode, Figure]]) -> str:
     """Scripts that draw the charts; empty if there are none. figures: each in both modes."""
     if not figures:
         return ""
+    both = (",".join(f'"{mode}":{figure[mode].chart.to_json(engine="json")}' for mode in MODES) for figure in figures)
+    # Without `<` no HTML element can begin or end in it.
+    embedded = f"[{','.join(f'{{{each}}}' for each in both)}]".replace("<", "\\u003c")
     return (
         f"<script>{get_plotlyjs()}</script>"
-        f'<script type="application/json" id="figures">{_embedded(figures)}</script>'
+        f'<script type="application/json" id="figures">{embedded}</script>'
         f"<script>{_DRAW}</script>"
     )
-
-
-def _embedded(figures: Sequence[dict[Mode, Figure]]) -> str:
-    """JSON without `<`, so that no HTML element can begin or end in it."""
-    both = (",".join(f'"{mode}":{figure[mode].chart.to_json(engine="json")}' for mode in MODES) for figure in figures)
-    return f"[{','.join(f'{{{each}}}' for each in both)}]".replace("<", "\\u003c")

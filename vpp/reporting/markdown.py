@@ -94,7 +94,8 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
-    head = (*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")
+    name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
+    head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
         ("The posterior", posterior(snapshot, ideas)),
@@ -115,12 +116,6 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         head="\n\n".join(head),
         sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
-
-
-def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
-    yield f"# {markdown_text(snapshot.spec.name)}"
-    yield from _banners(snapshot)
-    yield _what(snapshot, run_id)
 
 
 def _banners(snapshot: Snapshot) -> Iterator[str]:
@@ -146,7 +141,11 @@ def _what(snapshot: Snapshot, run_id: str) -> str:
 
 
 def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
-    lines = [(each.name, _value(each), markdown_text(each.words)) for each in _figures(snapshot, dataset, ideas)]
+    lines = []
+    for each in _figures(snapshot, dataset, ideas):
+        # `1.6 of 2`, `25 % (2 of 8 judged)`
+        scale = each.scale if each.scale.startswith("of ") or not each.scale else f"({each.scale})"
+        lines.append((each.name, f"{each.value} {scale}".rstrip(), markdown_text(each.words)))
     yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
     # With two labels there is no table.
     if by_labels := by_label(snapshot.view.evaluated.get("test"), dataset):
@@ -185,12 +184,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
             yield ideas_metric(ideas)
             yield from [uncertain_metric(test)] if test else []
     yield calls_metric(snapshot)
-
-
-def _value(metric: Metric) -> str:
-    """`1.6 of 2`, `25 % (2 of 8 judged)`."""
-    scale = metric.scale if metric.scale.startswith("of ") or not metric.scale else f"({metric.scale})"
-    return f"{metric.value} {scale}".rstrip()
 
 
 # Terms

@@ -35,7 +35,8 @@ Json = dict[str, Any]
 
 def posterior_json(reader: RunReader) -> bytes:
     """posterior.json of a run as it is now, as UTF-8."""
-    return _lines(_finite(_content(reader))).encode(errors="replace")
+    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in _finite(_content(reader)).items())
+    return ("{\n" + ",\n".join(fields) + "\n}\n").encode(errors="replace")
 
 
 def _content(reader: RunReader) -> Json:
@@ -202,13 +203,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _lines(content: Json) -> str:
-    """A field a line; of a list of records or lists a line each."""
-    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in content.items())
-    return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
 def _field(value: Any) -> str:
+    """JSON of a field on one line; of a list of records or lists a line each."""
     if isinstance(value, list) and value and isinstance(value[0], dict | list):
         return "[\n" + ",\n".join(f"    {_dumped(each)}" for each in value) + "\n  ]"
     return _dumped(value)
