@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
@@ -153,10 +153,8 @@ def opened(
 
 def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
     """Return one point's inputs, answers and camps as HTML."""
-    view = snapshot.view
-    sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
-    decimals = run.reader.dataset().target_decimals
-    return point_html(point, test, run.reader.read_answers().by_pair, sentence, decimals)
+    answers, decimals = run.reader.read_answers().by_pair, run.reader.dataset().target_decimals
+    return point_html(point, test, answers, snapshot.view, decimals)
 
 
 def particles(run: opening.OpenRun, test: Evaluated) -> None:

@@ -12,7 +12,8 @@ from tests.reporting.builders import SEED, YES_NO, dataset, evaluated
 from vpp.data.dataset import Dataset, Value
 from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import answer_rows, contrast_html, outcome, sentences
+from vpp.drawing.deck import without_seed
+from vpp.drawing.matrix import answer_rows, contrast_html, outcome
 from vpp.events import Evaluated
 from vpp.inspection.camps import camps
 from vpp.inspection.points import Point, points
@@ -30,7 +31,8 @@ def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:
 def contrasted(reader: RunReader, row: int) -> str:
     test, by_row = on_test(reader)
     texts = reader.refresh().view.texts
-    return contrast_html(camps(by_row[row], test.weights), sentences(test, texts, SEED))
+    said = [without_seed(texts[hypothesis], SEED) for hypothesis in test.hypotheses]
+    return contrast_html(camps(by_row[row], test.weights), said)
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: Run
     # Sentences that share little are shown as they are; where all agree the heaviest stands alone.
     test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
-    html = contrast_html(camps(by_row[8], test.weights), lambda slot: said[slot])
+    html = contrast_html(camps(by_row[8], test.weights), said)
     assert '<p class="hyp">Odd numbers are no.</p>' in html
     assert "Fewer than half the words are shared: shown as it is." in html
     html = contrasted(labels, 4)

@@ -28,7 +28,7 @@ from vpp.drawing.genealogy import (
 )
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, usual_distance
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.drawing.nearness import verdict as near_verdict
 from vpp.events import INITIAL_STEP, Evaluated
@@ -162,10 +162,8 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
     dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
-    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-    sentence = sentences(test, snapshot.view.texts, seed_text)
     for point in found[:3]:
-        yield point_html(point, test, reader.read_answers().by_pair, sentence, dataset.target_decimals)
+        yield point_html(point, test, reader.read_answers().by_pair, snapshot.view, dataset.target_decimals)
     for columns in (by_answers(test), by_particle(test.weights)):
         voted = voting(config, len(test.weights))
         decimals = dataset.target_decimals

@@ -1,7 +1,7 @@
 """The disagreement matrix (test rows x particles; light = with the majority, dark = dissent), and one row opened."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -12,6 +12,7 @@ from vpp.inspection.camps import Camp, Column, camps, heaviest_first
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
+from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
 from vpp.wording.word_diff import diff_html, is_rewritten
@@ -166,28 +167,23 @@ MOST_CAMPS = 4
 """Camps contrasted with the first; a vote of many labels has many."""
 
 
-def point_html(
-    point: Point, test: Evaluated, reasons: Reasons, sentence: Callable[[int], str], decimals: int | None = None
-) -> str:
+def point_html(point: Point, test: Evaluated, reasons: Reasons, view: RunView, decimals: int | None) -> str:
     """Open row: its inputs, the camps' sentences, and each particle's answer and reason.
 
-    sentence: a slot's hypothesis without the seed sentence. decimals: of the training targets.
+    decimals: of the training targets.
     """
+    seed_text = view.started.seed_text if view.started else ""
+    sentences = [without_seed(view.texts[hypothesis], seed_text) for hypothesis in test.hypotheses]
     sides = camps(point, test.weights)
     inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
     answers = answer_rows(point, test, reasons, sides)
     return "".join(
         (
             markup.heading(f"Row {point.row.id}", outcome(point, decimals)),
-            f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentence)}</div>',
+            f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentences)}</div>',
             f'<div class="answers">{markup.table(ANSWERS, answers, right=(1,))}</div>',
         )
     )
-
-
-def sentences(test: Evaluated, texts: Mapping[str, str], seed_text: str) -> Callable[[int], str]:
-    """Return a function from slot to hypothesis without the seed sentence. texts: by hypothesis id."""
-    return lambda slot: without_seed(texts[test.hypotheses[slot]], seed_text)
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
@@ -216,18 +212,21 @@ def answer_rows(point: Point, test: Evaluated, reasons: Reasons, sides: Sequence
     return rows
 
 
-def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
-    """The heaviest hypothesis of the first camp, and of each other camp its heaviest, word by word against that."""
+def contrast_html(sides: Sequence[Camp], sentences: Sequence[str]) -> str:
+    """The heaviest hypothesis of the first camp, and of each other camp its heaviest, word by word against that.
+
+    sentences: by slot, without the seed sentence.
+    """
     if not sides:
         return _alone("Nobody with weight answered: there is nothing to contrast.")
     first, *others = sides
     if not others:
         return _alone(
             f"All voices answer alike. The heaviest, particle {first.speaker}, says:",
-            markup.hypothesis(sentence(first.speaker)),
+            markup.hypothesis(sentences[first.speaker]),
         )
-    sentence_of_first = sentence(first.speaker)
-    shown = "".join(_other(camp, sentence_of_first, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
+    sentence_of_first = sentences[first.speaker]
+    shown = "".join(_other(camp, sentence_of_first, sentences[camp.speaker]) for camp in others[:MOST_CAMPS])
     more = len(others) - MOST_CAMPS
     rest = markup.caption(f"And {counted(more, 'lighter camp')} more.") if more > 0 else ""
     return f'<div class="camps">{_camp(first, markup.hypothesis(sentence_of_first))}{shown}{rest}</div>'
