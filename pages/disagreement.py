@@ -7,16 +7,16 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import tau_of_weights, voting
+from vpp.wording.brief import voting
 from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
@@ -53,25 +53,13 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
     summary = markup.saying(dissent.saying(test_points, test, at=at))
     blocks.draw(unread_html(snapshot.view), summary, markup.caption(asked))
-    summary_figures(run, snapshot, test, test_points, at)
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, run.reader.dataset(), at=at)))
+    thresholds.draw_expander()
     matrix(run, snapshot, test, test_points)
     particles(run, test)
     judged(run, test, test_points, at)
 
 
-def summary_figures(
-    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], at: Thresholds
-) -> None:
-    """Draw the page's figures in a row, and below it an expander with the thresholds behind their wording."""
-    config = snapshot.spec.config
-    if test.metric == "mse":
-        # An abstention counts as an error of the whole range of the targets.
-        abstention_error, tau = run.reader.dataset().target_range, tau_of_weights(snapshot)
-        strip = dissent.number_strip(test_points, test, config, abstention_error=abstention_error, tau=tau, at=at)
-    else:
-        strip = dissent.vote_strip(test_points, test, config, at=at)
-    blocks.draw(markup.strip(strip))
-    thresholds.draw_expander()
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:
@@ -150,10 +138,8 @@ def opened(
 
 def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
     """Return one point's inputs, answers and camps as HTML."""
-    view = snapshot.view
-    sentence = sentences(test, view.texts, view.started.seed_text if view.started else "")
-    decimals = run.reader.dataset().target_decimals
-    return point_html(point, test, run.reader.read_answers().by_pair, sentence, decimals)
+    answers, decimals = run.reader.read_answers().by_pair, run.reader.dataset().target_decimals
+    return point_html(point, test, answers, snapshot.view, decimals)
 
 
 def particles(run: opening.OpenRun, test: Evaluated) -> None:
@@ -171,39 +157,31 @@ def particles(run: opening.OpenRun, test: Evaluated) -> None:
 
 def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
     """Draw uncertainty against error; no curve if all answers are equally sure."""
-    why_not, few = trust.why_not_judged(len(test.weights)), too_few_words(len(test_points), at=at)
-    if why_not:
-        blocks.draw(markup.heading(JUDGED), markup.caption(why_not))
+    if len(test.weights) == 1:
+        blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return
+    few = too_few_words(len(test_points), at=at)
+    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), at=at)
     left = markup.heading(JUDGED, "the test rows, whose truth is known")
-    if test.metric == "mse":
-        spread = spread_reliability(test_points, run.reader.dataset())
-        summary, numbers, curve = trust.spread_saying(spread, at=at), trust.spread_metrics(spread, at=at), spread.curve
-        equal = spread.is_equally_sure
-    else:
-        vote = vote_reliability(test_points)
-        summary, curve = trust.vote_saying(vote), vote.curve
-        numbers = trust.vote_metrics(vote, n_labels=len(run.reader.dataset().classes))
-        equal = vote.is_equally_sure
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
-    if not equal:
+    if not result.is_equally_sure:
         with first:
             pieces.figure(
-                lambda mode: risk_figure(curve, mode, is_label=test.metric != "mse"),
+                lambda mode: risk_figure(result.curve, mode, is_label=test.metric != "mse"),
                 title="Risk against coverage", caption="error if only the most certain rows are answered",
                 key="disagreement.risk",
             )  # fmt: skip
-    with first if equal else second:
-        if test.metric != "mse":
+    with first if result.is_equally_sure else second:
+        if isinstance(result, VoteReliability):
             pieces.figure(
-                lambda mode: reliability_figure(vote, mode),
+                partial(reliability_figure, result),
                 title="Reliability", caption="right answers by the vote’s share · numbers: rows",
                 key="disagreement.reliability",
             )  # fmt: skip
-        elif not equal:
+        elif not result.is_equally_sure:
             pieces.figure(
-                lambda mode: spread_figure(spread, mode),
+                partial(spread_figure, result),
                 title="Error by spread", caption="a dot a row", key="disagreement.spread",
             )  # fmt: skip
 

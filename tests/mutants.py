@@ -287,8 +287,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("drawing/calibration_figures.py", CHARTS): (
         ("bar without its dot", "[high - each.accuracy for", "[high for"),
         ("name of the line on the curve",
-         "10 if max(begin) <= curve.area_random else -10",
-         "-10 if max(begin) <= curve.area_random else 10"),
+         "10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10",
+         "-10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else 10"),
     ),
     ("inspection/reliability.py", "tests/inspection/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),

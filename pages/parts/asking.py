@@ -12,7 +12,7 @@ from vpp.data.table import Table, read_like
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
 from vpp.errors import VppError
-from vpp.inspection.votes import known_row, target_spread, votes_on
+from vpp.inspection.votes import known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking
 from vpp.runs.background import Background
@@ -181,13 +181,9 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
         return
     vote = votes_on(answers, config)[0]
     known = known_row(vote.row, dataset)
-    vote_words = vote_html(
-        vote, is_weighted=config.is_weighted, scale=target_spread(dataset), decimals=dataset.target_decimals,
-        n_classes=len(dataset.classes),
-    )  # fmt: skip
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
-        vote_words,
+        vote_html(vote, dataset, is_weighted=config.is_weighted),
         outside_html(fields, vote),
         *([markup.caption(known_words(known))] if known else []),
         markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
@@ -261,11 +257,10 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     votes, fields = votes_on(answers, config), input_fields(dataset)
-    scale, n_asked = target_spread(dataset), len(job.asking.rows)
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        markup.strip(answering.table_metrics(votes, n_asked, scale=scale)),
+        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset)),
         f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
     )
     beside = st.session_state.get(_key(run, "beside"), {})
@@ -283,7 +278,7 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     shown = votes[:PREVIEWED]
     first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
     rest = markup.caption(first) if len(votes) > len(shown) else ""
-    blocks.draw(answering.preview_html(shown, dataset.target_decimals), rest, label="predictions of the uploaded rows")
+    blocks.draw(answering.preview_html(shown, dataset), rest, label="predictions of the uploaded rows")
 
 
 # What it takes

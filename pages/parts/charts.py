@@ -50,17 +50,11 @@ def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
     if not config.is_weighted or is_odd(config):
         caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
         yield Chart(
-            lambda mode: error_chart(run, view, mode),
+            lambda mode: error_figure(view, mode, batch_errors(view, config, run.reader.dataset())),
             "Error on the batch",
             caption,
             "watch.error",
         )
-
-
-def error_chart(run: opening.OpenRun, view: RunView, mode: Mode) -> Figure:
-    """Return the chart of the mean error on each step's batch."""
-    errors = batch_errors(view, run.snapshot.spec.config, run.reader.dataset())
-    return error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top)
 
 
 def is_odd(config: Config) -> bool:

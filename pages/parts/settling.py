@@ -119,9 +119,6 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     seed_text = view.started.seed_text if view.started else ""
     summary = settling.finding(listed, ceiling=most_bits(held, dataset))
     tau = tau_of(view, config)
-    target = settling.Target(
-        is_weighted=config.is_weighted, n_labels=len(dataset.classes), tau=tau, decimals=dataset.target_decimals
-    )
     notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(view.texts[state.hypothesis] for state in view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
@@ -132,7 +129,10 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
     for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
-        left.html(markup.block(settling.question_html(question, held, target, name=name, seed_text=seed_text)))
+        drawn = settling.question_html(
+            question, held, dataset, name=name, seed_text=seed_text, is_weighted=config.is_weighted
+        )
+        left.html(markup.block(drawn))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes)
 

@@ -19,22 +19,22 @@ from vpp.drawing.answering import (
     sure_sentence,
     vote_html,
 )
-from vpp.inspection.votes import Vote, known_row, target_spread, votes_on
+from vpp.inspection.votes import Vote, known_row, votes_on
 from vpp.problem import Prediction
 
 LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG)}
 NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), NUMBER_CONFIG)}
-SCALE = target_spread(NUMBERS)
 
 
 def plain(words: str) -> str:
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def sentences(vote: Vote, *, is_weighted: bool = True, scale: float = 0.0) -> list[str]:
+def sentences(vote: Vote, *, is_weighted: bool = True) -> list[str]:
+    dataset = LABELS if vote.is_label else NUMBERS
     return [
-        plain(headline(vote, is_weighted=is_weighted, scale=scale)),
-        plain(sure_sentence(vote, scale=scale)),
+        plain(headline(vote, dataset, is_weighted=is_weighted)),
+        plain(sure_sentence(vote, dataset)),
         plain(dissent_sentence(vote, is_weighted=is_weighted)),
     ]
 
@@ -59,9 +59,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
             "Two dissent, with 40 % of the weight. The heaviest, particle 1, says no: “because no”",
         ],
     }
-
-
-def test_without_weights_particles_are_counted() -> None:
+    # Without weights the particles are counted.
     answers = replace(told_labels(), weights=(0.25, 0.25, 0.25, 0.25))
     vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
     assert sentences(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
@@ -71,7 +69,7 @@ def test_without_weights_particles_are_counted() -> None:
 def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
     # Training targets 0 1 2 4: variance (1.75² + 0.75² + 0.25² + 2.25²) / 4 = 2.1875, so 1.479.
     # Row 4: 1 2 0 at 0.5, 0.25, 0.25: mean 1, spread √0.5 = 0.7071, 0.48 of 1.479.
-    assert sentences(NUMBER_VOTES[4], scale=SCALE) == [
+    assert sentences(NUMBER_VOTES[4]) == [
         "1, the weighted mean of three answers.",
         "They are divided: a spread of 0.7071, where the training targets spread by 1.479. "
         "It is the particles’ spread alone: the target’s own noise is not included.",
@@ -79,18 +77,15 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
         "The highest, particle 1 of weight 0.250, says 2: “because 2.0”",
     ]
     # Row 5: 3 3 3.
-    assert sentences(NUMBER_VOTES[5], scale=SCALE)[1:] == [
+    assert sentences(NUMBER_VOTES[5])[1:] == [
         "All particles that hold weight and answered agree (three of three).",
         "",
     ]
-    assert "0 to 2" in vote_html(NUMBER_VOTES[4], is_weighted=True, scale=SCALE)
-
-
-def test_a_mean_is_rounded_by_the_precision_of_the_training_targets() -> None:
-    # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
-    assert headline(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0).startswith("I don’t know; about 2.7,")
-    assert "2.7" in vote_html(NUMBER_VOTES[7], is_weighted=True, scale=SCALE, decimals=0)
-    assert "2.7</td>" in answering.preview_html([NUMBER_VOTES[7]], 0)
+    assert "0 to 2" in vote_html(NUMBER_VOTES[4], NUMBERS, is_weighted=True)
+    # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3, to a decimal more than the training targets have.
+    assert headline(NUMBER_VOTES[7], NUMBERS, is_weighted=True).startswith("I don’t know; about 2.7,")
+    assert "2.7" in vote_html(NUMBER_VOTES[7], NUMBERS, is_weighted=True)
+    assert "2.7</td>" in answering.preview_html([NUMBER_VOTES[7]], NUMBERS)
 
 
 def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
@@ -144,7 +139,7 @@ def test_an_input_beyond_the_training_rows_is_shown() -> None:
 
 def test_a_table_is_shown_in_numbers() -> None:
     found = list(LABEL_VOTES.values())
-    metrics = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics(found, 10)}
+    metrics = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics(found, 10, LABELS)}
     # Not unanimous: row 7 (no 0.7), row 8 (yes 0.6), row 9 (yes 0.9). Below two thirds: row 8.
     # Bits 0.8813 + 0.9710 + 0.4690 over six rows: 0.3869; abstained 0.1 of six rows: 1.7 %.
     assert {name: (plain(value), scale) for name, (value, scale) in metrics.items()} == {
@@ -161,20 +156,20 @@ def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
     silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
     vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
-    assert sentences(vote, scale=SCALE)[:2] == [
+    assert sentences(vote)[:2] == [
         "No particle with weight gave a readable answer.",
         "There is no answer to count. What each of them said is in the table.",
     ]
-    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote])
-    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, scale=SCALE)}
+    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote], NUMBERS)
+    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, NUMBERS)}
     assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
 
 
 def test_a_vote_of_abstentions_is_still_a_vote_of_labels() -> None:
     vote = one(None, None, weights=(0.5, 0.5))
-    shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1)}
+    shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1, LABELS)}
     assert shown["Mean vote entropy"] == ("–", "")
-    assert 'class="vote"' not in vote_html(vote, is_weighted=True)
+    assert 'class="vote"' not in vote_html(vote, LABELS, is_weighted=True)
 
 
 def test_an_answer_of_an_earlier_population_says_so() -> None:

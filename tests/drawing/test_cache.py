@@ -8,23 +8,14 @@ import pytest
 from vpp.drawing.cache import DrawingCache
 
 
-def test_a_cached_drawing_is_not_made_again() -> None:
-    cache, made = DrawingCache(100), list[int]()
-    for _ in range(3):
-        assert cache.get("a", lambda: made.append(1) or "drawing", size=len) == "drawing"
-    assert made == [1]
-
-
-def test_the_least_recently_used_drawing_is_evicted_first() -> None:
+def test_a_cached_drawing_is_not_made_again_and_the_least_recently_used_is_evicted_first() -> None:
     cache = DrawingCache(4)
     for name in ("a", "b", "a", "c"):
         cache.get(name, lambda: "xx", size=len)
     assert cache.size == 4
     assert cache.get("a", lambda: "new", size=len) == "xx"
     assert cache.get("b", lambda: "new", size=len) == "new"
-
-
-def test_a_drawing_that_is_too_large_is_returned_uncached_and_evicts_none() -> None:
+    # A drawing that is too large is returned uncached and evicts none.
     cache = DrawingCache(4)
     cache.get("a", lambda: "xx", size=len)
     assert cache.get("b", lambda: "x" * 5, size=len) == "xxxxx"

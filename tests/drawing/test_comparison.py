@@ -39,8 +39,6 @@ from vpp.inspection.shared_ideas import shared_ideas
 from vpp.posterior.paired import paired_difference
 from vpp.wording.options import has_effect
 
-HOSTILE = "<img src=x> **b** </td>"
-
 
 def words(html: str) -> str:
     """What a reader sees, runs of white space as one."""
@@ -50,13 +48,6 @@ def words(html: str) -> str:
 @pytest.fixture
 def pair(tmp_path: Path) -> Comparison:
     return side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b"))
-
-
-def test_the_sentence_says_which_run_is_ahead_and_by_which_rows(pair: Comparison) -> None:
-    assert verdict(pair, None) == (
-        "B gets 4 of 6 test rows right; A, the reference, 5. B does better on 0 rows, worse on 1 (of 6): "
-        "sign test p = 1.00, not significant on these rows."
-    )
 
 
 def test_a_run_alone_stands_beside_the_best_simple_model(tmp_path: Path) -> None:
@@ -77,15 +68,27 @@ def test_a_reference_without_test_rows_is_shown(tmp_path: Path) -> None:
     runs = side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b", asked=False), reference=1)
     assert verdict(runs, None) == "The test rows of B are not evaluated yet, so the runs cannot be compared."
     assert standings_html(runs, None) == ""
+    assert state_words(runs.runs[1]) == "interrupted, 2 of 2 steps"
 
 
-def test_the_table_has_metric_interval_difference_and_sign_test(pair: Comparison) -> None:
-    written = words(standings_html(pair, baselines(LABELS)))
+def test_sentence_and_table_have_metric_interval_difference_and_sign_test(pair: Comparison) -> None:
+    assert verdict(pair, None) == (
+        "B gets 4 of 6 test rows right; A, the reference, 5. B does better on 0 rows, worse on 1 (of 6): "
+        "sign test p = 1.00, not significant on these rows."
+    )
+    simple = baselines(LABELS)
+    assert left_out_text(simple) == ""
+    without = replace(simple, left_out=(("id", "all different"),))
+    assert left_out_text(without) == "The simple baselines leave out id (all different)."
+    written = words(standings_html(pair, simple))
     assert "83.3 % 5 of 6: 44 % to 97 % the reference" in written
     assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 1.00" in written
     # Always "no": losses 1 0 1 0 1 0 against 0 0 0 0 0 1 differ by 1 0 1 0 1 -1, mean 1/3.
     assert "Always “no”" in written
     assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 0.62" in written
+    # Over the two seeds: 83.3 and 66.7, mean 75.0, sample standard deviation 16.67 / sqrt 2 = 11.8.
+    assert "75.0 ± 11.8 % (2) 0: 83.3 %; 1: 66.7 %" in words(spread_html(pair, spreads(pair)))
+    assert "A 2 of 2 30 6 4 0 2 0 0" in words(cost_html(dict(enumerate(pair.runs))))
 
 
 def test_errors_change_in_their_own_unit() -> None:
@@ -109,11 +112,6 @@ def test_other_test_rows_are_shown_and_kept_apart(tmp_path: Path) -> None:
     assert "3.188 20.31 3.75" in table
 
 
-def test_seeds_are_shown_with_their_spread(pair: Comparison) -> None:
-    # 83.3 and 66.7: mean 75.0, sample standard deviation 16.67 / sqrt 2 = 11.8.
-    assert "75.0 ± 11.8 % (2) 0: 83.3 %; 1: 66.7 %" in words(spread_html(pair, spreads(pair)))
-
-
 def test_ideas_have_their_weight_in_each_run(pair: Comparison) -> None:
     runs = dict(enumerate(pair.runs))
     found = shared_ideas(runs)
@@ -135,11 +133,6 @@ def test_a_point_says_who_is_right(pair: Comparison) -> None:
     assert points_sentence(0, 6, is_label=True) == "The runs give the same answer on all 6 test rows."
 
 
-def test_costs_are_counts_of_each_run(pair: Comparison) -> None:
-    written = words(cost_html(dict(enumerate(pair.runs))))
-    assert "A 2 of 2 30 6 4 0 2 0 0" in written
-
-
 def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
     found = conditions(pair.runs, used=has_effect)
     html = conditions_html([each for each in found if each.differs], (0, 1), reference=0)
@@ -149,19 +142,6 @@ def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
     assert "not used" in conditions_html(
         conditions(pair.runs, used=lambda name, config, task: name != "seed" or config.seed == 0), (0, 1), reference=0
     )
-
-
-def test_columns_that_the_simple_models_leave_out_are_named() -> None:
-    simple = baselines(LABELS)
-    assert left_out_text(simple) == ""
-    assert left_out_text(replace(simple, left_out=(("id", "all different"),))) == (
-        "The simple baselines leave out id (all different)."
-    )
-
-
-def test_a_run_that_stopped_short_says_how_far_it_is(tmp_path: Path) -> None:
-    runs = side_by_side(other(tmp_path, asked=False))
-    assert state_words(runs.runs[0]) == "interrupted, 2 of 2 steps"
 
 
 def test_curves_are_shares_with_the_counts_behind_them(pair: Comparison) -> None:

@@ -1,22 +1,24 @@
 """A point opened, and whether doubt means error, in words."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import SEED, YES_NO, dataset, evaluated, view_of
-from vpp.drawing import dissent, trust
+from tests.reporting.builders import SEED, YES_NO, dataset, evaluated
+from vpp.data.dataset import Dataset, Value
+from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import answer_rows, contrast_html, outcome, sentences
+from vpp.drawing.deck import without_seed
+from vpp.drawing.matrix import answer_rows, contrast_html, outcome
 from vpp.events import Evaluated
 from vpp.inspection.camps import camps
 from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
 
@@ -29,7 +31,8 @@ def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:
 def contrasted(reader: RunReader, row: int) -> str:
     test, by_row = on_test(reader)
     texts = reader.refresh().view.texts
-    return contrast_html(camps(by_row[row], test.weights), sentences(test, texts, SEED))
+    said = [without_seed(texts[hypothesis], SEED) for hypothesis in test.hypotheses]
+    return contrast_html(camps(by_row[row], test.weights), said)
 
 
 @pytest.fixture
@@ -43,23 +46,18 @@ def numbers(tmp_path: Path) -> RunReader:
 
 
 def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: RunReader) -> None:
-    html = contrasted(labels, 8).replace(NBSP, " ")
     # Row 8: EVEN and PAIR say yes, BIG and ODD say no; EVEN and BIG are the heaviest.
+    html = contrasted(labels, 8).replace(NBSP, " ")
     assert "<b>yes</b> 60 % of the weight · particle 0, the heaviest of 2" in html
     assert "<b>no</b> 40 % of the weight · particle 1, the heaviest of 2" in html
     assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in html
     assert SEED not in html
-
-
-def test_sentences_that_share_little_are_shown_as_they_are(labels: RunReader) -> None:
+    # Sentences that share little are shown as they are; where all agree the heaviest stands alone.
     test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
-    html = contrast_html(camps(by_row[8], test.weights), lambda slot: said[slot])
+    html = contrast_html(camps(by_row[8], test.weights), said)
     assert '<p class="hyp">Odd numbers are no.</p>' in html
     assert "Fewer than half the words are shared: shown as it is." in html
-
-
-def test_a_point_on_which_all_agree_shows_the_heaviest_sentence_alone(labels: RunReader) -> None:
     html = contrasted(labels, 4)
     assert "All voices answer alike. The heaviest, particle 0, says:" in html
     assert html.count("hyp") == 1
@@ -95,22 +93,23 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
 
 
-def test_a_live_page_says_of_which_step_the_answers_are() -> None:
-    test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
-    every = dissent.asked_words(test, view_of(), Config(evaluate_every=2), live=True)
-    assert "They are asked again every 2 steps and at the end; this page follows." in every
-    assert "again" not in dissent.asked_words(test, view_of(), Config(), live=False)
+def judged(rows: Iterable[Point], data: Dataset) -> tuple[Any, str, dict[str, Metric]]:
+    """How agreement compares with the truth, in one sentence, and in figures by name."""
+    result, said, metrics = trust.judged(list(rows), data)
+    return result, said, {metric.name: metric for metric in metrics}
 
 
-def vote_figures(result: VoteReliability) -> dict[str, Metric]:
-    return {metric.name: metric for metric in trust.vote_metrics(result, n_labels=2)}
+def answered(
+    data: Dataset, answers: dict[str, Sequence[Value | None]], *, slots: str, weights: Sequence[float] = ()
+) -> list[Point]:
+    """The test rows as answered. slots: the text each particle holds, a letter each."""
+    return points(evaluated(data, answers, slots=tuple(slots), weights=weights), rows_by_id(data))
 
 
 def test_unanimous_errors_are_counted_as_errors() -> None:
     data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
-    result = vote_reliability(points(evaluated(data, {"a": ["yes"] * 60}, slots=("a", "a")), rows_by_id(data)))
-    assert trust.vote_saying(result) == "Where all agree, 36 of 60 are right."
-    shown = vote_figures(result)
+    _, said, shown = judged(answered(data, {"a": ["yes"] * 60}, slots="aa"), data)
+    assert said == "Where all agree, 36 of 60 are right."
     assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
     # Sure of each: 24 of 60 are wrong, and each of them scores 2.
     assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
@@ -121,52 +120,41 @@ def test_unanimous_errors_are_counted_as_errors() -> None:
     assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
 
 
-def test_numbers_that_all_agree_on_are_held_against_the_truth() -> None:
+def test_equal_spreads_and_equal_errors_rank_nothing_and_the_words_say_which_it_is() -> None:
     data = dataset([0.0, 4.0], [1.0, 3.0, 2.0, 2.0])
-    said = evaluated(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots=("a", "a", "a"), weights=(0.7, 0.2, 0.1))
-    result = spread_reliability(points(said, rows_by_id(data)), data)
     # Off by 0, 1, 2 and 0.
-    assert trust.spread_saying(result) == (
-        "The spread is 0 on every row, so it does not tell where the mean is far off."
-    )
-    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(result)}
-    assert shown["Truths in the 90 % range"][0] == "2"
-    assert shown["Rank correlation"] == shown["Area under the risk curve"] == ("–", trust.NOT_EQUAL)
-
-
-def test_equal_errors_rank_no_spread_and_the_words_say_that_it_is_the_errors() -> None:
-    """Means 1 and 3, each one off; spreads 1 and 2."""
+    _, said, shown = judged(answered(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots="aaa", weights=(0.7, 0.2, 0.1)), data)
+    assert said == "The spread is 0 on every row, so it does not tell where the mean is far off."
+    assert shown["Truths in the 90 % range"].value == "2"
+    unranked = (shown["Rank correlation"], shown["Area under the risk curve"])
+    assert {(metric.value, metric.words) for metric in unranked} == {("–", trust.NOT_EQUAL)}
+    # Means 1 and 3, each one off; spreads 1 and 2.
     data = dataset([0.0, 4.0], [2.0, 4.0])
-    said = evaluated(data, {"a": [0.0, 1.0], "b": [2.0, 5.0]}, slots=("a", "b"))
-    result = spread_reliability(points(said, rows_by_id(data)), data)
-    shown = {metric.name: (metric.value, metric.words) for metric in trust.spread_metrics(result)}
-    assert shown["Rank correlation"] == ("–", trust.EQUAL_ERRORS)
-    assert trust.spread_saying(result) == trust.EQUAL_ERRORS
+    _, said, shown = judged(answered(data, {"a": [0.0, 1.0], "b": [2.0, 5.0]}, slots="ab"), data)
+    assert said == shown["Rank correlation"].words == trust.EQUAL_ERRORS
+    assert shown["Rank correlation"].value == "–"
 
 
 def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
-    silent = evaluated(YES_NO, {"a": [None] * 3}, slots=("a", "a"))
-    votes = vote_reliability(points(silent, rows_by_id(YES_NO)))
-    assert trust.vote_saying(votes) == trust.NO_ANSWER
-    assert vote_figures(votes)["Calibration error, 10 bins"].value == "–"
-    data = inspected.NUMBERS
-    silent = evaluated(data, {"a": [None] * 4}, slots=("a", "a"))
-    assert trust.spread_saying(spread_reliability(points(silent, rows_by_id(data)), data)) == trust.NO_ANSWER
+    _, said, shown = judged(answered(YES_NO, {"a": [None] * 3}, slots="aa"), YES_NO)
+    assert said == trust.NO_ANSWER
+    assert shown["Calibration error, 10 bins"].value == "–"
+    _, said, _ = judged(answered(inspected.NUMBERS, {"a": [None] * 4}, slots="aa"), inspected.NUMBERS)
+    assert said == trust.NO_ANSWER
 
 
 def test_proper_scores_are_compared_with_an_even_split_and_calibration_with_chance(labels: RunReader) -> None:
-    result = vote_reliability(list(on_test(labels)[1].values()))
-    words = {name: metric.words.replace(NBSP, " ") for name, metric in vote_figures(result).items()}
-    assert words["Brier score"] == "Better than a vote split evenly over 2 labels, 0.500."
-    assert words["Log score"] == "Better than a vote split evenly over 2 labels, 1.000."
+    result, _, shown = judged(on_test(labels)[1].values(), inspected.LABELS)
+    assert shown["Brier score"].words == "Better than a vote split evenly over 2 labels, 0.500."
+    assert shown["Log score"].words == "Better than a vote split evenly over 2 labels, 1.000."
     few = "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart."
-    assert words["Calibration error, 10 bins"] == few
-    worse = vote_figures(replace(result, brier=0.5, log_score=1.25))
-    assert all(worse[name].words.startswith("No better than") for name in ("Brier score", "Log score"))
+    assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == few
+    worse = [m.words for m in trust.vote_metrics(replace(result, brier=0.5, log_score=1.25), n_labels=2)]
+    assert [words.startswith("No better than") for words in worse[-2:]] == [True, True]
 
 
 def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
-    result = vote_reliability(list(on_test(labels)[1].values()))
+    result, _, _ = judged(on_test(labels)[1].values(), inspected.LABELS)
     risk = risk_figure(result.curve, "light", is_label=True)
     # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
     written = risk.alt.replace(NBSP, " ")
@@ -178,16 +166,12 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]
     # (3 + .7 + .6 + .9) / 6 and 5 of 6
     assert "86.7 % on average, and it is right on 83.3 % of 6 rows" in reliability.alt.replace(NBSP, " ")
-    reader = inspected.numbers(tmp_path / "numbers")
-    spread = spread_reliability(list(on_test(reader)[1].values()), reader.dataset())
+    numbers = on_test(inspected.numbers(tmp_path / "numbers"))[1].values()
+    spread, _, shown = judged(numbers, inspected.NUMBERS)
     assert spread_figure(spread, "light").alt == "Error by spread on 4 rows: rank correlation 0.95"
     assert [row[0] for row in spread_figure(spread, "light").rows] == ["7", "6", "4", "5"]
-    shown = {metric.name: (metric.value, metric.scale) for metric in trust.spread_metrics(spread)}
-    assert shown["Truths in the 90 % range"] == ("4", "of 4")
-
-
-def test_a_run_without_errors_has_none_to_rank() -> None:
+    assert (shown["Truths in the 90 % range"].value, shown["Truths in the 90 % range"].scale) == ("4", "of 4")
+    # A run without errors has none to rank.
     said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
-    test = evaluated(YES_NO, said, slots=("a", "b"), weights=(0.75, 0.25))
-    result = vote_reliability(points(test, rows_by_id(YES_NO)))
+    result, _, _ = judged(answered(YES_NO, said, slots="ab", weights=(0.75, 0.25)), YES_NO)
     assert risk_figure(result.curve, "light", is_label=True).alt.startswith("No answer is wrong")

@@ -1,12 +1,15 @@
 """The head of the Disagreement page."""
 
+from pathlib import Path
+
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import evaluated
-from vpp.drawing.dissent import READ, number_strip, saying, vote_strip
+from tests.reporting.builders import YES_NO, evaluated, view_of
+from vpp.drawing.dissent import asked_words, metrics, saying
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
+from vpp.settings import Config
 from vpp.wording.words import NBSP
 
 
@@ -27,7 +30,7 @@ def test_the_headline_says_how_much_weight_backs_the_answers() -> None:
     """EVEN and PAIR answer alike. BIG dissents on rows 7 and 8, ODD on 8 and 9."""
     divided = "The particles disagree on three of six test points."
     unknown = "On two of them less than two thirds does, and the answer is “I don’t know”."
-    weak = f"less than 95{NBSP}% of the weight backs the answer: {READ}."
+    weak = f"less than 95{NBSP}% of the weight backs the answer: read the vote before you trust it."
     # Behind the answers to rows 7, 8 and 9: 0.99, 0.98 and 0.99; then 0.94, 0.93 and 0.99; then 0.64, 0.62 and 0.98.
     all_backed = f"{divided} On each of them at least 95{NBSP}% of the weight backs the answer."
     assert saying(*labels_weighed(0.49, 0.01, 0.49, 0.01)) == all_backed
@@ -41,17 +44,23 @@ def test_a_voice_too_faint_to_hear_makes_no_spread(faint: float, agrees: bool) -
     assert (said == "Practically all of the weight says the same on every test row.") is agrees
 
 
-def test_the_counts_of_a_vote_say_what_they_count() -> None:
-    rows, test = labels_weighed(*inspected.LABEL_WEIGHTS)
-    strip = {m.name: (m.value, m.scale) for m in vote_strip(rows, test, inspected.LABEL_CONFIG)}
+def test_the_counts_of_a_vote_say_what_they_count(tmp_path: Path) -> None:
+    snapshot = inspected.labels(tmp_path / "labels").refresh()
+    of_labels = metrics(*labels_weighed(*inspected.LABEL_WEIGHTS), snapshot, inspected.LABELS)
+    strip = {m.name: (m.value, m.scale) for m in of_labels}
     assert strip["Uncertain points"] == ("3", "of 6")
     assert strip["Weakly backed"] == ("4", "of 6")
     # Entropies of .7/.3, .6/.4 and .9/.1: .8813, .9710 and .4690, over six rows.
     assert strip["Mean vote entropy"] == ("0.39", "bits")
     assert strip["Abstained"] == ("1", "of 24")
-    rows, test = numbers_weighed(*inspected.NUMBER_WEIGHTS)
     # Means 1, 3, 4.5, 8/3 for 1, 3, 5, 2.
-    assert [m.value for m in number_strip(rows, test, inspected.NUMBER_CONFIG, abstention_error=4.0)][-2:] == [
-        "0.2917",
-        "0.921",
-    ]
+    snapshot = inspected.numbers(tmp_path / "numbers").refresh()
+    of_numbers = metrics(*numbers_weighed(*inspected.NUMBER_WEIGHTS), snapshot, inspected.NUMBERS)
+    assert [m.value for m in of_numbers][-2:] == ["0.2917", "0.921"]
+
+
+def test_a_live_page_says_of_which_step_the_answers_are() -> None:
+    test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
+    every = asked_words(test, view_of(), Config(evaluate_every=2), live=True)
+    assert "They are asked again every 2 steps and at the end; this page follows." in every
+    assert "again" not in asked_words(test, view_of(), Config(), live=False)

@@ -5,34 +5,21 @@ from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
-from tests.drawing.test_cards import maker
 from tests.drawing.test_settling import BOTH, question
-from tests.inspected import LABEL_CONFIG
+from tests.fuzz.pages import draw_all
+from tests.inspected import LABEL_CONFIG, LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, vote_html
 from vpp.drawing.comparison import elsewhere_html, legend_html, spread_html, standings_html
-from vpp.drawing.deck import deck_html
 from vpp.drawing.differences import conditions_html, ideas_html, points_html
-from vpp.drawing.genealogy import ancestry_html, founders_table
-from vpp.drawing.idea_deck import ideas_html as deck_of_ideas
-from vpp.drawing.ledger import ruled_out_html
-from vpp.drawing.matrix import Matrix, point_html, sentences
-from vpp.drawing.nearness import groups_html, matrix_html
-from vpp.drawing.settling import Target, question_html
+from vpp.drawing.settling import question_html
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
-from vpp.inspection.camps import by_particle
 from vpp.inspection.comparison import differing_points, spreads
 from vpp.inspection.conditions import conditions
-from vpp.inspection.genealogy import Place, genealogy
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.points import points
-from vpp.inspection.ruled_out import ruled_out
-from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Contender
 from vpp.inspection.shared_ideas import shared_ideas
-from vpp.inspection.similarity import nearness
 from vpp.inspection.votes import votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
@@ -50,28 +37,6 @@ def hostile(folder: Path) -> RunReader:
         for event in smc_run(DATA, texts)
     ]
     return run(folder, *events, data=DATA, name=BAD)
-
-
-def of_one_run(reader: RunReader) -> list[str]:
-    view = reader.refresh().view
-    ideas, family, test = merge_ideas(view, DATA), genealogy(view), view.evaluated["test"]
-    assert ideas
-    assert family
-    near = nearness(ideas, DATA)
-    assert near
-    found, groups = points(test, rows_by_id(DATA)), near.groups(0.95)
-    matrix = Matrix(columns=by_particle(test.weights), labels=DATA.classes)
-    return [
-        deck_html(maker(reader).at(1), seed_text=BAD),
-        deck_of_ideas(ideas, seed_text=BAD),
-        ruled_out_html(ruled_out(view, DATA), seed_text=""),
-        matrix.html(found),
-        point_html(found[0], test, {}, sentences(test, view.texts, "")),
-        matrix_html(near, groups, seed_text="", is_weighted=True),
-        groups_html(near, groups, seed_text="", is_weighted=True),
-        ancestry_html(family, Place(1, 0), seed_text="", is_weighted=True),
-        founders_table(family, seed_text="", is_weighted=True),
-    ]
 
 
 def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
@@ -97,15 +62,15 @@ def of_new_rows() -> list[str]:
     held = [Contender(text=BAD, slots=(0,), weight=0.6)]
     asked = replace(question(*BOTH), row=vote.row)
     return [
-        preview_html([vote]),
+        preview_html([vote], LABELS),
         answers_html(vote, answers.texts, seed_text=""),
-        vote_html(vote, is_weighted=True),
-        question_html(asked, held, Target(is_weighted=True, n_labels=2), name=BAD, seed_text=""),
+        vote_html(vote, LABELS, is_weighted=True),
+        question_html(asked, held, LABELS, name=BAD, seed_text="", is_weighted=True),
     ]
 
 
 def test_every_drawing_shows_html_as_text(tmp_path: Path) -> None:
     one = hostile(tmp_path / "a")
-    drawn = [*of_one_run(one), *of_two_runs(one, hostile(tmp_path / "b")), *of_new_rows()]
+    drawn = [*draw_all(one), *of_two_runs(one, hostile(tmp_path / "b")), *of_new_rows()]
     assert [n for n, html in enumerate(drawn) if "<img" in html] == []
     assert sum("&lt;img" in html for html in drawn) >= 16

@@ -15,6 +15,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
+from vpp.wording.progress import BatchErrors
 
 
 def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -> None:
@@ -30,7 +31,7 @@ def test_the_weights_of_the_end_stand_beside_the_steps_where_they_are_others() -
 
 
 def _error(view, mode):  # type: ignore[no-untyped-def]
-    return error_figure(view, mode, {0: 0.25, 1: 0.5}, name="wrong", top=1.0)
+    return error_figure(view, mode, BatchErrors(by_step={0: 0.25, 1: 0.5}, name="wrong", top=1.0))
 
 
 @pytest.mark.parametrize("draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure, _error])
@@ -42,15 +43,12 @@ def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: 
     assert chart.layout.template.layout.font.size == 13
 
 
-def test_a_chart_is_zoomed_apart_from_the_one_that_others_see() -> None:
-    chart = ess_figure(view_of(*label_events()), "light").chart
+def test_a_chart_is_zoomed_apart_from_the_one_that_others_see_and_weights_are_sent_as_they_are() -> None:
+    view = view_of(*label_events())
+    chart = ess_figure(view, "light").chart
     whole = list(chart.layout.xaxis.range)
     assert list(chart.within({"xaxis": [0.0, 1.0]}).layout.xaxis.range) == [0.0, 1.0]
     assert list(chart.layout.xaxis.range) == whole
-
-
-def test_the_weights_of_a_step_are_sent_as_they_are() -> None:
-    view = view_of(*label_events())
     sent = weights_figure(view, "light").chart.to_dict()["data"][0]["z"]
     rows, columns = map(int, sent["shape"].split(", "))
     grid = np.frombuffer(b64decode(sent["bdata"]), dtype="<f4").reshape(rows, columns)

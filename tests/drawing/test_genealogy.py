@@ -1,7 +1,5 @@
 """The genealogy in words, as a table, as what is drawn, and as one particle's ancestors."""
 
-import pytest
-
 from tests.inspected import BIG, EVEN, NONE, PAIR, SEED, label_events
 from tests.reporting.builders import (
     YES_NO,
@@ -13,7 +11,6 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from tests.reporting.sampled import VARIANTS, sampled_run
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,
@@ -45,25 +42,36 @@ def redrawn(*ancestors: int) -> Genealogy:
     return family_of(started(SMC, YES_NO), *drawn(*texts), *step, kept)
 
 
-def ancestors_html(family: Genealogy, slot: int, *, step: int | None = None, most: int | None = None) -> str:
-    place = Place(family.last_step if step is None else step, slot)
-    return ancestry_html(family, place, seed_text=SEED, is_weighted=True, most=most)
+def ancestors_html(family: Genealogy, slot: int, *, most: int | None = None) -> str:
+    return ancestry_html(family, Place(family.last_step, slot), seed_text=SEED, is_weighted=True, most=most)
 
 
-def test_the_run_of_labels_in_words() -> None:
-    family = family_of(*label_events())
-    assert genealogy_sentence(family) == (
+FAMILY = family_of(*label_events())
+
+
+def test_the_run_of_labels_in_words_and_as_a_table() -> None:
+    assert genealogy_sentence(FAMILY) == (
         "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hypothesis 0."
     )
-    assert genealogy_alt(family).endswith(" Resampled at step 1.")
-    assert genealogy_caption(family, is_weighted=True) == (
+    assert genealogy_alt(FAMILY).endswith(" Resampled at step 1.")
+    assert genealogy_caption(FAMILY, is_weighted=True) == (
         "one column a step, one row a particle · solid: alive at step 1 · dotted: lines that died out · "
         "size = weight, as next weighed"
     )
+    table = founders_table(FAMILY, seed_text=SEED, is_weighted=True)
+    assert '<td>First hypothesis 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
+    assert '<td>First hypothesis 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
+    assert table.count("<tr>") == 5
+    assert outcome_sentence(FAMILY, Place(0, 0)) == "Particles 0 and 1 of step 1 descend from it."
+    assert outcome_sentence(FAMILY, Place(0, 1)) == "Particle 2 of step 1 descends from it."
+    assert outcome_sentence(FAMILY, Place(-1, 3)) == "No particle of step 1 descends from it: its line ended at step 1."
+    assert outcome_sentence(FAMILY, Place(1, 0)) == ""
 
 
 def test_who_has_descendants() -> None:
     """Resampled to each once, to one thrice, and to two twice each."""
+    first = family_of(started(SMC, YES_NO), *drawn("a", "b"))
+    assert genealogy_sentence(first) == "2 first hypotheses; no step is complete yet."
     written = [genealogy_sentence(redrawn(*ancestors)) for ancestors in ((0, 1, 2), (1, 1, 1), (0, 0, 2, 2))]
     assert written == [
         "3 of 3 first hypotheses have living descendants.",
@@ -87,11 +95,6 @@ def test_one_particle_is_one_line() -> None:
     assert "of the words kept" not in ancestors_html(family, 0)
 
 
-def test_the_first_hypotheses_alone_have_no_lineage_yet() -> None:
-    family = family_of(started(SMC, YES_NO), *drawn("a", "b"))
-    assert genealogy_sentence(family) == "2 first hypotheses; no step is complete yet."
-
-
 def test_newcomers_are_counted_apart() -> None:
     joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
     family = family_of(started(SMC, YES_NO), *drawn("a", "b"), joined, finished(0, "abc"), finished(1, "abc"))
@@ -102,15 +105,8 @@ def test_newcomers_are_counted_apart() -> None:
     assert "Its ancestors, from newcomer 2 of step 0 on" in ancestors_html(family, 2)
 
 
-def test_the_table_has_a_row_a_founder() -> None:
-    table = founders_table(family_of(*label_events()), seed_text=SEED, is_weighted=True)
-    assert '<td>First hypothesis 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
-    assert '<td>First hypothesis 3</td><td>none</td><td class="r">0.000</td><td>Say yes.</td>' in table
-    assert table.count("<tr>") == 5
-
-
 def test_the_drawing_carries_each_text_once_and_a_column_a_step() -> None:
-    data = drawing(family_of(*label_events()), seed_text=SEED, is_weighted=True, steps=6)
+    data = drawing(FAMILY, seed_text=SEED, is_weighted=True, steps=6)
     assert data["total"] == 7
     assert len(data["texts"]) == 6 == len({EVEN, PAIR, BIG, NONE, "LUCK Or yes.", "ODD"})
     assert data["columns"][2]["parents"] == [0, 0, 1, 2]
@@ -121,19 +117,16 @@ def test_the_drawing_carries_each_text_once_and_a_column_a_step() -> None:
     assert data["texts"][data["columns"][0]["texts"][3]] == "Say yes."
 
 
-def test_weights_are_rounded_but_never_to_nothing_or_all() -> None:
+def test_weights_are_rounded_but_never_to_nothing_or_all_and_many_long_texts_are_cut() -> None:
     family = family_of(started(SMC, YES_NO), *drawn("a", "b"), finished(0, "ab", weights=(1 - 1e-9, 1e-9)))
     assert drawing(family, seed_text="", is_weighted=True, steps=1)["columns"][1]["weights"] == [0.9999, 0.0001]
     assert drawing(family, seed_text="", is_weighted=False, steps=1)["columns"][1]["weights"] is None
-
-
-def test_many_long_texts_are_cut_for_the_drawing() -> None:
     family = family_of(started(SMC, YES_NO), *drawn(*(f"{k} " + "word " * 2000 for k in range(3))))
     assert [len(words) for words in drawing(family, seed_text="", is_weighted=True, steps=1)["texts"]] == [600] * 3
 
 
 def test_ancestors_stand_oldest_first_with_what_changed() -> None:
-    html = ancestors_html(family_of(*label_events()), 1)
+    html = ancestors_html(FAMILY, 1)
     assert html.index("first hypothesis") < html.index("step 0") < html.rindex("step 1")
     assert "Unchanged: 1 proposal of the same words." in html
     assert "a is <del>even,</del> <ins>above 6,</ins> else no." in html
@@ -141,14 +134,6 @@ def test_ancestors_stand_oldest_first_with_what_changed() -> None:
     assert "weight 0.375" in html
     assert "weight 0.300" in html
     assert "since step 1" in html
-
-
-def test_the_descendants_of_an_earlier_particle_are_named() -> None:
-    family = family_of(*label_events())
-    assert outcome_sentence(family, Place(0, 0)) == "Particles 0 and 1 of step 1 descend from it."
-    assert outcome_sentence(family, Place(0, 1)) == "Particle 2 of step 1 descends from it."
-    assert outcome_sentence(family, Place(-1, 3)) == "No particle of step 1 descends from it: its line ended at step 1."
-    assert outcome_sentence(family, Place(1, 0)) == ""
 
 
 def test_a_text_of_which_little_was_kept_is_shown_clean_with_the_one_before_in_a_fold() -> None:
@@ -170,16 +155,3 @@ def test_a_long_way_shows_its_newest_changes_and_how_many_it_leaves_out() -> Non
     assert "3 changes not shown, before step 3." in html
     assert [f"<b>step {step}</b>" in html for step in range(5)] == [False, False, False, True, True]
     assert "not shown" not in ancestors_html(family_of(*events), 0, most=5)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_particle_of_every_method_has_its_ancestors_shown(name: str) -> None:
-    view = sampled_run(name).refresh().view
-    family = genealogy(view)
-    assert family
-    assert view.started
-    drawing(family, seed_text=view.started.seed_text, is_weighted=True, steps=view.total_steps)
-    for node in (node for generation in family.generations for node in generation):
-        html = ancestry_html(family, node.place, seed_text=view.started.seed_text, is_weighted=True)
-        assert html.count("<li") >= 2
-    assert genealogy_sentence(family).endswith(".")

@@ -15,7 +15,10 @@ def ideas_of(reader: RunReader) -> Ideas:
 
 
 def test_an_idea_is_shown_with_its_errors_its_particles_and_when_it_came(tmp_path: Path) -> None:
-    first, second, third = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED).split("<article")[1:]
+    html = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED)
+    assert f'data-copy="{inspected.EVEN}"' in html
+    assert html.count('class="copy"') == 4
+    first, second, third = html.split("<article")[1:]
     for words in ("0.600", "idea 1", "2 particles", "5 of 6 test rows right", "4 of 4 training rows right"):
         assert words in first
     assert "first seen in the first draw, particle 0" in first
@@ -25,22 +28,11 @@ def test_an_idea_is_shown_with_its_errors_its_particles_and_when_it_came(tmp_pat
     assert "1 answer unreadable" in third
 
 
-def test_a_wording_of_little_weight_never_reads_as_none(tmp_path: Path) -> None:
+def test_a_wording_of_little_weight_never_reads_as_none_and_the_shortest_can_stand_first(tmp_path: Path) -> None:
     ideas = ideas_of(inspected.labels(tmp_path))
     heaviest, other = ideas.all[0].wordings
     light = replace(ideas, all=(replace(ideas.all[0], wordings=(heaviest, replace(other, weight=0.0004))),))
     assert "weight under 0.001 · first seen" in ideas_html(light, seed_text=SEED)
-
-
-def test_the_errors_of_numbers_name_their_rows(tmp_path: Path) -> None:
-    html = ideas_html(ideas_of(inspected.numbers(tmp_path)), seed_text=SEED)
-    assert "test MSE 0.25 on 4 rows" in html
-    assert "training MSE 2.25 on 4 rows" in html
-
-
-def test_the_shortest_wording_can_stand_for_an_idea(tmp_path: Path) -> None:
-    ideas = ideas_of(inspected.labels(tmp_path))
-    heaviest, other = ideas.all[0].wordings
     longer = replace(heaviest, text=inspected.EVEN + " That is all, and nothing else.")
     alone = replace(ideas, all=(replace(ideas.all[0], wordings=(longer, other)),))
     assert '<p class="hyp">Say yes if a is even, else no. That is all' in ideas_html(alone, seed_text=SEED)
@@ -49,10 +41,10 @@ def test_the_shortest_wording_can_stand_for_an_idea(tmp_path: Path) -> None:
     assert second.startswith("Say yes if a is even")
 
 
-def test_the_whole_hypothesis_is_copied(tmp_path: Path) -> None:
-    html = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED)
-    assert f'data-copy="{inspected.EVEN}"' in html
-    assert html.count('class="copy"') == 4
+def test_the_errors_of_numbers_name_their_rows(tmp_path: Path) -> None:
+    html = ideas_html(ideas_of(inspected.numbers(tmp_path)), seed_text=SEED)
+    assert "test MSE 0.25 on 4 rows" in html
+    assert "training MSE 2.25 on 4 rows" in html
 
 
 def test_without_weights_an_idea_holds_a_number_of_particles(tmp_path: Path) -> None:

@@ -27,10 +27,9 @@ def article(html: str, text: str) -> str:
     return next(part for part in html.split("<article")[1:] if text.removeprefix(SEED).strip() in part)
 
 
-def test_a_rejected_text_is_shown_with_its_times_its_rows_and_its_arithmetic(tmp_path: Path) -> None:
-    """LUCK at step 1 for particle 2: wrong on row 2 of 2, where PAIR is right; log 0.5 = -0.69."""
-    written = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.LUCK)
-    for words in (
+SHOWN = {
+    # LUCK at step 1 for particle 2: wrong on row 2 of 2, where PAIR is right; log 0.5 = -0.69.
+    inspected.LUCK: (
         "last at step 1, particle 2",
         "proposed three times, rejected three times",
         "1 of 2 rows contradicts it; the text that stayed is right there.",
@@ -38,24 +37,25 @@ def test_a_rejected_text_is_shown_with_its_times_its_rows_and_its_arithmetic(tmp
         "Log-likelihood −2.50, against −0.25 of the text it would replace.",
         "log α = −2.25 is below log u = −0.69.",
         "in all at step 1 and step 0",
-    ):
-        assert words in written
-    written = article(ruled_out_html(entries(tmp_path / "b"), seed_text=SEED), inspected.SEVEN)
-    assert "2 of 2 rows contradict it; the text that stayed is right on 1 of them." in written
-    assert "rejected once" not in written
+    ),
+    inspected.SEVEN: ("2 of 2 rows contradict it; the text that stayed is right on 1 of them.",),
+    inspected.NONE: (
+        "2 of 4 rows contradict it; the heaviest is right there.",
+        "Weight 0.100 before the particles were redrawn, no copy after.",
+        "Log-likelihood −5.00, against −0.50 of the heaviest.",
+    ),
+    "Sorry.": (
+        '<pre class="raw">Sorry.</pre>',
+        "No hypothesis could be read: the answer has no “New rule:” line.",
+    ),
+}
 
 
-def test_a_text_resampled_away_is_shown_with_its_weight_and_the_heaviest(tmp_path: Path) -> None:
-    written = article(ruled_out_html(entries(tmp_path), seed_text=SEED), inspected.NONE)
-    assert "2 of 4 rows contradict it; the heaviest is right there." in written
-    assert "Weight 0.100 before the particles were redrawn, no copy after." in written
-    assert "Log-likelihood −5.00, against −0.50 of the heaviest." in written
-
-
-def test_an_unreadable_answer_is_shown_as_it_was_with_the_reason(tmp_path: Path) -> None:
-    written = article(ruled_out_html(entries(tmp_path), seed_text=SEED), "Sorry.")
-    assert '<pre class="raw">Sorry.</pre>' in written
-    assert "No hypothesis could be read: the answer has no “New rule:” line." in written
+def test_each_text_is_shown_with_its_times_its_rows_and_its_arithmetic(tmp_path: Path) -> None:
+    html = ruled_out_html(entries(tmp_path), seed_text=SEED)
+    for text, facts in SHOWN.items():
+        assert [fact for fact in facts if fact not in article(html, text)] == [], text
+    assert "rejected once" not in article(html, inspected.SEVEN)
 
 
 def test_reasons_are_counted_apart(tmp_path: Path) -> None:

@@ -24,12 +24,6 @@ def line(html: str, row: int) -> str:
     return html.split(f'<tr data-row="{row}"')[1].split("</tr>")[0]
 
 
-def test_an_unweighted_vote_is_called_so() -> None:
-    rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
-    drawn = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), voting="unweighted")
-    assert ">unweighted vote</button></th>" in drawn.html(rows)
-
-
 def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path) -> None:
     test, rows = points_of(inspected.labels(tmp_path))
     html = Matrix(columns=by_particle(test.weights), labels=("no", "yes")).html(rows)
@@ -40,10 +34,7 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     assert line(html, 4).count("di") == 0
     assert "no readable answer" in line(html, 6)
     assert [row for row in order if "vote wrong" in line(html, row)] == [9]
-
-
-def test_particles_with_the_same_answers_share_a_column_when_shown_to(tmp_path: Path) -> None:
-    test, rows = points_of(inspected.labels(tmp_path))
+    # Particles with the same answers share a column where that is asked for.
     html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(rows)
     assert html.count('<th class="col"') == 3
     assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
@@ -61,10 +52,7 @@ def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path
     assert '"x di" title="4.0">4<' in line(html, 7)
     assert "4.5</span>" in line(html, 6)
     assert "4 to 6" in line(html, 6)
-
-
-def test_numbers_are_rounded_by_the_precision_of_the_training_targets(tmp_path: Path) -> None:
-    test, rows = points_of(inspected.numbers(tmp_path))
+    # Numbers are rounded by the precision of the training targets.
     assert inspected.NUMBERS.target_decimals == 0
     html = Matrix(columns=by_particle(test.weights), labels=(), decimals=0).html(rows)
     # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3.
@@ -74,7 +62,10 @@ def test_numbers_are_rounded_by_the_precision_of_the_training_targets(tmp_path: 
 def test_an_open_row_has_what_it_opens_under_it_and_says_so() -> None:
     rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
     row = rows[1].row.id
-    html = Matrix(columns=by_particle((0.5, 0.5)), labels=("no", "yes"), opened=(row, "<p>inside</p>")).html(rows)
+    opened = (row, "<p>inside</p>")
+    labels, voting = ("no", "yes"), "unweighted"
+    html = Matrix(columns=by_particle((0.5, 0.5)), labels=labels, voting=voting, opened=opened).html(rows)
+    assert ">unweighted vote</button></th>" in html
     assert html.count('aria-expanded="true"') == 1
     assert f'aria-expanded="true" aria-label="Row {row}"' in html
     assert line(html, row) in html.split('<tr class="under"')[0]

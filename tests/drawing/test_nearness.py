@@ -18,18 +18,14 @@ def near_of(reader: RunReader) -> Nearness:
     return near
 
 
-def said(near: Nearness, threshold: float) -> str:
-    return verdict(near, near.groups(threshold), threshold).replace(NBSP, " ")
-
-
 def test_the_verdict_counts_the_groups_at_the_agreement_asked_for(tmp_path: Path) -> None:
     near = near_of(inspected.labels(tmp_path))
-    written = [said(near, threshold) for threshold in (0.95, 0.8, 0.5)]
-    assert written == [
-        "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
-        "Four particles hold three ideas; at 80 % agreement two different explanations remain.",
-        "Four particles hold three ideas; at 50 % agreement one explanation remains.",
-    ]
+    written = {at: verdict(near, near.groups(at), at).replace(NBSP, " ") for at in (0.95, 0.8, 0.5)}
+    assert written == {
+        0.95: "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
+        0.8: "Four particles hold three ideas; at 80 % agreement two different explanations remain.",
+        0.5: "Four particles hold three ideas; at 50 % agreement one explanation remains.",
+    }
 
 
 def test_agreement_is_shown_in_rows_for_labels_and_in_the_targets_unit_for_numbers(tmp_path: Path) -> None:
@@ -51,15 +47,13 @@ def test_the_matrix_holds_every_number_and_parts_the_groups(tmp_path: Path) -> N
     assert html.count(">60<") == 4
     assert '<th scope="col" class="edge">3</th>' in html
     assert html.count('<tr class="edge">') == 1
-    assert (
-        html.count('<tr class="edge">')
-        == matrix_html(near, near.groups(0.5), seed_text=SEED, is_weighted=True).count('<tr class="edge">') + 1
-    )
+    assert '<tr class="edge">' not in matrix_html(near, near.groups(0.5), seed_text=SEED, is_weighted=True)
 
 
 def test_groups_are_listed_with_their_summed_weights(tmp_path: Path) -> None:
     near = near_of(inspected.labels(tmp_path))
-    html = groups_html(near, near.groups(0.8), seed_text=SEED, is_weighted=True).replace(NBSP, " ")
+    groups = near.groups(0.8)
+    html = groups_html(near, groups, seed_text=SEED, is_weighted=True).replace(NBSP, " ")
     assert "<td>0.900</td><td>1 and 2</td><td>3</td><td>80.0 %</td>" in html
     assert "<td>0.100</td><td>3</td><td>1</td><td>one idea</td>" in html
-    assert "3/4" in groups_html(near, near.groups(0.8), seed_text=SEED, is_weighted=False)
+    assert "3/4" in groups_html(near, groups, seed_text=SEED, is_weighted=False)

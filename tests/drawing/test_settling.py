@@ -1,10 +1,12 @@
 """The words of what would settle it."""
 
+from dataclasses import replace
+
 import pytest
 
-from vpp.data.dataset import Row
+from tests.inspected import LABELS, NUMBERS
+from vpp.data.dataset import Dataset, Row
 from vpp.drawing.settling import (
-    Target,
     asking_words,
     consequence_words,
     finding,
@@ -38,12 +40,8 @@ def question(*consequences: Consequence, bits: float = 0.5, votes=("yes", "no"),
 BOTH = (consequence("yes", 1, contradicted=0.4), consequence("no", 0, contradicted=0.6))
 
 
-def words(
-    asked: Question, *, is_weighted: bool = True, tau: float | None = None, n_labels: int = 2,
-    decimals: int | None = None,
-) -> list[str]:  # fmt: skip
-    target = Target(is_weighted=is_weighted, tau=tau, n_labels=n_labels, decimals=decimals)
-    said = consequence_words(asked, target)
+def words(asked: Question, dataset: Dataset = LABELS, *, is_weighted: bool = True) -> list[str]:
+    said = consequence_words(asked, dataset, is_weighted=is_weighted)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in said]
 
 
@@ -60,7 +58,7 @@ def test_each_answer_names_the_weight_or_the_particles_it_contradicts() -> None:
 
 def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
     one = question(consequence("yes", contradicted=0.0), votes=("yes", None), weights=(0.75, 0.25))
-    assert words(one, n_labels=3) == [
+    assert words(one, replace(LABELS, classes=("maybe", "no", "yes"))) == [
         "If yes: nothing is contradicted.",
         "If anything else: every particle that answered is contradicted.",
         "25 % of the weight gave no readable answer: that counts as wrong.",
@@ -69,9 +67,9 @@ def test_labels_that_nobody_gives_and_abstentions_are_not_forgotten() -> None:
 
 def test_numbers_are_camps() -> None:
     camps = question(consequence(4.0, 1, 2, contradicted=0.5), votes=(4.0, 6.0, 7.0), weights=(0.5, 0.25, 0.25))
-    assert words(camps, tau=0.25, n_labels=0) == ["If near 4: 50 % of the weight is contradicted (particles 1 and 2)."]
+    assert words(camps, NUMBERS) == ["If near 4: 50 % of the weight is contradicted (particles 1 and 2)."]
     third = question(consequence(7 / 3, 1, contradicted=0.5), votes=(2.0, 7.0))
-    (said,) = words(third, tau=0.25, n_labels=0, decimals=0)
+    (said,) = words(third, NUMBERS)
     assert said.startswith("If near 2.3: 50 %")
     assert "more than 1 off" in reach_words(0.25)  # 2 sqrt(.25)
 
@@ -83,7 +81,7 @@ def test_many_particles_are_counted() -> None:
 
 def test_the_weights_after_each_answer_are_folded_away() -> None:
     held = [Contender(text="one", slots=(0,), weight=0.6), Contender(text="other", slots=(1,), weight=0.4)]
-    html = question_html(question(*BOTH), held, Target(is_weighted=True, n_labels=2), name="row 7", seed_text="")
+    html = question_html(question(*BOTH), held, LABELS, name="row 7", seed_text="", is_weighted=True)
     assert '<td>one</td><td class="r">0.600</td><td class="r">0.750</td>' in html
     assert '<td>other</td><td class="r">0.400</td><td class="r">0.250</td>' in html
 

@@ -1,5 +1,6 @@
 """All that pages and exports make of a run, without Streamlit: what a view must be fit for."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from vpp.drawing import dissent, trust
@@ -27,7 +28,7 @@ from vpp.drawing.genealogy import (
 )
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, point_html, sentences, usual_distance
+from vpp.drawing.matrix import Matrix, point_html, usual_distance
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.drawing.nearness import verdict as near_verdict
 from vpp.events import INITIAL_STEP, Evaluated
@@ -38,7 +39,7 @@ from vpp.inspection.conditions import conditions
 from vpp.inspection.genealogy import Place, genealogy
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.points import points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.ruled_out import parted, ruled_out
 from vpp.inspection.scores import balanced_accuracy, by_label, ensemble, rows_by_id
 from vpp.inspection.shared_ideas import shared_ideas
@@ -55,7 +56,6 @@ from vpp.wording.brief import (
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
-    tau_of_weights,
     voting,
     weights_measure,
 )
@@ -72,15 +72,13 @@ MOST_STEPS = 6
 """Steps that are drawn: the first and the last ones."""
 
 
-def draw_all(reader: RunReader) -> None:
-    """Every page and export of the run as it is now."""
+def draw_all(reader: RunReader) -> list[str]:
+    """Draw every page and export of the run as it is now; return the HTML of the pages."""
     snapshot = reader.refresh()
     listed(reader.directory.id, snapshot, when_words(datetime(2026, 1, 1), datetime(2026, 1, 2)))
-    watch(reader, snapshot)
-    posterior(reader, snapshot)
-    disagreement(reader, snapshot)
-    comparison(reader, snapshot)
     exports(reader)
+    parts = (watch, posterior, disagreement, comparison)
+    return [html for part in parts for html in part(reader, snapshot)]
 
 
 def exports(reader: RunReader) -> None:
@@ -91,11 +89,11 @@ def exports(reader: RunReader) -> None:
     result(reader.directory, reader.refresh().view)
 
 
-def watch(reader: RunReader, snapshot: Snapshot) -> None:
+def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """Every step, its cards, its numbers and the charts."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     phase(snapshot)
-    unread_html(view)
+    yield unread_html(view)
     newest = shown_step(view)
     maker = CardMaker(view, config, dataset, PromptMaker(snapshot.spec, dataset, answers=reader.read_answers))
     seed_text = view.started.seed_text if view.started else ""
@@ -106,12 +104,12 @@ def watch(reader: RunReader, snapshot: Snapshot) -> None:
             balanced = balanced_accuracy(view, reader.dataset) if step is None else None
             happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
             metrics(snapshot, step, DEFAULTS)
-            band_html(view, shown=step, has_end=step is None)
+            yield band_html(view, shown=step, has_end=step is None)
     if view.started is not None and view.drawn:
-        deck_html(maker.initial(), seed_text=seed_text)
+        yield deck_html(maker.initial(), seed_text=seed_text)
         if newest is not None:
-            deck_html(maker.final(), seed_text=seed_text)
-            deck_html(maker.at(newest), seed_text=seed_text)
+            yield deck_html(maker.final(), seed_text=seed_text)
+            yield deck_html(maker.at(newest), seed_text=seed_text)
     if view.last_step is not None:
         _charts(reader, snapshot)
 
@@ -121,10 +119,10 @@ def _charts(reader: RunReader, snapshot: Snapshot) -> None:
     for figure in (ess_figure, weights_figure, acceptance_figure, size_figure, evidence_figure):
         figure(view, "light")
     errors = batch_errors(view, config, reader.dataset())
-    error_figure(view, "light", errors.by_step, name=errors.name, top=errors.top)
+    error_figure(view, "light", errors)
 
 
-def posterior(reader: RunReader, snapshot: Snapshot) -> None:
+def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """Ideas, how near they are, the genealogy and the ledger."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     ideas = merge_ideas(view, dataset)
@@ -134,48 +132,42 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> None:
     gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
     shares_sentence(ideas, config), ruled_out_sentence(gone, config), compared_words(ideas), weights_measure(snapshot)
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
-    ideas_html(ideas, seed_text=seed_text, is_weighted=weighted, shown="heaviest")
-    ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
+    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted, shown="heaviest")
+    yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None
     near = nearness(ideas, dataset)
     if near is not None and near.n > 1:
         groups = near.groups(0.95)
         near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
-        matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
-        groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        yield matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
     family = genealogy(view)
     if family is not None:
         genealogy_caption(family, is_weighted=weighted), genealogy_sentence(family)
         drawing(family, seed_text=seed_text, is_weighted=weighted, steps=view.total_steps)
-        founders_table(family, seed_text=seed_text, is_weighted=weighted)
+        yield founders_table(family, seed_text=seed_text, is_weighted=weighted)
         for slot in range(len(family.last)):
             place = Place(family.last_step, slot)
-            ancestry_html(family, place, seed_text=seed_text, is_weighted=weighted, most=None)
+            yield ancestry_html(family, place, seed_text=seed_text, is_weighted=weighted, most=None)
             outcome_sentence(family, place)
 
 
-def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
+def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """Points, the matrix, particles, and doubt against error."""
     test, dataset, config = snapshot.view.evaluated.get("test"), reader.dataset(), snapshot.spec.config
     if test is None:
         return
     found = points(test, rows_by_id(dataset))
     dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
-    if test.metric == "mse":
-        tau = tau_of_weights(snapshot)
-        dissent.number_strip(found, test, config, abstention_error=dataset.target_range, tau=tau, at=DEFAULTS)
-    else:
-        dissent.vote_strip(found, test, config, at=DEFAULTS)
+    dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
-    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-    sentence = sentences(test, snapshot.view.texts, seed_text)
     for point in found[:3]:
-        point_html(point, test, reader.read_answers().by_pair, sentence, dataset.target_decimals)
+        yield point_html(point, test, reader.read_answers().by_pair, snapshot.view, dataset.target_decimals)
     for columns in (by_answers(test), by_particle(test.weights)):
         voted = voting(config, len(test.weights))
         decimals = dataset.target_decimals
-        Matrix(
+        yield Matrix(
             columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
         ).html(found)  # fmt: skip
     trust.voice_table(voices(test, dataset))
@@ -183,26 +175,24 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> None:
 
 
 def _judged(reader: RunReader, test: Evaluated) -> None:
-    dataset = reader.dataset()
-    found = points(test, rows_by_id(dataset))
-    if trust.why_not_judged(len(test.weights)):
+    if len(test.weights) == 1:
         return
-    if test.metric == "mse":
-        spread = spread_reliability(found, dataset)
-        trust.spread_saying(spread, at=DEFAULTS), trust.spread_metrics(spread, at=DEFAULTS)
-        risk_figure(spread.curve, "light", is_label=False), spread_figure(spread, "light")
+    dataset = reader.dataset()
+    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset)
+    risk_figure(result.curve, "light", is_label=test.metric != "mse")
+    if isinstance(result, VoteReliability):
+        reliability_figure(result, "light")
     else:
-        vote = vote_reliability(found)
-        trust.vote_saying(vote), trust.vote_metrics(vote, n_labels=len(dataset.classes))
-        risk_figure(vote.curve, "light", is_label=True), reliability_figure(vote, "light")
+        spread_figure(result, "light")
 
 
-def comparison(reader: RunReader, snapshot: Snapshot) -> None:
+def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = Candidate(id=reader.directory.id, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
-    state_words(run), verdict(found, None, at=DEFAULTS), cost_html({0: run, 1: run})
+    state_words(run), verdict(found, None, at=DEFAULTS)
+    yield cost_html({0: run, 1: run})
     if found.comparable:
-        standings_html(found, NO_MODELS, at=DEFAULTS)
+        yield standings_html(found, NO_MODELS, at=DEFAULTS)
         shared_ideas({place: found.runs[place] for place in found.comparable})
-    conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0)
+    yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0)

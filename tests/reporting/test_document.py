@@ -10,7 +10,6 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import dataset, run
 from tests.reporting.sampled import VARIANTS, sampled_run
-from vpp.data.dataset import Dataset
 from vpp.reporting.document import report_html
 
 from .test_markdown import smc_run
@@ -29,13 +28,8 @@ def without_scripts(html: str) -> str:
     return re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def html(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The report of the hand-made run of labels."""
-    return report_html(inspected.labels(tmp_path_factory.mktemp("labels")))
-
-
-def test_charts_are_embedded_in_both_inks_with_the_script_once(html: str) -> None:
+def test_charts_are_embedded_in_both_inks_with_the_script_once_and_nothing_is_fetched(tmp_path: Path) -> None:
+    html = report_html(inspected.labels(tmp_path))
     embedded = figures(html)
     assert html.count("plotly.js v") == 1
     assert len(embedded) == without_scripts(html).count('class="chart"') == 5
@@ -43,9 +37,7 @@ def test_charts_are_embedded_in_both_inks_with_the_script_once(html: str) -> Non
     assert inks == {"light": "#42505c", "dark": "#b7c0c6"}
     # Two steps, of weights 0.375, 0.125 twice each and 0.7 with three times 0.1: ESS 1 / 0.3125 and 1 / 0.52.
     assert embedded[0]["light"]["data"][2]["y"] == pytest.approx([3.2, 1 / 0.52])
-
-
-def test_captions_are_numbered_as_they_stand(html: str) -> None:
+    # Captions are numbered as they stand.
     page = without_scripts(html)
     assert re.findall(r"<b>Figure (\d)\.</b> (\w+)", page) == [
         ("1", "Effective"),
@@ -55,22 +47,17 @@ def test_captions_are_numbered_as_they_stand(html: str) -> None:
         ("5", "Mean"),
     ]
     assert page.count('role="img" aria-label="') == page.count("<summary>Show as table</summary>") == 5
-
-
-def test_the_policy_lets_nothing_be_fetched(html: str) -> None:
+    # The policy lets nothing be fetched.
     assert html.index("Content-Security-Policy") < html.index("<script")
     assert "default-src 'none'; script-src 'unsafe-inline'" in html
-    assert not re.search(r"<(link|img|iframe|a)\b|<script[^>]*\bsrc=", without_scripts(html))
-
-
-def hostile(folder: Path) -> str:
-    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
-    data: Dataset = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
-    return report_html(run(folder, *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE))
+    assert not re.search(r"<(link|img|iframe|a)\b|<script[^>]*\bsrc=", page)
 
 
 def test_text_from_outside_is_in_no_script_and_makes_no_element(tmp_path: Path) -> None:
-    html, plain = hostile(tmp_path / "hostile"), report_html(run(tmp_path / "plain", *smc_run()))
+    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
+    data = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
+    hostile = run(tmp_path / "hostile", *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE)
+    html, plain = report_html(hostile), report_html(run(tmp_path / "plain", *smc_run()))
     assert html.count("<script") == plain.count("<script")
     assert html.count("</script") == plain.count("</script")
     assert "src=x" not in json.dumps(figures(html))

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, scored, started
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.ledger import ruled_out_html
@@ -20,13 +18,12 @@ from vpp.wording.happening import happened
 CONFIG = Config(method="mh", particles=2, early_rejection=True)
 
 
-@pytest.fixture
-def reader(tmp_path: Path) -> RunReader:
+def rejected_early(folder: Path) -> RunReader:
     """One of four rows was answered, wrongly."""
     ids = [row.id for row in YES_NO.train]
     cut: dict[str, Any] = {"log_likelihood_proposal": None, "log_alpha": None}
     return run(
-        tmp_path,
+        folder,
         started(CONFIG, YES_NO),
         *drawn("a", "a"),
         scored(0, 0, "a", {row.id: row.target for row in YES_NO.train}, log_lik=-0.25),
@@ -39,7 +36,8 @@ def reader(tmp_path: Path) -> RunReader:
     )
 
 
-def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possible(reader: RunReader) -> None:
+def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possible(tmp_path: Path) -> None:
+    reader = rejected_early(tmp_path)
     snapshot, data = reader.refresh(), reader.dataset()
     assert not snapshot.damage
     (card, _) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)
@@ -60,9 +58,7 @@ def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possibl
         "Step 0: 0 of 2 proposals accepted, 1 rejected, 1 unreadable. "
         "1 rejection certain before all rows were answered."
     )
-
-
-def test_the_export_has_the_bound_and_no_log_likelihood(reader: RunReader) -> None:
+    # The export has the bound and no log-likelihood.
     (occasion,) = json.loads(posterior_json(reader))["ruled_out"][0]["occasions"]
     assert (occasion["unanswered"], occasion["log_likelihood_bound"], occasion["n_rows"]) == (3, -3.25, 1)
     assert (occasion["log_likelihood_proposal"], occasion["log_alpha"], occasion["u"]) == (None, None, 0.5)

@@ -17,49 +17,51 @@ def section(reader: RunReader, title: str) -> str:
     return found.markdown.replace(NBSP, " ")
 
 
-def test_groups_of_ideas_that_agree_are_a_table(tmp_path: Path) -> None:
-    assert "| 0.600 | 1 | 2 | one idea |" in section(inspected.labels(tmp_path), "Agreement between hypotheses")
+OF_LABELS = {
+    "Agreement between hypotheses": ("| 0.600 | 1 | 2 | one idea |",),
+    "Where the ideas came from": (
+        "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hypothesis 0.",
+        "### Idea 1: particle 0, from first hypothesis 0; never reworded",
+        "### Idea 2: particle 1, from first hypothesis 0; its words changed at step 1",
+        "- The first hypothesis: Say yes if a is even, else no.",
+        "- Step 1, rewritten, accepted: Say yes if a is above 6, else no.",
+    ),
+    "Does uncertainty mean error?": (
+        # Only row 9 is wrong, one of the three on which they differ.
+        "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right.",
+        "6 test rows are too few for a verdict",
+        # Worked out in tests/inspection/test_points.py.
+        "| Area under the risk curve | 0.131 |",
+        "random order to the best possible: 0.167 at random, 0.028 at best. |",
+        "| Calibration error, 10 bins | 0.267 of 1 |",
+        # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
+        "| Brier score | 0.353 of 2 |",
+        "| Log score | 0.762 bits |",
+    ),
+    "Where the particles disagree": (
+        "### Particle by particle, on the test rows",
+        # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
+        "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |",
+    ),
+    "Terms used here": tuple(f"- **{term}**: " for term in ("idea", "ESS", "β", "log α, log u", "uncertain point")),
+}
 
 
-def test_each_ideas_first_particle_is_traced_to_its_first_hypothesis(tmp_path: Path) -> None:
-    written = section(inspected.labels(tmp_path), "Where the ideas came from")
-    assert "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hyp" in written
-    assert "### Idea 1: particle 0, from first hypothesis 0; never reworded" in written
-    assert "### Idea 2: particle 1, from first hypothesis 0; its words changed at step 1" in written
-    assert "- The first hypothesis: Say yes if a is even, else no." in written
-    assert "- Step 1, rewritten, accepted: Say yes if a is above 6, else no." in written
+def test_each_section_has_the_findings_of_the_run_of_labels(tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    for title, facts in OF_LABELS.items():
+        assert [fact for fact in facts if fact not in section(reader, title)] == [], title
 
 
-def test_whether_uncertainty_means_error_is_shown_with_its_numbers(tmp_path: Path) -> None:
-    written = section(inspected.labels(tmp_path), "Does uncertainty mean error?")
-    # Only row 9 is wrong, one of the three on which they differ.
-    assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in written
-    assert "6 test rows are too few for a verdict" in written
-    # Worked out in tests/inspection/test_points.py.
-    assert "| Area under the risk curve | 0.131 |" in written
-    assert "random order to the best possible: 0.167 at random, 0.028 at best. |" in written
-    assert "| Calibration error, 10 bins | 0.267 of 1 |" in written
-    # Row 7: 2 * 0.3^2, row 8: 2 * 0.4^2, row 9: 2 * 0.9^2, over six rows.
-    assert "| Brier score | 0.353 of 2 |" in written
-    assert "| Log score | 0.762 bits |" in written
-
-
-def test_each_particle_is_shown_among_the_others(tmp_path: Path) -> None:
-    written = section(inspected.labels(tmp_path / "labels"), "Where the particles disagree")
-    assert "### Particle by particle, on the test rows" in written
-    # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
-    odd = "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |"
-    assert odd in written
-    numbers = section(inspected.numbers(tmp_path / "numbers"), "Where the particles disagree")
-    assert "| 1.5 | 1.5 |" in numbers
-    assert "an abstention is off by the range" in numbers
-
-
-def test_simple_models_stand_beside_the_posterior_where_asked_for(tmp_path: Path) -> None:
+def test_numbers_have_errors_and_stand_beside_simple_models(tmp_path: Path) -> None:
     reader = inspected.numbers(tmp_path)
+    voices = section(reader, "Where the particles disagree")
+    assert "| 1.5 | 1.5 |" in voices
+    assert "an abstention is off by the range" in voices
     # The mean of 0, 1, 2, 4 misses 1, 3, 5, 2 by 12.75 squared in all; the line 1.3 a - 0.2 by 81.26.
-    assert "| one answer | 3.188 |" in section(reader, "In brief")
-    assert "| linear model | 20.3" in section(reader, "In brief")
+    brief = section(reader, "In brief")
+    assert "| one answer | 3.188 |" in brief
+    assert "| linear model | 20.3" in brief
     assert "linear model |" not in report_markdown(reader, simple_models=False)
 
 
@@ -74,9 +76,7 @@ def test_a_long_list_of_rejected_texts_is_cut_and_says_so(tmp_path: Path) -> Non
     assert "And 5 more: posterior.json has all." in written
 
 
-def test_the_terms_are_those_of_the_method(tmp_path: Path) -> None:
-    of_smc = section(inspected.labels(tmp_path / "smc"), "Terms used here")
-    assert all(f"- **{term}**: " in of_smc for term in ("idea", "ESS", "β", "log α, log u", "uncertain point"))
-    vml = run(tmp_path / "vml", started(Config(method="vml"), YES_NO), config=Config(method="vml"))
-    of_vml = section(vml, "Terms used here")
-    assert not [term for term in ("ESS", "β", "weight", "idea", "log α, log u") if f"**{term}**" in of_vml]
+def test_terms_of_other_methods_are_left_out(tmp_path: Path) -> None:
+    vml = run(tmp_path, started(Config(method="vml"), YES_NO), config=Config(method="vml"))
+    terms = section(vml, "Terms used here")
+    assert not [term for term in ("ESS", "β", "weight", "idea", "log α, log u") if f"**{term}**" in terms]

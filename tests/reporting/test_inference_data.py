@@ -23,7 +23,7 @@ def az() -> ModuleType:
     return module._imported()
 
 
-def test_a_draw_is_a_particle_with_its_weight(tmp_path: Path, az: ModuleType) -> None:
+def test_a_draw_is_a_particle_with_its_weight_and_labels_are_numbers_of_classes(tmp_path: Path, az: ModuleType) -> None:
     data = inference_data(inspected.labels(tmp_path))
     assert data.posterior.text.values.tolist() == [list(inspected.LABEL_SLOTS)]
     assert data.sample_stats.weight.values[0] == pytest.approx(inspected.LABEL_WEIGHTS)
@@ -31,10 +31,6 @@ def test_a_draw_is_a_particle_with_its_weight(tmp_path: Path, az: ModuleType) ->
     assert data.sample_stats.idea.values.tolist() == [[0, 1, 0, 2]]
     # Pointers 1/8, 3/8, 5/8, 7/8 on the cumulative weights 0.4, 0.7, 0.9, 1.
     assert data.sample_stats.ancestor.values.tolist() == [[0, 0, 1, 2]]
-
-
-def test_labels_are_numbers_of_classes(tmp_path: Path, az: ModuleType) -> None:
-    data = inference_data(inspected.labels(tmp_path))
     assert data.predictions.attrs["classes"] == ["no", "yes"]
     assert data.predictions.test_y.values[0].tolist() == [
         [1, 0, 1, 0, 1, 1],

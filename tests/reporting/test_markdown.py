@@ -185,19 +185,18 @@ def test_a_run_that_failed_paused_or_stopped_says_so_at_the_top(tmp_path: Path) 
         assert words in report
 
 
-def test_an_evaluation_of_an_earlier_population_is_named_so(tmp_path: Path) -> None:
-    events = smc_run()[:17]
-    events.insert(11, evaluated(YES_NO, {"even": ["no"] * 3, "odd": ["yes"] * 3}, slots=("even", "odd"), step=0))
-    report = report_markdown(run(tmp_path, *events))
-    assert "The test rows were evaluated after step 0, not with the last population." in report
-
-
-def test_unreadable_answers_are_shown_in_the_caveats(tmp_path: Path) -> None:
-    events = smc_run()
-    events[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
-    trust = report_markdown(run(tmp_path, *events)).split("## How far to trust this")[1]
-    assert "1 of 6 answers on the test rows could not be read" in trust
-    assert "2 of 36 calls" in trust
+def test_old_evaluations_unreadable_answers_and_equal_weights_are_named(tmp_path: Path) -> None:
+    earlier, unread = smc_run()[:17], smc_run()
+    earlier.insert(11, evaluated(YES_NO, {"even": ["no"] * 3, "odd": ["yes"] * 3}, slots=("even", "odd"), step=0))
+    unread[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
+    cases = (
+        (earlier, "The test rows were evaluated after step 0, not with the last population."),
+        (unread, "1 of 6 answers on the test rows could not be read"),
+        (unread, "2 of 36 calls"),
+        (smc_run()[:11], "| equal | The population was resampled at step 0, which sets the weights equal. |"),
+    )
+    for n, (events, words) in enumerate(cases):
+        assert words in report_markdown(run(tmp_path / str(n), *events)), words
 
 
 def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
@@ -290,11 +289,6 @@ def test_the_final_weights_say_how_they_were_made_and_count_repeated_rows(tmp_pa
     assert words in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
 
 
-def test_weights_are_equal_after_a_resampling(tmp_path: Path) -> None:
-    report = report_markdown(run(tmp_path, *smc_run()[:11]))
-    assert "| equal | The population was resampled at step 0, which sets the weights equal. |" in report
-
-
 def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
     asked = tuple(replace(row, id=7 + i, inputs=(("a", f"{7 + i}"),), target=None) for i, row in enumerate(YES_NO.test))
     file = replace(YES_NO.provenance, n_unlabelled=4, n_left_out=1, n_rows=12)
@@ -308,11 +302,8 @@ def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
         "| kept to be asked about | 1 without a target |\n"
         "| left out | 1 without a target, 1 in neither part |" in report
     )
-
-
-def test_rows_that_took_no_part_are_shown(tmp_path: Path) -> None:
-    data = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
-    report = report_markdown(run(tmp_path, *smc_run(data), data=data))
+    beyond = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
+    report = report_markdown(run(tmp_path / "beyond", *smc_run(beyond), data=beyond))
     assert "| left out | 2 without a target, 184 in neither part |" in report
     assert "4 of 191 rows train, 3 test; 184 are not used." in report
 

@@ -38,7 +38,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Json:
     return read(inspected.labels(tmp_path_factory.mktemp("labels")))
 
 
-def test_ideas_have_their_weights_and_what_they_get_right(content: Json) -> None:
+def test_ideas_and_particles_have_their_weights_and_what_made_them(content: Json) -> None:
     assert [idea["weight"] for idea in content["ideas"]] == pytest.approx([0.6, 0.3, 0.1])
     assert [idea["particles"] for idea in content["ideas"]] == [[0, 2], [1], [3]]
     assert [w["text"] for w in content["ideas"][0]["wordings"]] == [inspected.EVEN, inspected.PAIR]
@@ -46,9 +46,6 @@ def test_ideas_have_their_weights_and_what_they_get_right(content: Json) -> None
     assert [idea["train"]["n_correct"] for idea in content["ideas"]] == [4, 4, 3]
     assert (content["rows_compared"], content["ideas_are_by"]) == (10, "evaluations")
     assert content["similarity"] == [[1.0, 0.8, 0.6], [0.8, 1.0, 0.6], [0.6, 0.6, 1.0]]
-
-
-def test_particles_have_the_log_likelihood_that_made_their_weight(content: Json) -> None:
     assert [p["log_likelihood"] for p in content["particles"]] == [math.log(w) for w in (0.4, 0.3, 0.2, 0.1)]
     assert [p["idea"] for p in content["particles"]] == [0, 1, 0, 2]
     assert content["weights_are"] == "rescored"
@@ -103,16 +100,14 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json
     assert "no “New rule:” line" in out["unparsable", "Sorry."]["why_unread"]
 
 
-def test_doubt_is_shown_row_by_row(content: Json) -> None:
+def test_doubt_is_shown_row_by_row(content: Json, tmp_path: Path) -> None:
     rows = {each["row"]: each for each in content["disagreement"]}
     assert (rows[9]["true"], rows[9]["prediction"], rows[9]["uncertain"]) == ("no", "yes", True)
     assert rows[9]["shares"] == pytest.approx({"yes": 0.9, "no": 0.1})
     # -0.9 log2 0.9 - 0.1 log2 0.1
     assert rows[9]["entropy_bits"] == pytest.approx(0.46900, abs=1e-5)
     assert rows[6]["abstained"] == pytest.approx(0.1)
-
-
-def test_doubt_about_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> None:
+    # Numbers have a spread and an interval.
     rows = {each["row"]: each for each in read(inspected.numbers(tmp_path))["disagreement"]}
     # Answers 1, 2, 0 of weights 0.5, 0.25, 0.25: mean 1, variance 0.25 + 0.25.
     assert (rows[4]["prediction"], rows[4]["low"], rows[4]["high"]) == (1.0, 0.0, 2.0)

@@ -37,13 +37,17 @@ def made(folder: Path, *, refused: int, unreadable: int) -> RunReader:
     return run(folder, *events, config=CONFIG, usage=replace(USAGE, refused=3 * refused))
 
 
-def test_a_card_says_that_its_proposal_was_refused_and_why(tmp_path: Path) -> None:
-    cards = maker(made(tmp_path, refused=1, unreadable=1)).at(0)
+def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path) -> None:
+    reader = made(tmp_path, refused=1, unreadable=1)
+    cards = maker(reader).at(0)
     refused, unreadable = (words([card for card in cards if card.slot == slot]) for slot in (0, 1))
     assert f"refused: {REASON}" in refused
     assert "unreadable" not in refused
     assert "refused" not in unreadable
     assert "the answer is empty" in unreadable
+    ledger = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
+    assert ledger.count('aria-label="refused"') == 1
+    assert "Refused as no rule for this table: it gives" in ledger
 
 
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
@@ -81,15 +85,5 @@ def test_what_happened_in_a_step_names_what_was_refused(tmp_path: Path) -> None:
     for (refused, unreadable), expected in IN_A_STEP.items():
         reader = made(tmp_path / f"{refused}-{unreadable}", refused=refused, unreadable=unreadable)
         assert expected in happened(reader.refresh().view, 0, CONFIG).lower()
-
-
-def test_the_ledger_marks_a_refused_text_as_refused(tmp_path: Path) -> None:
-    reader = made(tmp_path, refused=1, unreadable=0)
-    written = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
-    assert 'aria-label="refused"' in written
-    assert "Refused as no rule for this table: it gives" in written
-
-
-def test_a_run_whose_proposals_were_all_refused_is_mostly_unread(tmp_path: Path) -> None:
-    view = made(tmp_path, refused=6, unreadable=0).refresh().view
-    assert unread_sentence(view).startswith("All 6 proposals could not be read or were refused as no rule")
+        unread = unread_sentence(reader.refresh().view)
+        assert unread.startswith("All 6 proposals could not be read or were refused as no rule") == (refused == 6)

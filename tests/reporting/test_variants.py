@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz.pages import draw_all
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
@@ -16,6 +17,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
+from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.slots import why_grew
 from vpp.reporting.exports import posterior_json
@@ -27,7 +29,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
 from vpp.runs.view import log_evidence, size_by_step
 from vpp.settings import Config
-from vpp.wording.progress import batch_errors, headline, metrics, shown_step
+from vpp.wording.progress import batch_errors, headline, metrics
 from vpp.wording.words import percent
 
 from . import builders
@@ -44,6 +46,16 @@ def reported(reader: RunReader) -> str:
 
 def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def events_of(name: str, task: str = "classification") -> list[Event]:
+    """Events of a variant's finished run."""
+    return [record.event for record in JournalReader(sampled_run(name, task).directory.journal).new_records()]
+
+
+def begun(folder: Path, name: str, n_events: int, *, task: str = "classification") -> RunReader:
+    """A variant's run with its first events alone."""
+    return builders.run(folder, *events_of(name, task)[:n_events], data=world(task), config=VARIANTS[name])
 
 
 def tiles(reader: RunReader, step: int | None) -> dict[str, str]:
@@ -124,15 +136,10 @@ def test_a_k_that_changes_breaks_no_figure(
     assert all(0 < float(height) <= 1 for height in heights)
     assert said in band_html(view, shown=0)
     assert f"K = {sizes[0]} at first, {sizes[-1]} now" in reported(reader)
-
-
-def test_a_shrunk_k_is_shown_with_its_step(tmp_path: Path) -> None:
-    reader = sampled(tmp_path, SHRINKING, answer=agreeing)
-    view = reader.refresh().view
-    step = next(at.step for at in view.finished_steps if at.shrunk)
-    assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
-    assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
-    assert "| 2 dropped: all agreed |" in reported(reader)
+    for step in [at.step for at in view.finished_steps if at.shrunk]:
+        assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
+        assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
+        assert " dropped: all agreed |" in reported(reader)
 
 
 @pytest.mark.parametrize("name", ["growing", "growing mh"])
@@ -171,26 +178,17 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str)
 
 @pytest.mark.parametrize("name", [n for n, c in VARIANTS.items() if c.size > 1])
 def test_while_first_rows_are_scored_headline_and_tile_say_one_number(tmp_path: Path, name: str) -> None:
-    journal = sampled_run(name).directory.journal
-    whole = [record.event for record in JournalReader(journal).new_records()]
-    first = next(i for i, event in enumerate(whole) if event.type == "scored")
-    folder = tmp_path / "live"
-    folder.mkdir()
-    reader = builders.run(folder, *whole[: first + 1], data=world("classification"), config=VARIANTS[name])
+    first = next(i for i, event in enumerate(events_of(name)) if event.type == "scored")
+    reader = begun(tmp_path, name, first + 1)
     n, size = reader.refresh().view.n_unique, VARIANTS[name].size
     assert headline(reader.refresh(), 0).startswith(f"{n} different sentence")
     assert tiles(reader, 0)["Different sentences"].startswith(f"{n} of {size}:")
 
 
 def test_before_a_step_has_judged_its_metric_says_so(tmp_path: Path) -> None:
-    journal = sampled_run("smc filtered").directory.journal
-    whole = [record.event for record in JournalReader(journal).new_records()]
-    weighed = [i for i, event in enumerate(whole) if event.type == "reweighted" and event.role == "step"]
-    folder = tmp_path / "live"
-    folder.mkdir()
-    reader = builders.run(
-        folder, *whole[: weighed[2] + 1], data=world("classification"), config=VARIANTS["smc filtered"]
-    )
+    events = events_of("smc filtered")
+    weighed = [i for i, event in enumerate(events) if event.type == "reweighted" and event.role == "step"]
+    reader = begun(tmp_path, "smc filtered", weighed[2] + 1)
     assert tiles(reader, 2)["Proposals accepted"].startswith("– none judged yet at step 2: ")
 
 
@@ -223,32 +221,8 @@ def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_run_that_goes_on_can_be_watched_at_any_moment(tmp_path: Path, name: str) -> None:
-    config = VARIANTS[name]
-    task = "regression" if config.particles_max else "classification"
-    journal = sampled(tmp_path, config, task=task).directory.journal
-    whole, data = [record.event for record in JournalReader(journal).new_records()], world(task)
-    for length in range(1, len(whole), max(5, len(whole) // 12)):
-        folder = tmp_path / str(length)
-        folder.mkdir()
-        watched(builders.run(folder, *whole[:length], data=data, config=config))
-
-
-def watched(reader: RunReader) -> None:
-    """All that Watch draws of a run as it is."""
-    snapshot, data = reader.refresh(), reader.dataset()
-    view, config = snapshot.view, snapshot.spec.config
-    step = shown_step(view)
-    maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
-    assert headline(snapshot)
-    if view.last_step is None:
-        maker.initial()
-        return
-    assert len(metrics(snapshot, step)) >= 3
-    assert band_html(view, shown=step)
-    assert len(maker.final()) == view.size
-    if step is not None:
-        assert len(maker.at(step)) >= 1
-    for figure in (ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure):
-        assert figure(view, "light").alt
-    assert batch_errors(view, config, data).top > 0
+def test_every_page_can_be_drawn_of_a_run_at_any_moment(tmp_path: Path, name: str) -> None:
+    task = "regression" if VARIANTS[name].particles_max else "classification"
+    n = len(events_of(name, task))
+    for length in range(n, 0, -(n // 8)):
+        draw_all(begun(tmp_path / str(length), name, length, task=task))

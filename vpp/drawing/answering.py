@@ -3,22 +3,22 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
-from vpp.drawing.dissent import finite_mean
+from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.inspection.votes import Vote
+from vpp.inspection.slots import slots_by_text
+from vpp.inspection.votes import Vote, target_spread
 from vpp.runs.view import RunView
-from vpp.wording.markup import Metric, badge, caption, saying, scrolling, strip, table, text, votes
+from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
     capitalised,
     counted,
     cut,
     fixed,
     in_words,
-    integer,
     listed,
     number,
     percent,
@@ -31,38 +31,33 @@ from vpp.wording.words import (
 MOST_NOTES = 4
 LONGEST = 240
 """Characters of a reason beside the headline; the table has all of it."""
-NO_NOISE = "It is the particles’ spread alone: the target’s own noise is not included."
 
 
-def vote_html(
-    vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None, n_classes: int = 2
-) -> str:
-    """Headline, bar or numbers, certainty, and the dissenters.
-
-    scale, decimals: standard deviation of the training targets, and their decimals.
-    """
-    parts = [saying(headline(vote, is_weighted=is_weighted, scale=scale, decimals=decimals))]
+def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
+    """Headline, bar or numbers, certainty, and the dissenters. dataset: the run's."""
+    parts = [saying(headline(vote, dataset, is_weighted=is_weighted))]
     if vote.is_label and vote.voices and len(vote.said) > 1:
         parts.append(votes(vote.shares, vote.abstained))
     elif vote.interval and len(vote.said) > 1:
-        parts.append(strip(_metrics(vote, is_weighted=is_weighted, scale=scale, decimals=decimals)))
-    parts.append(caption(sure_sentence(vote, scale=scale, n_classes=n_classes)))
+        parts.append(strip(_metrics(vote, dataset, is_weighted=is_weighted)))
+    parts.append(caption(sure_sentence(vote, dataset)))
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
     html = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
     return f'<div class="verdict">{html}</div>'
 
 
-def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int | None = None) -> str:
+def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     """`Class 1, with 96 % of the weight behind it.`"""
     if vote.prediction is None:
         return "No particle gave a readable answer."
     if not vote.voices:
         return "No particle with weight gave a readable answer."
+    decimals = dataset.target_decimals
     named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
-        doubtful = "I don’t know; about " if vote.agreement(scale) == 0 else ""
+        doubtful = "I don’t know; about " if vote.agreement(target_spread(dataset)) == 0 else ""
         mean = "the weighted mean" if is_weighted else "the mean"
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
     backers = sum(prediction.value == vote.prediction for prediction in vote.said)
@@ -76,21 +71,27 @@ def headline(vote: Vote, *, is_weighted: bool, scale: float = 0.0, decimals: int
     return f"{named}, with {behind} behind it."
 
 
-def sure_sentence(vote: Vote, *, scale: float = 0.0, n_classes: int = 2) -> str:
+def sure_sentence(vote: Vote, dataset: Dataset) -> str:
     """Sentence on how far the particles agree, with the number and its scale."""
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
         return "There is no answer to count. What each of them said is in the table."
+    scale = target_spread(dataset)
     agreement = vote.agreement(scale)
     if agreement == 3:
-        return _unanimous(vote)
+        n = f"{in_words(len(vote.voices))} of {in_words(len(vote.said))}"
+        silent = f"; {percent(vote.abstained)} of the weight gave no answer" if vote.abstained > 0 else ""
+        return f"All particles that hold weight and answered agree ({n}){silent}."
     how = ("They differ too much for an answer", "They are divided", "Nearly all agree")[agreement]
     if vote.is_label:
-        most = math.log2(max(2, n_classes))
+        most = math.log2(max(2, len(dataset.classes)))
         return f"{how}: vote entropy {fixed(vote.doubt)} bits, where 0 is unanimous and {fixed(most)} an even split."
     beside = f", where the training targets spread by {number(scale)}" if scale else ""
-    return f"{how}: a spread of {number(vote.doubt)}{beside}. {NO_NOISE}"
+    return (
+        f"{how}: a spread of {number(vote.doubt)}{beside}. It is the particles’ spread alone: the target’s own noise "
+        "is not included."
+    )
 
 
 def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
@@ -109,10 +110,9 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
 
     texts: (K,). Particles that hold the same sentence gave the same answer.
     """
-    holders: dict[str, list[int]] = {}
-    for slot in range(len(texts)):
-        holders.setdefault(texts[slot], []).append(slot)
-    heaviest_first = sorted(holders.values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
+    heaviest_first = sorted(
+        slots_by_text(enumerate(texts)).values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots)
+    )
     lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
     head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
     drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
@@ -135,8 +135,9 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
     )
 
 
-def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | None) -> Iterator[Metric]:
-    mean, middle = mean_and_range(vote.prediction, vote.interval, decimals) or ("–", "–")
+def _metrics(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> Iterator[Metric]:
+    mean, middle = mean_and_range(vote.prediction, vote.interval, dataset.target_decimals) or ("–", "–")
+    scale = target_spread(dataset)
     words = f"Of {_answers(len(vote.voices))}."
     yield Metric(name="Weighted mean" if is_weighted else "Mean", value=mean, words=words)
     yield Metric(
@@ -151,12 +152,6 @@ def _metrics(vote: Vote, *, is_weighted: bool, scale: float, decimals: int | Non
 
 def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{in_words(n)} answers"
-
-
-def _unanimous(vote: Vote) -> str:
-    n = len(vote.voices)
-    agree = f"All particles that hold weight and answered agree ({in_words(n)} of {in_words(len(vote.said))})"
-    return f"{agree}; {percent(vote.abstained)} of the weight gave no answer." if vote.abstained > 0 else f"{agree}."
 
 
 def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
@@ -182,26 +177,22 @@ def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
 
 
 def outside_html(fields: Sequence[Field], vote: Vote) -> str:
-    """Warning about inputs beyond the training rows; empty if there are none."""
-    notes = list(outside_notes(fields, vote))
+    """Warning about inputs beyond the training rows, `a is 99; the training rows have 1 to 12.`; empty without any."""
+    notes = []
+    for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
+        if cell is None or not field.is_outside(cell):
+            continue
+        if field.kind == "category":
+            notes.append(f"{name} is “{cell}”, which no training row has.")
+        elif is_number(cell):
+            notes.append(f"{name} is {cell}; the training rows have {field.low} to {field.high}.")
+        else:
+            notes.append(f"{name} is “{cell}”, where the training rows have numbers.")
     if not notes:
         return ""
     more = f"And {counted(len(notes) - MOST_NOTES, 'other input')}." if len(notes) > MOST_NOTES else ""
     words = " ".join(filter(None, [*notes[:MOST_NOTES], more, "The sentences were never tested there."]))
     return f'<div class="outside">{badge("uns", "outside the data")}<p>{text(words)}</p></div>'
-
-
-def outside_notes(fields: Sequence[Field], vote: Vote) -> Iterator[str]:
-    """A sentence an input: `a is 99; the training rows have 1 to 12.`"""
-    for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
-        if cell is None or not field.is_outside(cell):
-            continue
-        if field.kind == "category":
-            yield f"{name} is “{cell}”, which no training row has."
-        elif is_number(cell):
-            yield f"{name} is {cell}; the training rows have {field.low} to {field.high}."
-        else:
-            yield f"{name} is “{cell}”, where the training rows have numbers."
 
 
 def known_words(row: Row) -> str:
@@ -227,60 +218,35 @@ MOST_NAMED = 4
 LONGEST_CELL = 60
 
 
-def table_metrics(answers: Sequence[Vote], n_asked: int, *, scale: float = 0.0) -> Iterator[Metric]:
+def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset) -> Iterator[Metric]:
     """Rows answered, rows in doubt, and how far the particles agree."""
-    yield Metric(
-        name="Rows answered", value=integer(len(answers)), scale=f"of {integer(n_asked)}", words="By every particle."
-    )
+    yield count_metric("Rows answered", len(answers), n_asked, "By every particle.")
     if not answers:
         return
     if len(answers[0].said) > 1:
         doubtful = sum(vote.doubt > 0 for vote in answers)
+        scale = target_spread(dataset)
         unsure = sum(vote.agreement(scale) == 0 for vote in answers)
-        yield Metric(
-            name="Uncertain rows",
-            value=integer(doubtful),
-            scale=f"of {integer(len(answers))}",
-            words="Rows on which not all voices agree.",
-        )
-        yield Metric(
-            name="I don’t know",
-            value=integer(unsure),
-            scale=f"of {integer(len(answers))}",
-            words="No clear answer: read the vote.",
-        )
-        yield _mean_doubt(answers)
+        yield count_metric("Uncertain rows", doubtful, len(answers), "Rows on which not all voices agree.")
+        yield count_metric("I don’t know", unsure, len(answers), "No clear answer: read the vote.")
+        meaning = "0 is unanimous." if answers[0].is_label else "Standard deviation of the answers."
+        yield mean_doubt(answers, lambda _: meaning)
     abstained = math.fsum(vote.abstained for vote in answers) / len(answers)
     yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
 
 
-def _mean_doubt(answers: Sequence[Vote]) -> Metric:
-    """Mean over the rows that a particle with weight answered."""
-    is_label = answers[0].is_label
-    name = "Mean vote entropy" if is_label else "Mean spread"
-    mean = finite_mean([vote.doubt for vote in answers])
-    if mean is None:
-        return Metric(name=name, value="–", words="No particle with weight gave a readable answer.")
-    if is_label:
-        return Metric(name=name, value=fixed(mean), scale="bits", words="0 is unanimous.")
-    return Metric(name=name, value=number(mean), words="Standard deviation of the answers.")
-
-
-def preview_html(answers: Sequence[Vote], decimals: int | None = None) -> str:
-    """Table with a line per row: its first inputs, the outcome, and its certainty.
-
-    answers: at least one. decimals: of the training targets.
-    """
+def preview_html(answers: Sequence[Vote], dataset: Dataset) -> str:
+    """Table with a line per row: its first inputs, the outcome, and its certainty. answers: at least one."""
     own = ("weight behind", "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in answers[0].row.inputs]
-    lines = [(str(vote.row.id), *_inputs(vote), *_outcome(vote, decimals)) for vote in answers]
+    lines = []
+    for vote in answers:
+        cells = [cell for _, cell in vote.row.inputs[:MOST_INPUTS]]
+        shown = ("missing" if cell is None else cut(cell, LONGEST_CELL) for cell in cells)
+        lines.append((str(vote.row.id), *shown, *_outcome(vote, dataset.target_decimals)))
     more = counted(len(names) - MOST_INPUTS, "more input")
     rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
     return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest
-
-
-def _inputs(vote: Vote) -> list[str]:
-    return ["missing" if cell is None else cut(cell, LONGEST_CELL) for _, cell in vote.row.inputs[:MOST_INPUTS]]
 
 
 def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:

@@ -22,7 +22,8 @@ def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str
     seen = {name: steps_numbered(view.total_steps, width, has_end=has_end) for name, width in WIDTHS.items()}
     numbers = [_number(step, view.total_steps, seen, is_shown=step == shown) for step in range(view.total_steps)]
     if has_end:
-        bars.append(_drawn(_end_height(view), " now" if shown is None else ""))
+        height = ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else 1.0
+        bars.append(_drawn(height, " now" if shown is None else ""))
         numbers.append(f'<div class="n {" ".join(WIDTHS)}{" now" if shown is None else ""}">end</div>')
     style, kind = f"--n:{len(bars)}", "band ended" if has_end else "band"
     body = "".join((*bars, *numbers))
@@ -38,10 +39,6 @@ def _bar(at: StepView | None, *, is_shown: bool) -> str:
 
 def _drawn(height: float, kinds: str) -> str:
     return f'<div class="b done{kinds}"><u style="--e:{height:.3f}"></u></div>'
-
-
-def _end_height(view: RunView) -> float:
-    return ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else 1.0
 
 
 def steps_numbered(total: int, width: int, *, has_end: bool) -> frozenset[int]:
@@ -63,15 +60,10 @@ def _number(step: int, total: int, seen: Mapping[str, frozenset[int]], *, is_sho
 
 
 def _label(view: RunView) -> str:
-    resampled = ", ".join(map(str, resampled_at(view))) or "no step"
+    changes = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
+    sizes = "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in changes if steps)
     if not view.ess_by_step:
         done = sum(at.step >= 0 for at in view.finished_steps)
-        return f"{done} of {view.total_steps} steps are complete{_size_changes(view)}"
-    last = view.ess_by_step[-1]
-    return f"Effective sample size by step, {last:.1f} at the last; resampled at {resampled}{_size_changes(view)}"
-
-
-def _size_changes(view: RunView) -> str:
-    """Sentence part with the steps at which K grew and shrank; empty if it never did."""
-    changes = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
-    return "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in changes if steps)
+        return f"{done} of {view.total_steps} steps are complete{sizes}"
+    resampled = ", ".join(map(str, resampled_at(view))) or "no step"
+    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}{sizes}"

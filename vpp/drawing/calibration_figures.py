@@ -2,13 +2,13 @@
 
 import math
 
-from vpp.drawing.chart import Chart
+from vpp.drawing.chart import Chart, empty_chart
 from vpp.drawing.figures import Figure
 from vpp.drawing.trust import order_verdict
 from vpp.inspection.reliability import SpreadReliability, VoteReliability
-from vpp.posterior.calibration import BINS, Bin, RiskCoverage
-from vpp.wording.theme import INK, Mode, template
-from vpp.wording.words import counted, fixed, integer, number, percent, wilson
+from vpp.posterior.calibration import BINS, RiskCoverage
+from vpp.wording.theme import INK, Mode
+from vpp.wording.words import counted, fixed, integer, interval_text, number, percent, wilson
 
 HEIGHT = 280
 TENTHS = tuple(k / 10 for k in range(1, 11))
@@ -21,14 +21,16 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
     """Error if only the most certain rows are answered, beside a random order."""
     n, c = len(curve.risk), INK[mode]
     shares = [i / n for i in range(1, n + 1)]
-    top = _top(curve.risk)
-    chart = _chart(mode)
+    top = max((risk for risk in curve.risk if math.isfinite(risk)), default=0.0) or 1.0
+    chart = empty_chart(mode, HEIGHT)
     chart.update_xaxes(range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     chart.update_yaxes(range=[-0.03 * top, 1.18 * top], tickformat=".2~%" if is_label else ".3~g", nticks=4)
-    _line(chart, [0, 1], [curve.area_random] * 2, color=c["ink-3"], dash="dash")
+    # The name is above the line, or below it where the curve begins above.
+    shift = 10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10
+    _dashed_line(chart, mode, (curve.area_random, curve.area_random), name="random order", at=0.01, shift=shift)
     chart.add_scatter(
         x=shares,
-        y=_drawn(curve.risk),
+        y=[risk if math.isfinite(risk) else None for risk in curve.risk],
         mode="lines" if n > 1 else "markers",
         line={"color": c["ink"], "width": 1.8, "shape": "vh"},
         marker={"color": c["ink"]},
@@ -37,7 +39,6 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
         + "<extra></extra>",
     )
-    _name_line(chart, "random order", (0.01, curve.area_random), mode=mode, shift=_clear(curve))
     shown = _percent if is_label else number
     return Figure(
         chart=chart,
@@ -45,12 +46,6 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         head=("answered", "rows", "wrong" if is_label else "mean squared error"),
         rows=tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS),
     )
-
-
-def _clear(curve: RiskCoverage) -> int:
-    """Pixels by which the line's name stands above it, or below where the curve begins above."""
-    begin = curve.risk[: curve.rows_at(0.25)]
-    return 10 if max(begin) <= curve.area_random else -10
 
 
 def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
@@ -71,11 +66,10 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
 def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
     """Draw the accuracy of the vote by the winner's share; the number beside a dot counts its rows."""
     c, bins = INK[mode], result.bins
-    chart = _chart(mode)
+    chart = empty_chart(mode, HEIGHT)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
-    _line(chart, [0, 1], [0, 1], color=c["ink-3"], dash="dash")
-    _name_line(chart, "as often right as sure", (0.22, 0.22), mode=mode, shift=-12)
+    _dashed_line(chart, mode, (0, 1), name="as often right as sure", at=0.22, shift=-12)
     ends = [wilson(each.n_right, each.n) for each in bins]
     chart.add_scatter(
         x=[each.confidence for each in bins],
@@ -102,18 +96,16 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
         chart=chart,
         alt=_reliability_alt(result),
         head=("the vote’s share", "rows", "mean share", "right", "95 % interval"),
-        rows=tuple(_bin_row(each) for each in bins),
-    )
-
-
-def _bin_row(each: Bin) -> tuple[str, ...]:
-    low, high = wilson(each.n_right, each.n)
-    return (
-        f"over {percent(each.low)} to {percent(each.high)}",
-        integer(each.n),
-        _percent(each.confidence),
-        f"{_percent(each.accuracy)} ({integer(each.n_right)})",
-        f"{percent(low)} to {percent(high)}",
+        rows=tuple(
+            (
+                f"over {percent(each.low)} to {percent(each.high)}",
+                integer(each.n),
+                _percent(each.confidence),
+                f"{_percent(each.accuracy)} ({integer(each.n_right)})",
+                interval_text(each.n_right, each.n),
+            )
+            for each in bins
+        ),
     )
 
 
@@ -142,7 +134,7 @@ def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
         if math.isfinite(spread) and math.isfinite(error)
     ]
     dots.sort(key=lambda dot: (-dot[1], dot[0]))
-    chart = _chart(mode)
+    chart = empty_chart(mode, HEIGHT)
     chart.update_xaxes(rangemode="tozero", nticks=5, tickformat=".3~g")
     chart.update_yaxes(rangemode="tozero", nticks=4, tickformat=".3~g")
     chart.add_scatter(
@@ -169,27 +161,13 @@ def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:
     return f"Error by spread on {counted(n_shown, 'row')}: rank correlation {rho}{silent}{table}"
 
 
-def _chart(mode: Mode) -> Chart:
-    return Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
-
-
-def _line(chart: Chart, x: list[float], y: list[float], *, color: str, dash: str) -> None:
-    chart.add_scatter(x=x, y=y, mode="lines", line={"color": color, "width": 1, "dash": dash}, hoverinfo="skip")
-
-
-def _name_line(chart: Chart, name: str, at: tuple[float, float], *, mode: Mode, shift: int) -> None:
-    """Write a line's name, beginning at a point of it. shift: pixels upwards."""
-    font = {"size": 12, "color": INK[mode]["ink-3"]}
-    chart.add_annotation(x=at[0], y=at[1], text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
-
-
-def _top(values: tuple[float, ...]) -> float:
-    """Upper end of an axis that begins at 0."""
-    return max((value for value in values if math.isfinite(value)), default=0.0) or 1.0
-
-
-def _drawn(values: tuple[float, ...]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values]
+def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: str, at: float, shift: int) -> None:
+    """Draw a line from x = 0 to x = 1, with its name. ends: y. at: x where the name begins. shift: pixels upwards."""
+    color, (left, right) = INK[mode]["ink-3"], ends
+    line = {"color": color, "width": 1, "dash": "dash"}
+    chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
+    y, font = left + at * (right - left), {"size": 12, "color": color}
+    chart.add_annotation(x=at, y=y, text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
 
 
 def _percent(share: float) -> str:

@@ -1,11 +1,11 @@
 """Parts of a particle's card: its badges (how the text came to be), its score, and the folds of its proposals."""
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import PROMPT, Fold, Hits, Marks, without_seed
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
@@ -16,13 +16,12 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.words import number, particles
+from vpp.wording.words import fixed, number, particles
 
 MOST_ROWS = 6
 """Contradicting rows that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
-REJECTED_AFRESH = "rejected a proposal drawn afresh from the prior"
 
 
 class Prompts(Protocol):
@@ -39,12 +38,8 @@ class History:
     view: RunView
     config: Config
     dataset: Dataset
-    targets: dict[int, Any] = field(init=False)
-    """Target by row id."""
-
-    def __post_init__(self) -> None:
-        rows = (*self.dataset.train, *self.dataset.test)
-        object.__setattr__(self, "targets", {row.id: row.target for row in rows})
+    rows: Mapping[int, Row]
+    """By id."""
 
     def text(self, hypothesis: str) -> str:
         """A hypothesis without the seed sentence."""
@@ -76,6 +71,11 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
     proposed = run.proposal(step, slot)
     if proposed is None:
         return (("same", f"not rewritten at step {step}: only copies are"),)
+    return outcome_marks(run, proposed, step)
+
+
+def outcome_marks(run: History, proposed: Proposed, step: int) -> Marks:
+    """Badge on the outcome of a proposal at a step."""
     return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {step}"),)
 
 
@@ -84,18 +84,14 @@ def _outcome(run: History, proposed: Proposed) -> str:
         return "kept word for word"
     if proposed.why == "unparsable":
         return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
+    fresh = is_fresh(proposed)
     if not proposed.accepted:
-        return REJECTED_AFRESH if is_fresh(proposed) else "kept: the proposal was rejected"
-    return f"{_manner(run, proposed)}{', accepted' if proposed.why == 'likelihood' else ''}"
-
-
-def _manner(run: History, proposed: Proposed) -> str:
-    if is_fresh(proposed):
-        return AFRESH
+        return "rejected a proposal drawn afresh from the prior" if fresh else "kept: the proposal was rejected"
     manner = ""
     if run.config.is_weighted:
         manner = " boldly" if proposed.temperature > run.config.cautious_temperature else " cautiously"
-    return f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+    origin = AFRESH if fresh else f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+    return f"{origin}{', accepted' if proposed.why == 'likelihood' else ''}"
 
 
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
@@ -107,14 +103,6 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
     kept = at.finished and run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
     still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
     return (*spread, *still, *shrunk(at, copies))
-
-
-def decision_marks(run: History, at: StepView, slot: int) -> Marks:
-    """The decision on the slot's proposal."""
-    proposed = at.proposed.get(slot)
-    if proposed is None:
-        return (("same", "waiting for its proposal"),)
-    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {at.step}"),)
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
@@ -132,10 +120,6 @@ def is_fresh(proposed: Proposed | None) -> bool:
     return proposed is not None and proposed.origin == "prior"
 
 
-def _afresh(proposed: Proposed) -> Marks:
-    return (("", AFRESH),) if is_fresh(proposed) else ()
-
-
 def proposal_mark(proposed: Proposed) -> Mark:
     """Mark of a proposal's outcome."""
     if proposed.why == "unparsable":
@@ -145,50 +129,38 @@ def proposal_mark(proposed: Proposed) -> Mark:
     return "acc" if proposed.accepted else "rej"
 
 
-def _unused(proposed: Proposed) -> str:
-    return "refused" if proposed.refused else "unreadable"
-
-
 # Scores
 
 
 def hits_of(run: History, scored: Scored) -> Hits:
     """Right or wrong on each row scored."""
     answers = zip(scored.rows, scored.predictions, strict=True)
-    return tuple([None if value is None else value == run.targets[row] for row, value in answers])
+    return tuple([None if value is None else value == run.rows[row].target for row, value in answers])
 
 
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more = len(scored.rows) > len(places)
-    log_lik = f"log-likelihood {_minus(f'{scored.log_likelihood:.1f}')}"
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    where = "training rows" if is_final else scored_rows(run.config)
+    log_lik = f"log-likelihood {fixed(scored.log_likelihood, 1)}"
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
         every = _error(run, scored, range(len(scored.rows)))
-        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {_where(run, scored)}",) if is_more else ()
+        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {where}",) if is_more else ()
         return (), (*off, *of_all, log_lik)
     all_hits = hits_of(run, scored)
     hits = tuple(all_hits[i] for i in places)
     right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
-    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {_where(run, scored)}",) if is_more else ()
+    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {where}",) if is_more else ()
     return hits, (*right, *of_all, log_lik)
-
-
-def _where(run: History, scored: Scored) -> str:
-    is_final = scored.role == "final" and run.config.final_weights == "train"
-    return "training rows" if is_final else scored_rows(run.config)
 
 
 def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
     """Root mean squared error on some of the rows scored."""
-    targets = [run.targets[scored.rows[i]] for i in places]
+    targets = [run.rows[scored.rows[i]].target for i in places]
     answers = [scored.predictions[i] for i in places]
     return math.sqrt(mean_squared_error(answers, targets, abstention_error=run.dataset.target_range))
-
-
-def _minus(digits: str) -> str:
-    return digits.replace("-", "−")
 
 
 # Folds
@@ -234,8 +206,8 @@ class Folds:
         if proposed.accepted:
             return (replace(judged, name="why", title="why it was accepted"),)
         sentence = self.run.text(proposed.proposal) if proposed.proposal else ""
-        title = "rejected proposal" if proposed.why == "likelihood" else f"{_unused(proposed)} proposal"
-        return (replace(judged, name="rejected", title=title, sentence=sentence),)
+        how = "rejected" if proposed.why == "likelihood" else "refused" if proposed.refused else "unreadable"
+        return (replace(judged, name="rejected", title=f"{how} proposal", sentence=sentence),)
 
     def _asked(self, at: StepView, slot: int) -> Fold:
         """Prompt and answer of the slot's proposal. The prompt is rebuilt, if the journal has what was shown in it."""
@@ -258,11 +230,11 @@ class Folds:
         """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
         proposed = at.proposed[slot]
         notes = (
-            *(words for _, words in _afresh(proposed)),
+            AFRESH if is_fresh(proposed) else "",
             *self._shown(at, proposed),
             *self._contradicting(at, slot),
             " ".join(arithmetic(decision(proposed, at))),
-            *_reason(proposed),
+            f"refused: {proposed.reason}" if proposed.reason and proposed.refused else proposed.reason,
         )
         return tuple(filter(None, notes))
 
@@ -277,12 +249,6 @@ class Folds:
         named = ", ".join([*map(str, wrong[:MOST_ROWS]), *(["…"] if len(wrong) > MOST_ROWS else [])])
         verb = "contradicts" if len(wrong) == 1 else "contradict"
         return (f"{len(wrong)} of {len(hits)} {scored_rows(self.run.config)} {verb} it (rows {named})",)
-
-
-def _reason(proposed: Proposed) -> tuple[str, ...]:
-    if not proposed.reason:
-        return ()
-    return (f"refused: {proposed.reason}" if proposed.refused else proposed.reason,)
 
 
 def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,6 @@
 A card of smc at step t shows the text weighed at t; a card of the other methods the text after the decision of t.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from vpp.data.dataset import Dataset
@@ -12,16 +11,17 @@ from vpp.drawing.card_parts import (
     History,
     Prompts,
     answer_fold,
-    decision_marks,
     fate_marks,
     is_fresh,
     origin_marks,
+    outcome_marks,
     scores,
     shrunk,
 )
 from vpp.drawing.deck import Card, Marks
-from vpp.events import INITIAL_STEP, ParticleDrawn, Scored
-from vpp.inspection.slots import UNCHANGED, Change, changes, place
+from vpp.events import INITIAL_STEP, ParticleDrawn
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.slots import UNCHANGED, Change, changes, place, slots_by_text
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
@@ -45,7 +45,7 @@ class CardMaker:
         """wanted: slots whose prompts are included; None: all."""
         self._view = view
         self._config = config
-        self._run = History(view=view, config=config, dataset=dataset)
+        self._run = History(view=view, config=config, dataset=dataset, rows=rows_by_id(dataset))
         self._folds = Folds(run=self._run, prompts=prompts, wanted=wanted)
 
     def initial(self) -> list[Card]:
@@ -96,13 +96,10 @@ class CardMaker:
         """Changes since the step before, by slot; empty if all count alike."""
         return changes(self._view, step, weights) if self._config.is_weighted else {}
 
-    def _last_scored(self, last: StepView, slot: int, hypothesis: str) -> Scored | None:
-        """Score behind the final weight; else the last step's score of the same text, in any slot."""
-        made = (*last.scored.values(), *last.proposals_scored.values())
-        return self._view.final_scored.get(slot) or next((s for s in made if s.hypothesis == hypothesis), None)
-
     def _last(self, last: StepView, slot: int, hypothesis: str, since: Change, same: Marks) -> Card:
-        scored = self._last_scored(last, slot, hypothesis)
+        made = (*last.scored.values(), *last.proposals_scored.values())
+        # The score behind the final weight; else the last step's score of the same text, in any slot.
+        scored = self._view.final_scored.get(slot) or next((s for s in made if s.hypothesis == hypothesis), None)
         hits, rail = scores(self._run, last, scored) if scored else ((), ("not scored",))
         return Card(
             slot=slot,
@@ -140,12 +137,14 @@ class CardMaker:
         shown = proposed.proposal if taken and proposed and proposed.proposal else view.scored[slot].hypothesis
         hits, rail = scores(self._run, view, scored) if scored.hypothesis == shown else ((), ("not scored yet",))
         size = len(self._view.steps[view.step - 1].population)
+        waiting: Marks = (("same", "waiting for its proposal"),)
+        decision = outcome_marks(self._run, proposed, view.step) if proposed else waiting
         return Card(
             slot=slot,
             weight=1 / size,
             sentence=self._run.text(shown),
             parent=self._run.text(view.scored[slot].hypothesis) if taken and not is_fresh(proposed) else None,
-            marks=(*((NEW,) if taken else ()), *decision_marks(self._run, view, slot), *shrunk(view, (slot,))),
+            marks=(*((NEW,) if taken else ()), *decision, *shrunk(view, (slot,))),
             hits=hits,
             rail=rail,
             folds=self._folds.judged(view, slot),
@@ -163,9 +162,7 @@ def _came(since: Change, step: int) -> Marks:
 
 def _same_words(hypotheses: Mapping[int, str]) -> Mapping[int, Marks]:
     """Badges naming the other slots with the same text, by slot. hypotheses: ids by slot."""
-    slots: dict[str, list[int]] = defaultdict(list)
-    for slot, hypothesis in hypotheses.items():
-        slots[hypothesis].append(slot)
+    slots = slots_by_text(hypotheses.items())
     twins = {slot: [k for k in slots[hypothesis] if k != slot] for slot, hypothesis in hypotheses.items()}
     return {slot: (("", f"same words as {particles(others)}"),) if others else () for slot, others in twins.items()}
 

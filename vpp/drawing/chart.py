@@ -1,11 +1,18 @@
 """A Plotly figure as plain JSON, without Plotly's slow check of each property."""
 
 from base64 import b64encode
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+
+from vpp.wording.theme import Mode, template
+
+
+def empty_chart(mode: Mode, height: int, **layout: Any) -> "Chart":
+    """Chart without traces. height: in pixels."""
+    return Chart(layout={"template": template(mode), "height": height, "uirevision": "kept", **layout})
 
 
 class Chart(go.Figure):  # type: ignore[misc]
@@ -33,10 +40,6 @@ class Chart(go.Figure):  # type: ignore[misc]
         """Layout as a Plotly object. Raises ValueError for an unknown property."""
         return go.Figure(self._json).layout
 
-    def axis(self, name: str) -> dict[str, Any]:
-        """Properties set on `xaxis` or `yaxis`."""
-        return cast(dict[str, Any], self._json["layout"].setdefault(name, {}))
-
     def update_xaxes(self, **properties: Any) -> None:
         """Set properties of the x axis; None removes one."""
         self._set("xaxis", properties)
@@ -50,8 +53,13 @@ class Chart(go.Figure):  # type: ignore[misc]
         self._json["data"].append({"type": "scatter", **properties})
 
     def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
-        """Add a heatmap. z: (rows, columns), sent as bytes; NaN is an empty cell."""
-        self._json["data"].append({"type": "heatmap", "z": _bytes(z), **properties})
+        """Add a heatmap. z: (rows, columns), NaN for an empty cell.
+
+        It is sent in Plotly's binary form: a fifth of the bytes of a list, and much faster to write.
+        """
+        data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
+        sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
+        self._json["data"].append({"type": "heatmap", "z": sent, **properties})
 
     def add_annotation(self, **properties: Any) -> None:
         """Add a text at a place."""
@@ -64,11 +72,5 @@ class Chart(go.Figure):  # type: ignore[misc]
         return Chart(self._json["data"], {**layout, **cut})
 
     def _set(self, name: str, properties: dict[str, Any]) -> None:
-        axis = {**self.axis(name), **properties}
+        axis = {**self._json["layout"].get(name, {}), **properties}
         self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}
-
-
-def _bytes(z: NDArray[np.float32]) -> dict[str, str]:
-    """Array in Plotly's binary form: a fifth of the bytes of a list, and much faster to write."""
-    data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
-    return {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}

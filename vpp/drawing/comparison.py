@@ -1,8 +1,7 @@
 """Runs side by side, in words and HTML. Runs go by a letter; their names are text from outside and escaped here."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
@@ -84,7 +83,11 @@ def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds 
         return f"The test rows of {reference} are not evaluated yet, so the runs cannot be compared."
     others = [place for place in comparison.comparable if place != comparison.reference]
     if not others:
-        return f"{_reached(reference, base)}{_beside_simple(simple)}."
+        alone = _reached(reference, base)
+        if simple is None:
+            return f"{alone}."
+        model = simple.best
+        return f"{alone}; the best simple baseline, {MODEL_NAMES[model.name]}, {_count(model.score)}."
     if len({_error(comparison, place) for place in comparison.comparable}) == 1 and len(others) > 1:
         return f"{_reached(f'Each of {in_words(len(others) + 1)} runs', base)}."
     best = min(others, key=lambda place: _error(comparison, place))
@@ -92,7 +95,7 @@ def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds 
     if own is None or difference is None:
         return f"{_reached(reference, base)}."
     lead = f"Of {in_words(len(others) + 1)} runs on the same test rows: " if len(others) > 1 else ""
-    both = f"{lead}{_reached(CODES[best], own)}; {_briefly(reference, base)}."
+    both = f"{lead}{_reached(CODES[best], own)}; {reference}, the reference, {_count(base.score)}."
     return f"{both} {difference_sentence(CODES[best], difference, at=at)}"
 
 
@@ -107,19 +110,8 @@ def _reached(who: str, own: Standing) -> str:
     return f"{who} has a mean squared error of {score_text(own.score)} on {counted(own.score.n, 'test row')}"
 
 
-def _briefly(who: str, own: Standing) -> str:
-    return f"{who}, the reference, {_count(own.score)}"
-
-
 def _count(score: Score) -> str:
     return integer(score.n_correct) if score.n_correct is not None else score_text(score)
-
-
-def _beside_simple(simple: Baselines | None) -> str:
-    if simple is None:
-        return ""
-    best = simple.best
-    return f"; the best simple baseline, {MODEL_NAMES[best.name]}, {_count(best.score)}"
 
 
 def difference_sentence(who: str, difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
@@ -163,29 +155,24 @@ def _digits(value: float, is_label: bool) -> str:
 # The table of standings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """A run or a simple model on the reference's test rows."""
-
-    code: str
-    name: str
-    about: str
-    standing: Standing
-    difference: PairedDifference | None
-    """Against the reference; None for the reference itself."""
-
-
 def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
     """Runs with the reference's test rows, then the simple models: metric, interval, difference from the reference."""
     base = comparison.standings[comparison.reference]
     if base is None:
         return ""
     is_label, reference = base.score.n_correct is not None, CODES[comparison.reference]
-    lines = [*_run_lines(comparison), *_model_lines(comparison, base, simple)]
+    rows = []
+    for place in comparison.comparable:
+        run, own = comparison.runs[place], comparison.standings[place]
+        if own is not None:
+            name = named(CODES[place], run.snapshot.spec.name, run_words(run))
+            rows.append(f"<tr>{_standing_cells(name, own, comparison.difference(place), at)}</tr>")
+    for model in simple.models if simple else ():
+        name, own = named("", model_name(model), model.about), standing_of(model, comparison.base.dataset)
+        rows.append(f'<tr class="simple">{_standing_cells(name, own, against(own, base), at)}</tr>')
     metric = ("test accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
     head = ("run or model", *metric, f"against {reference}", "better, worse", "p")
-    body = "".join(_standing_row(line, is_label, at) for line in lines)
-    return _versus("Standings", head, body)
+    return _versus("Standings", head, "".join(rows))
 
 
 def _versus(name: str, head: Sequence[str], body: str) -> str:
@@ -201,52 +188,28 @@ def grid(kind: str, name: str, head: str, body: str) -> str:
     return scrolling(f'<table class="t {kind}">{rows}</table>', name)
 
 
-def _run_lines(comparison: Comparison) -> Iterator[_Line]:
-    for place in comparison.comparable:
-        run, own = comparison.runs[place], comparison.standings[place]
-        if own is not None:
-            yield _Line(
-                code=CODES[place],
-                name=run.snapshot.spec.name,
-                about=run_words(run),
-                standing=own,
-                difference=comparison.difference(place),
-            )
-
-
-def _model_lines(comparison: Comparison, base: Standing, simple: Baselines | None) -> Iterator[_Line]:
-    for model in simple.models if simple else ():
-        own = standing_of(model, comparison.base.dataset)
-        yield _Line(code="", name=model_name(model), about=model.about, standing=own, difference=against(own, base))
-
-
-def _standing_row(line: _Line, is_label: bool, at: Thresholds) -> str:
-    difference = line.difference
+def _standing_cells(name: str, own: Standing, difference: PairedDifference | None, at: Thresholds) -> str:
+    """Cells of a run or a simple model. difference: from the reference; None for the reference itself."""
     if difference is None:
         ending = '<td class="r cap" colspan="3">the reference</td>'
     else:
+        # Without a row that tells the two apart there is no verdict.
+        is_told_apart = difference.better + difference.worse > 0
+        chance = chance_verdict(difference.p, at=at).removesuffix(" on these rows") if is_told_apart else ""
+        change = change_text(difference, is_label=own.score.n_correct is not None)
         ending = (
-            f'<td class="r">{text(change_text(difference, is_label=is_label))}</td>'
-            f'<td class="r">{integer(difference.better)}, {integer(difference.worse)}</td>'
-            f'<td class="r">{text(p_text(difference.p))}<span class="cap">{text(_chance(difference, at))}</span></td>'
+            f'{_right(change)}<td class="r">{integer(difference.better)}, {integer(difference.worse)}</td>'
+            f'<td class="r">{text(p_text(difference.p))}<span class="cap">{text(chance)}</span></td>'
         )
-    kind = "" if line.code else ' class="simple"'
     return (
-        f'<tr{kind}><th scope="row">{named(line.code, line.name, line.about)}</th>'
-        f'<td class="r"><b>{text(score_text(line.standing.score))}</b>{_beside(line.standing)}</td>'
-        f'<td class="r">{text(range_text(line.standing))}</td>{ending}</tr>'
+        f'<th scope="row">{name}</th><td class="r"><b>{text(score_text(own.score))}</b>{_beside(own)}</td>'
+        f"{_right(range_text(own))}{ending}"
     )
 
 
 def _beside(own: Standing) -> str:
     """The other figures of the same answers, under the metric."""
     return f'<span class="cap">{text(other_scores_text(own.score))}</span>'
-
-
-def _chance(difference: PairedDifference, at: Thresholds) -> str:
-    """`no more than chance`, under a p; empty where no row tells the two apart."""
-    words = chance_verdict(difference.p, at=at).removesuffix(" on these rows")
-    return words if difference.better + difference.worse else ""
 
 
 def named(code: str, name: str, about: str = "") -> str:

@@ -81,20 +81,17 @@ def card_html(card: Card) -> str:
     shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
     marks, folds = "".join(badge(*mark) for mark in card.marks), "".join(map(_fold, card.folds))
     sentence, before = reworded(card.parent, card.sentence)
+    # The words up and down are for screen readers alone.
+    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
+    moved = f'<span class="moved">{changes}</span>' if changes else ""
     label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
     return (
         f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
         f'<div class="slot"><span class="wt num">{text(shown)}</span><span class="k">particle {card.slot}</span>'
-        f"{_moved(card)}</div>"
+        f"{moved}</div>"
         f'<div>{sentence}<div class="foot">{marks}{before}{folds}</div></div>'
         f'<div class="rail">{_rail(card)}</div></article>'
     )
-
-
-def _moved(card: Card) -> str:
-    """Changes of weight and place; the words up and down are for screen readers alone."""
-    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
-    return f'<span class="moved">{changes}</span>' if changes else ""
 
 
 def reworded(before: str | None, sentence: str) -> tuple[str, str]:
@@ -126,17 +123,12 @@ def _raw(part: Fold, title: str, words: str | None) -> str:
 
 
 def _rail(card: Card) -> str:
+    """Facts at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
     first, *others = card.rail or ("",)
     facts = "".join(f"<span>{text(fact)}</span>" for fact in others)
-    return f"<span>{text(first)}</span>{squares(card.hits, first)}{facts}"
-
-
-def squares(hits: Sequence[bool | None], label: str) -> str:
-    """Batch rows: filled right, crossed wrong, hatched abstained."""
-    if not hits:
-        return ""
-    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
-    return f'<span class="sq" role="img" aria-label="Batch: {text(label)}">{cells}</span>'
+    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in card.hits)
+    batch = f'<span class="sq" role="img" aria-label="Batch: {text(first)}">{cells}</span>' if cells else ""
+    return f"<span>{text(first)}</span>{batch}{facts}"
 
 
 def mark_legend(config: Config) -> str:

@@ -62,10 +62,14 @@ def _idea(idea: SharedIdea, runs: Mapping[int, Candidate]) -> str:
         f'<p class="num"><b class="code">{CODES[place]}</b> {weight_text(_whole(holding.weight))}</p>'
         for place, holding in idea.by_run.items()
     )
+    score = idea.score
+    result = f"test MSE {score_text(score)}"
+    if score.n_correct is not None:
+        result = f"{integer(score.n_correct)} of {counted(score.n, 'test row')} right"
     held = listed([f"{counted(h.n_particles, 'particle')} of {CODES[place]}" for place, h in idea.by_run.items()])
     return (
         f'<article class="out"><div>{weights}</div><div><p class="hyp">{text(sentence)}</p>{_wordings(idea)}</div>'
-        f'<div class="why"><p>{text(_idea_score(idea))}</p><p class="cap">{text(held)}</p></div></article>'
+        f'<div class="why"><p>{text(result)}</p><p class="cap">{text(held)}</p></div></article>'
     )
 
 
@@ -78,12 +82,6 @@ def _wordings(idea: SharedIdea) -> str:
     return f'<p class="cap">The heaviest of {text(counts)}.</p>'
 
 
-def _idea_score(idea: SharedIdea) -> str:
-    if idea.score.n_correct is not None:
-        return f"{integer(idea.score.n_correct)} of {counted(idea.score.n, 'test row')} right"
-    return f"test MSE {score_text(idea.score)}"
-
-
 # Points on which they differ
 
 
@@ -92,10 +90,13 @@ def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimal
 
     decimals: of the training targets.
     """
-    head = "".join(f'<th scope="col">{text(words)}</th>' for words in ("row", "inputs", "true"))
-    head += "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
+    head = "".join(f'<th scope="col">{words}</th>' for words in ("row", "inputs", "true")) + _letters(places)
     body = "".join(_point(point, decimals) for point in points)
     return grid("points", "Points on which they differ", head, body)
+
+
+def _letters(places: Sequence[int]) -> str:
+    return "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
 
 
 def _point(point: DifferingPoint, decimals: int | None) -> str:
@@ -156,9 +157,7 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
     """A line a condition, grouped by kind; what is not as in the reference is set bold."""
-    head = '<th scope="col">condition</th>' + "".join(
-        f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
-    )
+    head = f'<th scope="col">condition</th>{_letters(places)}'
     body, kind = [], ""
     for each in conditions:
         if each.kind != kind:
@@ -174,14 +173,10 @@ def _condition(each: Compared, reference: int) -> str:
     base, missing = each.values[reference], "not used" if each.kind == "options" else "not known"
     shown = [(text(value) or "–" if value is not None else missing, value == base) for value in each.values]
     cells = "".join(f"<td>{words if is_same else f'<b>{words}</b>'}</td>" for words, is_same in shown)
-    return f'<tr><th scope="row">{text(condition_name(each))}</th>{cells}</tr>'
-
-
-def condition_name(each: Compared) -> str:
-    """Name of a condition; for an option, its label in the form."""
-    if each.kind == "options":
-        return "Prior, in plain words" if each.name == "prior" else name_of(each.name)
-    return each.name.replace("_", " ")
+    # An option has its label in the form; the prior's label there is a question.
+    name = name_of(each.name) if each.kind == "options" else each.name.replace("_", " ")
+    name = "Prior, in plain words" if (each.kind, each.name) == ("options", "prior") else name
+    return f'<tr><th scope="row">{text(name)}</th>{cells}</tr>'
 
 
 def conditions_sentence(conditions: Sequence[Compared]) -> str:

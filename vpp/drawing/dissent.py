@@ -1,18 +1,19 @@
 """Disagreement of the particles in sentences and numbers: the head of the page and of its matrix."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
 from vpp.inspection.votes import CLEAR
 from vpp.posterior.metric import label_figures, number_figures
-from vpp.posterior.prediction import Value
+from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import other_metrics, voting
-from vpp.wording.markup import Metric
+from vpp.wording.brief import other_metrics, tau_of_weights, voting
+from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import (
     DEFAULTS,
     Thresholds,
@@ -27,24 +28,25 @@ from vpp.wording.words import (
     counted,
     fixed,
     in_words,
-    integer,
     number,
     percent,
     share_sentence,
     uncertain_sentence,
 )
 
-READ = "read the vote before you trust it"
-NOBODY = "Nobody with weight answered any row."
-ALONE = "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
-
 
 def saying(rows: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1:
-        return ALONE
+        return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
     if test.metric == "mse":
-        return _widest(rows[0])
+        # Numbers hardly ever agree to the digit: the widest spread is the news.
+        row, spread = rows[0].row.id, rows[0].doubt
+        if math.isinf(spread):
+            return f"On row {row} nobody with weight gave a readable answer: nothing is known there."
+        if spread == 0:
+            return "Practically all of the weight says the same on every test row."
+        return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = [point for point in rows if point.is_uncertain]
     return " ".join((uncertain_sentence(len(doubtful), len(rows)), *_by_weight(doubtful, at.well_backed)))
 
@@ -56,7 +58,8 @@ def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
     if n and not weak:
         yield f"On {_of_them(n, n)} at least {share} of the weight backs the answer."
     elif weak:
-        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {READ}."
+        trust = "read the vote before you trust it"
+        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {trust}."
     if unknown:
         yield f"On {_of_them(unknown, n)} less than two thirds does, and the answer is “I don’t know”."
 
@@ -66,15 +69,6 @@ def _of_them(some: int, n: int) -> str:
     if some == n:
         return "it" if n == 1 else "each of them"
     return f"{in_words(some)} of them"
-
-
-def _widest(widest: Point) -> str:
-    """Sentence on the widest spread: numbers hardly ever agree to the digit."""
-    if math.isinf(widest.doubt):
-        return f"On row {widest.row.id} nobody with weight gave a readable answer: nothing is known there."
-    if widest.doubt == 0:
-        return "Practically all of the weight says the same on every test row."
-    return f"The answers spread most on row {widest.row.id}: a standard deviation of {number(widest.doubt)}."
 
 
 def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
@@ -96,96 +90,57 @@ def order_words(test: Evaluated) -> str:
     return f"most uncertain first · {'columns by number: each counts alike' if are_equal else 'columns by weight'}"
 
 
-def vote_strip(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> list[Metric]:
-    """Figures for a classification. rows: at least one point."""
-    n, weak = len(rows), len(weakly_backed(rows, below=at.well_backed))
-    uncertain = sum(point.is_uncertain for point in rows)
-    right = sum(not point.is_wrong for point in rows)
-    return [
-        Metric(
-            name="Uncertain points",
-            value=integer(uncertain),
-            scale=f"of {integer(n)}",
-            words=f"{percent(uncertain / n)} of the rows have a dissenting voice, however light.",
-        ),
-        Metric(
-            name="Weakly backed",
-            value=integer(weak),
-            scale=f"of {integer(n)}",
-            words=f"{'There' if weak else 'Nowhere'} less than {percent(at.well_backed)} of the weight is behind the "
-            f"answer{': read the vote' if weak else ''}.",
-        ),
-        _entropy(rows),
-        _abstained(rows, at),
-        Metric(
-            name="Vote accuracy",
-            value=percent(test.value, 1),
-            words=f"{_of(config, len(test.weights), 'vote')}. {share_sentence(right, n, 'test rows')}",
-        ),
-        *other_metrics(label_figures([point.prediction for point in rows], _truths(rows))),
-    ]
-
-
-def finite_mean(doubts: Sequence[float]) -> float | None:
-    """Mean of the finite values; None if there are none. Doubt is infinite where no particle with weight answered."""
-    finite = [doubt for doubt in doubts if math.isfinite(doubt)]
-    return math.fsum(finite) / len(finite) if finite else None
-
-
-def _entropy(rows: Sequence[Point]) -> Metric:
-    mean = finite_mean([point.doubt for point in rows])
-    if mean is None:
-        return Metric(name="Mean vote entropy", value="–", words=NOBODY)
-    return Metric(name="Mean vote entropy", value=fixed(mean), scale="bits", words=entropy_verdict(mean))
-
-
-def number_strip(
-    rows: Sequence[Point],
-    test: Evaluated,
-    config: Config,
-    *,
-    abstention_error: float,
-    tau: float | None = None,
-    at: Thresholds = DEFAULTS,
+def metrics(
+    rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset: Dataset, *, at: Thresholds = DEFAULTS
 ) -> list[Metric]:
-    """Figures for a regression. rows: at least one point. abstention_error: counted for an abstention.
-
-    tau: noise variance, if it decides weights.
-    """
-    spread = finite_mean([point.doubt for point in rows])
-    truths = [float(point.row.target or 0.0) for point in rows]
+    """Figures of an evaluation. rows: at least one point."""
+    config, size, n = snapshot.spec.config, len(test.weights), len(rows)
+    predictions, truths = [point.prediction for point in rows], [point.row.target or 0.0 for point in rows]
+    silent, asked = sum(vote is None for point in rows for vote in point.votes), sum(len(point.votes) for point in rows)
+    abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
+    if dataset.task == "regression":
+        tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
+        error = f"{_of(config, size, 'mean')}. {miss}"
+        others = number_figures(predictions, truths, abstention_error=dataset.target_range)
+        return [
+            Metric(name="Mean squared error", value=number(test.value), words=error),
+            mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
+            abstained,
+            *other_metrics(others),
+        ]
+    uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=at.well_backed))
+    dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
+    behind = f"less than {percent(at.well_backed)} of the weight is behind the answer"
+    right = share_sentence(sum(not point.is_wrong for point in rows), n, "test rows")
     return [
-        Metric(
-            name="Mean squared error",
-            value=number(test.value),
-            words=f"{_of(config, len(test.weights), 'mean')}. {miss_verdict(test.value, truths)}",
-        ),
-        Metric(
-            name="Mean spread",
-            value="–" if spread is None else number(spread),
-            words=NOBODY if spread is None else spread_verdict(spread, test.value, tau),
-        ),
-        _abstained(rows, at),
-        *other_metrics(
-            number_figures([point.prediction for point in rows], _truths(rows), abstention_error=abstention_error)
-        ),
+        count_metric("Uncertain points", uncertain, n, dissent),
+        count_metric("Weakly backed", weak, n, f"There {behind}: read the vote." if weak else f"Nowhere {behind}."),
+        mean_doubt(rows, entropy_verdict),
+        abstained,
+        Metric(name="Vote accuracy", value=percent(test.value, 1), words=f"{_of(config, size, 'vote')}. {right}"),
+        *other_metrics(label_figures(predictions, truths)),
     ]
 
 
-def _truths(rows: Sequence[Point]) -> list[Value]:
-    return [point.row.target for point in rows if point.row.target is not None]
+def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric:
+    """Mean vote entropy, or mean spread, of the rows that a particle with weight answered; doubt of others is infinite.
+
+    rows: at least one. verdict: sentence on the mean.
+    """
+    is_label = rows[0].is_label
+    name = "Mean vote entropy" if is_label else "Mean spread"
+    finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
+    if not finite:
+        return Metric(name=name, value="–", words="No particle with weight answered any row.")
+    mean = math.fsum(finite) / len(finite)
+    if is_label:
+        return Metric(name=name, value=fixed(mean), scale="bits", words=verdict(mean))
+    return Metric(name=name, value=number(mean), words=verdict(mean))
 
 
 def _of(config: Config, size: int, average: str) -> str:
     kind = voting(config, size)
     return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
-
-
-def _abstained(rows: Sequence[Point], at: Thresholds) -> Metric:
-    silent = sum(vote is None for point in rows for vote in point.votes)
-    asked = sum(len(point.votes) for point in rows)
-    words = abstention_verdict(silent, asked, at=at)
-    return Metric(name="Abstained", value=integer(silent), scale=f"of {integer(asked)}", words=words)
 
 
 def vote_legend(labels: Sequence[str]) -> str:

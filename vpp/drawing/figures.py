@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from vpp.drawing.chart import Chart
+from vpp.drawing.chart import Chart, empty_chart
 from vpp.inspection.slots import why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView, size_by_step
-from vpp.wording.theme import INK, Mode, template
+from vpp.wording.progress import BatchErrors
+from vpp.wording.theme import INK, Mode
 from vpp.wording.words import fixed, number, weight_text
 
 HEIGHT = 240
@@ -48,7 +49,7 @@ class Figure:
 
 def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
     """Empty chart: steps from left to right, 0 to `top` upwards."""
-    chart = Chart(layout={"template": template(mode), "height": HEIGHT, "uirevision": "kept"})
+    chart = empty_chart(mode, HEIGHT)
     last = max(1, view.total_steps - 1)
     # Room for a line of ticks and short names is there: with `automargin` Plotly lays a chart out twice.
     chart.update_xaxes(range=[-0.6, last + 0.6], tickvals=step_ticks(last), automargin=False)
@@ -120,17 +121,15 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
         # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
         _name_point(chart, steps[-1], ess[-1], mode)
     resampled = {step for step, _ in rings}
-    return Figure(
-        chart=chart,
-        alt=_ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k)
-        + (f"; {fixed(end, 1)} of {view.size} at the end" if end is not None else ""),
-        head=("step", "ESS", "of K", "resampled"),
-        rows=tuple(
-            (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
-            for v, e in zip(weighed, ess, strict=True)
-        )
-        + ((("end", f"{end:.2f}", str(view.size), ""),) if end is not None else ()),
-    )
+    alt = _ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k)
+    rows = [
+        (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
+        for v, e in zip(weighed, ess, strict=True)
+    ]
+    if end is not None:
+        alt += f"; {fixed(end, 1)} of {view.size} at the end"
+        rows.append(("end", f"{end:.2f}", str(view.size), ""))
+    return Figure(chart=chart, alt=alt, head=("step", "ESS", "of K", "resampled"), rows=tuple(rows))
 
 
 def end_ess(view: RunView) -> float | None:
@@ -145,6 +144,7 @@ def end_ess(view: RunView) -> float | None:
 def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
     """Add a separate point after the last step."""
     c, at = INK[mode], _end_place(view)
+    steps = step_ticks(max(1, view.total_steps - 1))
     chart.add_scatter(
         x=[at],
         y=[end],
@@ -153,8 +153,7 @@ def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
         hovertemplate="at the end: ESS %{y:.2f}<extra></extra>",
     )
     _name_point(chart, at, end, mode)
-    ticks = chart.axis("xaxis")["tickvals"]
-    chart.update_xaxes(tickvals=[*ticks, at], ticktext=[*map(str, ticks), "end"])
+    chart.update_xaxes(tickvals=[*steps, at], ticktext=[*map(str, steps), "end"])
 
 
 def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
@@ -222,10 +221,12 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
-    grid = np.full((k, len(steps)), np.nan)
+    grid, rows = np.full((k, len(steps)), np.nan), []
     for v in weighed:
-        if v.reweighted:
-            grid[: len(v.reweighted.weights), v.step] = v.reweighted.weights
+        weights = v.reweighted.weights if v.reweighted else ()
+        grid[: len(weights), v.step] = weights
+        # Cells beyond the step's K are empty.
+        rows.append((str(v.step), *map(weight_text, weights), *[""] * (k - len(weights))))
     chart = _chart(view, mode, top=1, ticks=[])
     chart.add_heatmap(
         z=np.round(grid, DECIMALS).astype(np.float32),
@@ -249,13 +250,8 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         if last
         else "Weight of each particle by step: none yet",
         head=("step", *(f"particle {i}" for i in range(k))),
-        rows=tuple((str(v.step), *_padded(v.reweighted.weights, k)) for v in weighed if v.reweighted),
+        rows=tuple(rows),
     )
-
-
-def _padded(weights: Sequence[float], k: int) -> tuple[str, ...]:
-    """Return a cell per slot; cells beyond the step's K are empty."""
-    return (*map(weight_text, weights), *[""] * (k - len(weights)))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:
@@ -305,7 +301,7 @@ def resized_words(at: StepView) -> str:
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
     """Draw the accepted share of the judged proposals by step."""
-    counted = [(v.step, *v.once("judged", partial(_judged, v))) for v in view.steps.values()]
+    counted = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
     judged = [(step, taken, n) for step, taken, n in counted if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
     chart.update_yaxes(tickformat=".0%")
@@ -321,14 +317,15 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
     )
 
 
-def _judged(at: StepView) -> tuple[int, int]:
+def judged_of(at: StepView) -> tuple[int, int]:
     """Return the numbers of accepted and of judged proposals of a step."""
     judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
     return sum(judged), len(judged)
 
 
-def error_figure(view: RunView, mode: Mode, batch_error: dict[int, float], *, name: str, top: float) -> Figure:
+def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
     """Draw the particles' mean error on each step's batch."""
+    batch_error, name, top = errors.by_step, errors.name, errors.top
     steps = sorted(batch_error)
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     are_wide = name != "wrong" and _are_wide(f"{tick:.3g}" for tick in (top / 2, top))

@@ -8,7 +8,7 @@ from vpp.drawing.card_parts import AFRESH
 from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
-from vpp.inspection.origins import Origin, origins
+from vpp.inspection.origins import origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
 from vpp.wording.words import capitalised, counted, cut, listed, particles, step_words, weight_text
 
@@ -59,7 +59,8 @@ def _living(founders: Sequence[Founder], one: str, many: str) -> str:
 
 def genealogy_alt(family: Genealogy) -> str:
     """Text alternative of the drawing."""
-    resampled = f" Resampled at {_steps(family.resampled_at)}." if family.resampled_at else ""
+    at = family.resampled_at
+    resampled = f" Resampled at step{'' if len(at) == 1 else 's'} {listed(at)}." if at else ""
     drawn = (
         f"Genealogy of {counted(len(family.last), 'particle')}, from the first hypotheses to step {family.last_step}."
     )
@@ -88,10 +89,6 @@ def step_name(step: int) -> str:
     return "the first hypothesis" if step == INITIAL_STEP else f"step {step}"
 
 
-def _steps(steps: Sequence[int]) -> str:
-    return f"step{'' if len(steps) == 1 else 's'} {listed(steps)}"
-
-
 # The table
 
 
@@ -99,15 +96,13 @@ def founders_table(family: Genealogy, *, seed_text: str, is_weighted: bool) -> s
     """Table with a row per founder: living descendants, their weight now, and its first text."""
     weight = ("weight now",) if is_weighted else ()
     head = ("founder", "living descendants", *weight, "what it said first")
-    rows = [_founder_row(each, seed_text, is_weighted=is_weighted) for each in family.founders]
+    rows = []
+    for founder in family.founders:
+        slots = founder.descendants
+        who = f"{len(slots)}: {particles(slots)}" if slots else "none"
+        now = (weight_text(founder.weight),) if is_weighted else ()
+        rows.append((capitalised(founder_name(founder.place)), who, *now, without_seed(founder.text, seed_text)))
     return table(head, rows, right=(2,) if is_weighted else ())
-
-
-def _founder_row(founder: Founder, seed_text: str, *, is_weighted: bool) -> tuple[str, ...]:
-    slots = founder.descendants
-    who = f"{len(slots)}: {particles(slots)}" if slots else "none"
-    weight = (weight_text(founder.weight),) if is_weighted else ()
-    return (capitalised(founder_name(founder.place)), who, *weight, without_seed(founder.text, seed_text))
 
 
 # The drawing
@@ -121,11 +116,15 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
     numbers: dict[str, int] = {}
     columns = [_column(nodes, numbers, is_weighted=is_weighted) for nodes in family.generations]
     most = max(80, min(600, MOST_LETTERS // len(numbers)))
+    # Columns after which lines fork, with the reason.
+    forks = {step: ["resampled"] for step in family.resampled_at}
+    for step in family.shrank_at:
+        forks.setdefault(step, []).append("K fell")
     return {
         "columns": columns,
         "total": max(steps + 1, len(columns)),
         "texts": [cut(without_seed(family.texts[hypothesis], seed_text), most) for hypothesis in numbers],
-        "breaks": _breaks(family),
+        "breaks": [{"column": step - INITIAL_STEP, "words": ", ".join(words)} for step, words in sorted(forks.items())],
         "happened": [*HAPPENED.values()],
         "changing": len(CHANGING),
         "fates": [*FATES.values()],
@@ -137,28 +136,17 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
 def _column(nodes: Sequence[Node], numbers: dict[str, int], *, is_weighted: bool) -> dict[str, Any]:
     """Codes are places in the lists of words; `HAPPENED` begins with what changes a text."""
     happened, fates = [*HAPPENED], [*FATES]
+    weights = [node.weight for node in nodes] if is_weighted else []
     return {
         "texts": [numbers.setdefault(node.hypothesis, len(numbers)) for node in nodes],
         "parents": [-1 if node.parent is None else node.parent for node in nodes],
-        "weights": [_rounded(node.weight) for node in nodes] if is_weighted else None,
+        # To four digits; a weight between 0 and 1 never becomes 0 or 1.
+        "weights": [w if w in (0, 1) else min(max(round(w, 4), 0.0001), 0.9999) for w in weights] or None,
         "happened": "".join(str(happened.index(node.happened)) for node in nodes),
         "alive": "".join(str(int(node.survives)) for node in nodes),
         "fates": "".join(str(fates.index(node.fate)) for node in nodes),
         "afresh": [node.slot for node in nodes if node.is_afresh],
     }
-
-
-def _rounded(weight: float) -> float:
-    """Weight to four digits; a weight between 0 and 1 never becomes 0 or 1."""
-    return weight if weight in (0, 1) else min(max(round(weight, 4), 0.0001), 0.9999)
-
-
-def _breaks(family: Genealogy) -> list[dict[str, Any]]:
-    """Columns after which lines fork, with the reason."""
-    why = {step: ["resampled"] for step in family.resampled_at}
-    for step in family.shrank_at:
-        why.setdefault(step, []).append("K fell")
-    return [{"column": step - INITIAL_STEP, "words": ", ".join(words)} for step, words in sorted(why.items())]
 
 
 # One particle's ancestors
@@ -191,11 +179,15 @@ def ancestry_html(
     changes = n_changes(family, place)
     changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"
     marked = " · underlined: added · struck: removed" if changes else ""
+    said = "".join(
+        f'<li><span class="when">since {step_name(each.step)}</span><span class="hyp">{text(each.sentence)}</span></li>'
+        for each in origins(line, seed_text=seed_text)
+    )
     entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
     return "".join(
         (
             group(f"Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence"),
-            _origins(origins(line, seed_text=seed_text)),
+            f'<ul class="said">{said}</ul>',
             group(f"Its ancestors, from {founder_name(family.at(place).founder)} on"),
             caption(f"Oldest first · {changed}{marked}"),
             f'<ol class="way">{"".join(entries)}</ol>',
@@ -215,14 +207,6 @@ def outcome_sentence(family: Genealogy, place: Place) -> str:
     return f"{capitalised(particles(slots))} of step {family.last_step} {descend} from it."
 
 
-def _origins(sentences: Sequence[Origin]) -> str:
-    rows = "".join(
-        f'<li><span class="when">since {step_name(each.step)}</span><span class="hyp">{text(each.sentence)}</span></li>'
-        for each in sentences
-    )
-    return f'<ul class="said">{rows}</ul>'
-
-
 def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
     """An entry per change; steps without a change share a line, and so do the changes skipped."""
     stretches = _stretches(line)
@@ -231,7 +215,8 @@ def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, ski
     begin = changes[skipped + 1] if skipped > 0 else 1
     yield _change(line[0], "", texts[0], is_weighted=is_weighted)
     if skipped > 0:
-        yield _skipped(skipped, stretches[begin][0].step)
+        words = f"{counted(skipped, 'change')} not shown, before step {stretches[begin][0].step}."
+        yield f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
     for i in range(begin, len(stretches)):
         first = stretches[i][0]
         is_change = first.changed
@@ -246,11 +231,6 @@ def _stretches(line: Sequence[Ancestor]) -> list[list[Ancestor]]:
             stretches.append([])
         stretches[-1].append(each)
     return stretches
-
-
-def _skipped(n: int, until: int) -> str:
-    words = f"{counted(n, 'change')} not shown, before step {until}."
-    return f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
 
 
 def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str:

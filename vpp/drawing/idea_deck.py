@@ -25,15 +25,15 @@ Shown = Literal["heaviest", "shortest"]
 
 def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest") -> str:
     """Ideas by summed weight, or by how many hold them, each with its other wordings folded away."""
-    weights = (held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted) for idea in ideas)
     cards = "".join(
-        _idea(number, idea, weight, seed_text, shown, is_weighted=is_weighted)
-        for number, (idea, weight) in enumerate(zip(ideas, weights, strict=True), start=1)
+        _idea(number, ideas, seed_text, shown, is_weighted=is_weighted) for number in range(1, len(ideas) + 1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
 
 
-def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+    idea = ideas.all[number - 1]
+    weight = held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted)
     first = idea.shortest if shown == "shortest" else idea.wordings[0]
     others = [wording for wording in idea.wordings if wording is not first]
     faint = " faint" if idea.weight < FAINT_BELOW else ""
@@ -51,9 +51,7 @@ def _idea(number: int, idea: Idea, weight: str, seed_text: str, shown: Shown, *,
 
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
-    if not is_weighted:
-        return f"{n}/{ideas.n_particles}"
-    return short_weight(weight)
+    return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
 
 
 def _copy(wording: Wording) -> str:
@@ -63,17 +61,12 @@ def _copy(wording: Wording) -> str:
 def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -> str:
     if not others:
         return ""
-    title = f"{counted(len(others), 'other wording')} with the same answers"
-    wordings = "".join(_wording(wording, seed_text, is_weighted=is_weighted) for wording in others)
-    return fold("wordings", title, wordings)
-
-
-def _wording(wording: Wording, seed_text: str, *, is_weighted: bool) -> str:
-    weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
-    return (
-        f"{hypothesis(without_seed(wording.text, seed_text))}"
-        f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
-    )
+    parts = []
+    for wording in others:
+        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
+        line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
+        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
+    return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
 
 
 def first_seen(wording: Wording) -> str:
@@ -121,8 +114,5 @@ def compared_words(ideas: Ideas) -> str:
 def held_sentence(ideas: Ideas) -> str:
     """`Ten particles hold four ideas`, without an end."""
     k = ideas.n_particles
-    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {_ideas(len(ideas))}"
-
-
-def _ideas(n: int) -> str:
-    return f"{in_words(n)} idea{'' if n == 1 else 's'}"
+    held = f"{in_words(len(ideas))} idea{'' if len(ideas) == 1 else 's'}"
+    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {held}"

@@ -89,11 +89,9 @@ def _texts(n: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A ruled-out text in plain text. It holds text from outside, which the renderers escape."""
+    """Fate of a ruled-out text, in plain text. It holds text from outside, which the renderers escape."""
 
     status: tuple[Mark, str]
-    quote: str
-    """The hypothesis with its seed sentence, or the unreadable answer."""
     history: tuple[str, ...]
     """`last at step 3, particle 1`, how often it was proposed and rejected in the whole run, and at which steps."""
     notes: tuple[str, ...]
@@ -110,7 +108,6 @@ def finding(entry: RuledOut, survivors: Mapping[str, int]) -> Finding:
     mark, words = NOT_DRAWN if lives_on(entry, survivors) else MARKS[entry.reason]
     return Finding(
         status=(mark, "refused" if newest.is_refused else words),
-        quote=entry.text,
         history=tuple(_history(entry)),
         notes=tuple(_notes(entry, survivors)),
         verdict=_verdict(entry),
@@ -119,7 +116,8 @@ def finding(entry: RuledOut, survivors: Mapping[str, int]) -> Finding:
 
 
 def _history(entry: RuledOut) -> Iterator[str]:
-    yield f"{'last at ' if entry.times > 1 else ''}{_at(entry.newest)}"
+    last_at = "last at " if entry.times > 1 else ""
+    yield f"{last_at}{step_words(entry.newest.step)}, {particles(entry.newest.particles)}"
     past, is_plain = entry.past, entry.times == 1 and entry.past.drawn + entry.past.proposed <= 1
     if entry.reason == "unparsable":
         yield from [f"answered {_times(entry.times)}"] if entry.times > 1 else []
@@ -135,11 +133,6 @@ def _history(entry: RuledOut) -> Iterator[str]:
         named = [step_words(step) for step in entry.steps[:MOST_STEPS]]
         left = len(entry.steps) - len(named)
         yield f"in all at {listed([*named, f'{left} more'] if left else named)}"
-
-
-def _at(occasion: Occasion) -> str:
-    """`step 3, particle 1`."""
-    return f"{step_words(occasion.step)}, {particles(occasion.particles)}"
 
 
 def _times(n: int) -> str:
@@ -162,15 +155,11 @@ def _verdict(entry: RuledOut) -> str:
     if entry.reason == "unparsable":
         what = "Refused as no rule for this table" if newest.is_refused else "No hypothesis could be read"
         return f"{what}: {entry.why_unread or 'no reason is recorded'}."
-    if newest.contradictions:
-        return _contradicted(newest, newest.contradictions)
-    return f"No row of {newest.n_rows} speaks against it." if newest.n_rows else ""
-
-
-def _contradicted(occasion: Occasion, rows: Sequence[Contradiction]) -> str:
-    """Sentence on how many rows contradict the text, and on how many of them the other text is right."""
-    n, of = len(rows), counted(occasion.n_rows, "row")
-    other = "the text that stayed" if occasion.weight is None else "the heaviest"
+    rows = newest.contradictions
+    if not rows:
+        return f"No row of {newest.n_rows} speaks against it." if newest.n_rows else ""
+    n, of = len(rows), counted(newest.n_rows, "row")
+    other = "the text that stayed" if newest.weight is None else "the heaviest"
     if isinstance(rows[0].target, float):
         return f"On {integer(n)} of {of} it is further off than {other}."
     decisive = sum(each.is_decisive for each in rows)
@@ -187,7 +176,8 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         return
     if occasion.u is None:
         return
-    proposal, log_u = log_text(occasion.log_likelihood_proposal), _log(occasion.u)
+    proposal = log_text(occasion.log_likelihood_proposal)
+    log_u = math.log(occasion.u) if occasion.u > 0 else -math.inf
     tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
     against = f"against {own} of the text it would replace{tempered}."
     if occasion.log_alpha is not None:
@@ -203,10 +193,6 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
 def log_text(value: float | None) -> str:
     """A natural logarithm."""
     return "not recorded" if value is None else fixed(value)
-
-
-def _log(u: float) -> float:
-    return math.log(u) if u > 0 else -math.inf
 
 
 def answer_text(value: Value | None) -> str:

@@ -1,7 +1,7 @@
 """The disagreement matrix (test rows x particles; light = with the majority, dark = dissent), and one row opened."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -12,6 +12,7 @@ from vpp.inspection.camps import Camp, Column, camps, heaviest_first
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
+from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
 from vpp.wording.word_diff import diff_html, is_rewritten
@@ -75,33 +76,25 @@ class Matrix:
         first = '<th scope="col">row</th><th scope="col">inputs</th>'
         head = f'{first}{columns}<th scope="col">{term(tail)}</th><th scope="col">true</th>'
         signs = codes(self.labels)
-        body = "".join(self._line(point, signs) + self._under(point) for point in shown)
+        body = "".join(self._line(point, signs) for point in shown)
         kind, size = "" if self.labels else " wide", len(self.columns)
         table = (
             f'<table class="mx{kind}" style="--n:{size}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         )
         return CUE + scrolling(table, "Answers, point by point", "mx-wrap")
 
-    def _under(self, point: Point) -> str:
-        """The open row's answers, as wide as the page whatever the table's width."""
-        if not self._is_open(point) or self.opened is None:
-            return ""
-        width, inside = len(self.columns) + 4, self.opened[1]
-        return (
-            f'<tr class="under" data-under="under {point.row.id}"><td colspan="{width}"><div>{inside}</div></td></tr>'
-        )
-
-    def _is_open(self, point: Point) -> bool:
-        return self.opened is not None and self.opened[0] == point.row.id
-
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
+        """A point's row, and under it, if it is open, its answers as wide as the page whatever the table's width."""
         numeric = not self.labels
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
         ending = self._spread(point) if numeric else votes(point.shares, point.abstained)
         wrong = badge("rej", "vote wrong") if point.is_wrong else ""
         truth = self._number(point.row.target) if numeric else str(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
-        row, is_open = point.row.id, self._is_open(point)
+        row, width = point.row.id, len(self.columns) + 4
+        open_row, inside = self.opened or (None, "")
+        is_open = row == open_row
+        under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
         number = (
             f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
             f'aria-label="Row {row}">{row}</button>'
@@ -111,21 +104,19 @@ class Matrix:
             f'<td class="in" title="{text(whole)}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
             f'<td class="tail">{ending}</td><td class="id truth" title="{text(truth)}">{text(truth)} {wrong}</td></tr>'
+            f"{under if is_open else ''}"
         )
 
     def _cell(self, point: Point, vote: Value | None, signs: Mapping[str, str]) -> str:
         if vote is None:
             return '<td class="x ab"><span class="sr">no readable answer</span></td>'
         if not self.labels:
-            return f'<td class="x{self._shade(point, vote)}" title="{text(vote)}">{text(self._number(vote))}</td>'
+            # The further from the mean, the more ink.
+            level = sum(distance(vote, point) > bound * self.unit for bound in SHADES) if self.unit else 0
+            shade = ("", " d1", " d2", " di")[level]
+            return f'<td class="x{shade}" title="{text(vote)}">{text(self._number(vote))}</td>'
         dissent = " di" if vote != point.prediction else ""
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
-
-    def _shade(self, point: Point, vote: Value) -> str:
-        """CSS class of a number: the further from the mean, the more ink."""
-        off = distance(vote, point)
-        level = sum(off > bound * self.unit for bound in SHADES) if self.unit else 0
-        return ("", " d1", " d2", " di")[level]
 
     def _spread(self, point: Point) -> str:
         shown = mean_and_range(point.prediction, point.interval, self.decimals)
@@ -176,28 +167,23 @@ MOST_CAMPS = 4
 """Camps contrasted with the first; a vote of many labels has many."""
 
 
-def point_html(
-    point: Point, test: Evaluated, reasons: Reasons, sentence: Callable[[int], str], decimals: int | None = None
-) -> str:
+def point_html(point: Point, test: Evaluated, reasons: Reasons, view: RunView, decimals: int | None) -> str:
     """Open row: its inputs, the camps' sentences, and each particle's answer and reason.
 
-    sentence: a slot's hypothesis without the seed sentence. decimals: of the training targets.
+    decimals: of the training targets.
     """
+    seed_text = view.started.seed_text if view.started else ""
+    sentences = [without_seed(view.texts[hypothesis], seed_text) for hypothesis in test.hypotheses]
     sides = camps(point, test.weights)
     inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
     answers = answer_rows(point, test, reasons, sides)
     return "".join(
         (
             markup.heading(f"Row {point.row.id}", outcome(point, decimals)),
-            f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentence)}</div>',
+            f'<div class="opened">{markup.table(("input", "value"), inputs)}{contrast_html(sides, sentences)}</div>',
             f'<div class="answers">{markup.table(ANSWERS, answers, right=(1,))}</div>',
         )
     )
-
-
-def sentences(test: Evaluated, texts: Mapping[str, str], seed_text: str) -> Callable[[int], str]:
-    """Return a function from slot to hypothesis without the seed sentence. texts: by hypothesis id."""
-    return lambda slot: without_seed(texts[test.hypotheses[slot]], seed_text)
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
@@ -217,36 +203,33 @@ def answer_rows(point: Point, test: Evaluated, reasons: Reasons, sides: Sequence
     """A row a particle: camp by camp, within them heaviest first, then those without a voice."""
     in_camps = [slot for camp in sides for slot in camp.slots]
     rest = [slot for slot in heaviest_first(test.weights) if slot not in set(in_camps)]
-    return [
-        (
-            str(slot),
-            weight_text(test.weights[slot]),
-            "no readable answer" if point.votes[slot] is None else value_text(point.votes[slot]),
-            _reason(reasons.get((test.hypotheses[slot], point.row.id))),
-        )
-        for slot in (*in_camps, *rest)
-    ]
+    rows: list[tuple[str, ...]] = []
+    for slot in (*in_camps, *rest):
+        vote, prediction = point.votes[slot], reasons.get((test.hypotheses[slot], point.row.id))
+        answer = "no readable answer" if vote is None else value_text(vote)
+        why = (prediction.explanation or prediction.reason or "") if prediction else ""
+        rows.append((str(slot), weight_text(test.weights[slot]), answer, why))
+    return rows
 
 
-def _reason(prediction: Prediction | None) -> str:
-    return (prediction.explanation or prediction.reason or "") if prediction else ""
+def contrast_html(sides: Sequence[Camp], sentences: Sequence[str]) -> str:
+    """The heaviest hypothesis of the first camp, and of each other camp its heaviest, word by word against that.
 
-
-def contrast_html(sides: Sequence[Camp], sentence: Callable[[int], str]) -> str:
-    """The heaviest hypothesis of the first camp, and of each other camp its heaviest, word by word against that."""
+    sentences: by slot, without the seed sentence.
+    """
     if not sides:
         return _alone("Nobody with weight answered: there is nothing to contrast.")
     first, *others = sides
     if not others:
         return _alone(
-            "All voices answer alike." + (f" The heaviest, particle {first.speaker}, says:"),
-            _sentence(text(sentence(first.speaker))),
+            f"All voices answer alike. The heaviest, particle {first.speaker}, says:",
+            markup.hypothesis(sentences[first.speaker]),
         )
-    sentence_of_first = sentence(first.speaker)
-    shown = "".join(_other(camp, sentence_of_first, sentence(camp.speaker)) for camp in others[:MOST_CAMPS])
+    sentence_of_first = sentences[first.speaker]
+    shown = "".join(_other(camp, sentence_of_first, sentences[camp.speaker]) for camp in others[:MOST_CAMPS])
     more = len(others) - MOST_CAMPS
     rest = markup.caption(f"And {counted(more, 'lighter camp')} more.") if more > 0 else ""
-    return f'<div class="camps">{_camp(first, text(sentence_of_first))}{shown}{rest}</div>'
+    return f'<div class="camps">{_camp(first, markup.hypothesis(sentence_of_first))}{shown}{rest}</div>'
 
 
 def _alone(words: str, sentence: str = "") -> str:
@@ -258,16 +241,13 @@ def _camp(camp: Camp, html: str, note: str = "") -> str:
     place = "the first of {} of equal weight" if camp.is_even else "the heaviest of {}"
     whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
     head = f'<p class="camp"><b>{text(camp.name)}</b> {text(percent(min(camp.weight, 1.0)))} of the weight · {whom}</p>'
-    return f"<section>{head}{_sentence(html)}{markup.caption(note) if note else ''}</section>"
+    return f"<section>{head}{html}{markup.caption(note) if note else ''}</section>"
 
 
 def _other(camp: Camp, first: str, sentence: str) -> str:
     if sentence == first:
-        return _camp(camp, text(sentence), "The very same words: the learner read them in two ways.")
+        return _camp(camp, markup.hypothesis(sentence), "The very same words: the learner read them in two ways.")
     if is_rewritten(first, sentence):
-        return _camp(camp, text(sentence), "Fewer than half the words are shared: shown as it is.")
-    return _camp(camp, diff_html(first, sentence), "Underlined: only here. Struck: only in the first.")
-
-
-def _sentence(html: str) -> str:
-    return f'<p class="hyp">{html}</p>'
+        return _camp(camp, markup.hypothesis(sentence), "Fewer than half the words are shared: shown as it is.")
+    changed = f'<p class="hyp">{diff_html(first, sentence)}</p>'
+    return _camp(camp, changed, "Underlined: only here. Struck: only in the first.")

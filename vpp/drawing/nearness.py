@@ -41,14 +41,10 @@ def meaning(near: Nearness, threshold: float) -> str:
 def alt_words(near: Nearness) -> str:
     """Text alternative of the matrix: the closest and the most distant pair."""
     (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
-    nearest = f"{_pair(a, b)} agree most, {agreement(near, a, b)}"
     if near.n == 2:
         return f"Ideas 1 and 2 agree {agreement(near, 0, 1)}."
-    return f"{nearest[0].upper()}{nearest[1:]}; {_pair(c, d)} least, {agreement(near, c, d)}."
-
-
-def _pair(a: int, b: int) -> str:
-    return f"ideas {a + 1} and {b + 1}"
+    most, least = agreement(near, a, b), agreement(near, c, d)
+    return f"Ideas {a + 1} and {b + 1} agree most, {most}; ideas {c + 1} and {d + 1} least, {least}."
 
 
 def agreement(near: Nearness, a: int, b: int) -> str:
@@ -61,19 +57,15 @@ def agreement(near: Nearness, a: int, b: int) -> str:
 
 def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
     """Matrix with a row and a column per idea; darker = more disagreement, lines separate groups."""
-    begins = _begins(near.order, groups)
+    group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
+    # The first idea of each group but the first, in drawing order.
+    begins = {number for before, number in pairwise(near.order) if group_of[before] != group_of[number]}
     columns = "".join(f'<th scope="col"{_edge(n in begins)}>{n + 1}</th>' for n in near.order)
     body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
     head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
     caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
     drawn = f'<table class="kin">{caption}{head}<tbody>{body}</tbody></table>'
     return scrolling(drawn, "Agreement between hypotheses", "kin-wrap")
-
-
-def _begins(order: Sequence[int], groups: Sequence[Group]) -> set[int]:
-    """First idea of each group but the first, in drawing order."""
-    group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
-    return {number for before, number in pairwise(order) if group_of[before] != group_of[number]}
 
 
 def _edge(begins: bool) -> str:
@@ -85,9 +77,8 @@ def _line(near: Nearness, number: int, begins: set[int], seed_text: str, *, is_w
     cells = "".join(_cell(near, number, other, edge=other in begins) for other in near.order)
     words = text(without_seed(idea.text, seed_text))
     held = text(held_text(idea.weight, len(idea.slots), near.ideas, is_weighted=is_weighted))
-    row = ' class="edge"' if number in begins else ""
     return (
-        f'<tr{row}><th scope="row">{number + 1}</th>{cells}'
+        f'<tr{_edge(number in begins)}><th scope="row">{number + 1}</th>{cells}'
         f'<td class="words" title="{words}"><span class="num">{held}</span> {words}</td></tr>'
     )
 
@@ -97,12 +88,8 @@ def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
         return f'<td class="self{" edge" if edge else ""}"></td>'
     similarity = float(near.similarity[number, other])
     ink = MOST_INK * (1 - similarity)
-    return f'<td{_edge(edge)} style="--d:{ink:.1f}%">{_cell_text(similarity)}</td>'
-
-
-def _cell_text(similarity: float) -> str:
-    """Percent, rounded down, so that only ideas that never differ show 100."""
-    return str(int(100 * similarity + 1e-9))
+    # Rounded down, so that only ideas that never differ show 100.
+    return f'<td{_edge(edge)} style="--d:{ink:.1f}%">{int(100 * similarity + 1e-9)}</td>'
 
 
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:

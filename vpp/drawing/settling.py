@@ -1,8 +1,8 @@
 """Most informative labels to collect, in sentences and HTML: questions, the effect of each answer, and the next run."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from vpp.data.dataset import Dataset
 from vpp.data.labelling import Source
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line, mean_and_range
@@ -19,7 +19,6 @@ from vpp.wording.words import (
     number,
     percent,
     target_text,
-    value_text,
     weight_text,
 )
 
@@ -73,28 +72,18 @@ def finding(questions: Sequence[Question], *, ceiling: float) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Properties of a run on which the wording of answers depends."""
-
-    is_weighted: bool
-    n_labels: int = 0
-    """Labels of the target; 0 for numbers."""
-    tau: float | None = None
-    """Noise variance, for numbers; None for labels."""
-    decimals: int | None = None
-    """Decimals of the training targets, for numbers."""
-
-
-def question_html(question: Question, held: Sequence[Contender], target: Target, *, name: str, seed_text: str) -> str:
+def question_html(
+    question: Question, held: Sequence[Contender], dataset: Dataset, *, name: str, seed_text: str, is_weighted: bool
+) -> str:
     """One input, the vote now, and the effect of each answer. name: the input's own."""
-    inputs = inputs_line(question.row, len(question.row.inputs))
-    consequences = "".join(f"<p>{text(words)}</p>" for words in consequence_words(question, target))
+    inputs, decimals = inputs_line(question.row, len(question.row.inputs)), dataset.target_decimals
+    words = consequence_words(question, dataset, is_weighted=is_weighted)
+    consequences = "".join(f"<p>{text(sentence)}</p>" for sentence in words)
     return (
         f'<article class="settle"><div class="q"><p class="in">{text(inputs)}</p>'
         f'<p class="cap">{text(capitalised(name))} · {text(fixed(question.bits))} bits</p></div>'
-        f'<div class="now">{_vote(question, target.decimals)}</div>'
-        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text, target.decimals)}</article>'
+        f'<div class="now">{_vote(question, decimals)}</div>'
+        f'<div class="would">{consequences}</div>{_weights(question, held, seed_text, decimals)}</article>'
     )
 
 
@@ -108,26 +97,25 @@ def _vote(question: Question, decimals: int | None) -> str:
     return f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles: {middle}</span>'
 
 
-def consequence_words(question: Question, target: Target) -> Iterator[str]:
+def consequence_words(question: Question, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
     """A sentence per answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
     size = sum(vote is not None for vote in question.votes)
     for each in question.consequences[:MOST_ANSWERS]:
-        answer = _answer(each, target.decimals, is_number=target.tau is not None)
-        yield f"If {answer}: {_contradicted(each, size, is_weighted=target.is_weighted)}."
+        answer = _answer(each, dataset.target_decimals)
+        yield f"If {answer}: {_contradicted(each, size, is_weighted=is_weighted)}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
         yield f"{capitalised(counted(rest, 'more answer'))} {'has' if rest == 1 else 'have'} some weight."
-    if 0 < len(question.consequences) < target.n_labels:
+    if 0 < len(question.consequences) < len(dataset.classes):
         yield "If anything else: every particle that answered is contradicted."
     if question.abstained > 0:
-        share = f"{percent(question.abstained)} of the {'weight' if target.is_weighted else 'particles'}"
+        share = f"{percent(question.abstained)} of the {'weight' if is_weighted else 'particles'}"
         yield f"{share} gave no readable answer: that counts as wrong."
 
 
-def _answer(consequence: Consequence, decimals: int | None, *, is_number: bool) -> str:
-    if not is_number:
-        return value_text(consequence.answer)
-    return f"near {target_text(float(consequence.answer), decimals)}"
+def _answer(consequence: Consequence, decimals: int | None) -> str:
+    answer = consequence.answer
+    return answer if isinstance(answer, str) else f"near {target_text(answer, decimals)}"
 
 
 def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> str:
@@ -160,13 +148,8 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
     shown = question.consequences[:MOST_ANSWERS]
     if not shown:
         return ""
-    is_number = not question.shares
-    head = (
-        "particle",
-        "hypothesis",
-        "now",
-        *(f"if {_answer(each, decimals, is_number=is_number)}" for each in shown),
-    )
+    answers = (f"if {_answer(each, decimals)}" for each in shown)
+    head = ("particle", "hypothesis", "now", *answers)
     rows = [
         (
             slots_text(each.slots),
@@ -185,19 +168,15 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     """Sentence on a run that continues from these particles."""
     config, n_train = preparation.config, len(preparation.dataset.train)
-    begins = (
-        f"A new run begins with {_sentences(len(preparation.start))} and has {counted(n_added, 'training row')} more"
-    )
+    n = len(preparation.start)
+    start = "this sentence" if n == 1 else f"these {integer(n)} sentences"
+    begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more"
     if config.method != "smc":
         return f"{begins}, {integer(n_train)} in all. Its chains go on from there: they have no weights to carry over."
     return (
         f"{begins}. The weights of now are not carried over: they stand for the earlier rows already. In the end it "
         f"weighs its sentences on all {integer(n_train)} training rows, each counted once. Its test rows are the same."
     )
-
-
-def _sentences(n: int) -> str:
-    return "this sentence" if n == 1 else f"these {integer(n)} sentences"
 
 
 def plan_html(plan: Plan) -> str:

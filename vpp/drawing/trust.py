@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 
-from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability
+from vpp.data.dataset import Dataset
+from vpp.inspection.points import Point
+from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.voices import Voice
 from vpp.posterior.calibration import BINS, RiskCoverage
-from vpp.wording.markup import Metric
+from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import DEFAULTS, Thresholds, follows_verdict
 from vpp.wording.words import (
     capitalised,
@@ -28,9 +30,17 @@ NO_GAIN = 0.05
 """Share of the way from a random order to the best one below which an order is no better than random."""
 
 
-def why_not_judged(size: int) -> str:
-    """Reason why agreement cannot be compared with the truth; empty if it can. size: K."""
-    return NOT_ALONE if size == 1 else ""
+Judged = tuple[VoteReliability | SpreadReliability, str, list[Metric]]
+"""What agreement is worth, in one sentence, and in figures."""
+
+
+def judged(rows: Sequence[Point], dataset: Dataset, *, at: Thresholds = DEFAULTS) -> Judged:
+    """Compare agreement with the truth. rows: of more than one particle."""
+    if dataset.task == "regression":
+        spreads = spread_reliability(rows, dataset)
+        return spreads, spread_saying(spreads, at=at), spread_metrics(spreads, at=at)
+    votes = vote_reliability(rows)
+    return votes, vote_saying(votes), vote_metrics(votes, n_labels=len(dataset.classes))
 
 
 # Labels
@@ -65,35 +75,22 @@ def vote_metrics(result: VoteReliability, *, n_labels: int) -> list[Metric]:
 def _hits_metric(name: str, hits: Hits) -> Metric:
     if not hits.n:
         return Metric(name=name, value="–", words="There is no such row.")
-    return Metric(
-        name=name,
-        value=integer(hits.n_right),
-        scale=f"of {integer(hits.n)}",
-        words=f"That means {interval_text(hits.n_right, hits.n)} (Wilson, 95 %).",
-    )
+    return count_metric(name, hits.n_right, hits.n, f"That means {interval_text(hits.n_right, hits.n)} (Wilson, 95 %).")
 
 
 def _calibration_metric(result: VoteReliability) -> Metric:
+    """Calibration error, and over- or underconfidence if it exceeds the 95 % Wilson interval."""
     name = f"Calibration error, {BINS} bins"
     if not result.bins:
         return Metric(name=name, value="–", words="No row has an answer with weight.")
-    return Metric(
-        name=name,
-        value=fixed(result.calibration_error, 3),
-        scale="of 1",
-        words=_sure_and_right(result),
-    )
-
-
-def _sure_and_right(result: VoteReliability) -> str:
-    """Sentence on over- or underconfidence, if it exceeds the 95 % Wilson interval."""
     n, right = sum(each.n for each in result.bins), sum(each.n_right for each in result.bins)
     sure = math.fsum(each.n * each.confidence for each in result.bins) / n
     low, high = wilson(right, n)
-    shares = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: "
+    verdict = "surer than right" if sure > high else "less sure than right"
     if low <= sure <= high:
-        return f"{shares}{counted(n, 'row')} cannot tell the two apart."
-    return f"{shares}{'surer than right' if sure > high else 'less sure than right'}."
+        verdict = f"{counted(n, 'row')} cannot tell the two apart"
+    words = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: {verdict}."
+    return Metric(name=name, value=fixed(result.calibration_error, 3), scale="of 1", words=words)
 
 
 def _beside_even(value: float, even: float, n_labels: int) -> str:
@@ -118,14 +115,14 @@ def _log_metric(result: VoteReliability, n_labels: int) -> Metric:
 def spread_saying(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence on whether a wide spread goes with a large error."""
     if not result.is_equally_sure:
-        return _follows(result, at)
+        return _spread_verdict(result, at)
     spread = result.spreads[0]
     if math.isinf(spread):
         return NO_ANSWER
     return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
 
 
-def _follows(result: SpreadReliability, at: Thresholds) -> str:
+def _spread_verdict(result: SpreadReliability, at: Thresholds) -> str:
     """Verdict for spreads that differ."""
     rho = result.rank_correlation
     return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n, at=at)
@@ -133,20 +130,18 @@ def _follows(result: SpreadReliability, at: Thresholds) -> str:
 
 def spread_metrics(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> list[Metric]:
     """Figures of a regression."""
-    rho = result.rank_correlation
+    rho, n, n_covered = result.rank_correlation, result.n, result.n_covered
+    covered = (
+        f"{percent(n_covered / n)}, and {interval_text(n_covered, n)} with these rows (Wilson, 95 %), against 90 % of "
+        "the particles’ weight. Noise is not in the range."
+    )
     return [
-        Metric(
-            name="Truths in the 90 % range",
-            value=integer(result.n_covered),
-            scale=f"of {integer(result.n)}",
-            words=f"{percent(result.n_covered / result.n)}, and {interval_text(result.n_covered, result.n)} "
-            "with these rows (Wilson, 95 %), against 90 % of the particles’ weight. Noise is not in the range.",
-        ),
+        count_metric("Truths in the 90 % range", n_covered, n, covered),
         Metric(
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if result.is_equally_sure else _follows(result, at),
+            words=NOT_EQUAL if result.is_equally_sure else _spread_verdict(result, at),
         ),
         _area_metric(result, number),
     ]
@@ -183,12 +178,12 @@ def order_verdict(curve: RiskCoverage) -> str:
 def voice_table(voices: Sequence[Voice]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Head, and a row per particle."""
     of_numbers = bool(voices) and voices[0].all.mse is not None
-    return (*_FIRST, *(_OF_NUMBERS if of_numbers else _OF_LABELS)), [_voice_row(voice) for voice in voices]
+    head: tuple[str, ...] = ("contradicted", "against the vote", "right where it answered", "right of all")
+    if of_numbers:
+        head = ("mean distance from the mean", "MSE where it answered", "MSE of all")
+    return ("particle", "weight", "answered", *head), [_voice_row(voice) for voice in voices]
 
 
-_FIRST = ("particle", "weight", "answered")
-_OF_LABELS = ("contradicted", "against the vote", "right where it answered", "right of all")
-_OF_NUMBERS = ("mean distance from the mean", "MSE where it answered", "MSE of all")
 VOICES_OF_LABELS = (
     "Contradicted: it answers, and some other particle with weight answers otherwise. Against the vote: it answers, "
     "and not as the vote does. Of all: an abstention is wrong."

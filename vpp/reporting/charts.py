@@ -5,7 +5,7 @@ light. Charts hold no text of a model or a CSV, and the embedded JSON cannot end
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from plotly.offline import get_plotlyjs
 
@@ -20,64 +20,42 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.drawing.trust import why_not_judged
+from vpp.drawing.trust import judged
 from vpp.inspection.points import points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import Snapshot
 from vpp.wording.markup import table, text
 from vpp.wording.progress import batch_errors
 from vpp.wording.theme import Mode
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFigure:
-    """A chart and its section."""
-
-    section: str
-    """Title of its section."""
-    draw: Callable[[Mode], Figure]
+Draw = Callable[[Mode], Figure]
+ReportFigure = tuple[str, Draw]
+"""The title of a section, and a chart of it."""
 
 
 def report_figures(snapshot: Snapshot, dataset: Dataset) -> tuple[ReportFigure, ...]:
     """Charts that fit the run's options, in the order of their sections; charts without numbers are left out."""
-    figures = (*_in_brief(snapshot), *_doubt(snapshot, dataset), *_by_step(snapshot, dataset))
-    return tuple(figure for figure in figures if figure.draw("light").rows)
+    return tuple((section, draw) for section, draw in _figures(snapshot, dataset) if draw("light").rows)
 
 
-def _in_brief(snapshot: Snapshot) -> Iterator[ReportFigure]:
-    view = snapshot.view
-    if snapshot.spec.config.is_weighted:
-        yield ReportFigure(section="In brief", draw=lambda mode: ess_figure(view, mode))
-        yield ReportFigure(section="In brief", draw=lambda mode: weights_figure(view, mode))
-
-
-def _doubt(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
-    test = snapshot.view.evaluated.get("test")
-    if test is None or why_not_judged(len(test.weights)):
-        return
-    rows, is_label = points(test, rows_by_id(dataset)), dataset.task == "classification"
-    judged = vote_reliability(rows) if is_label else spread_reliability(rows, dataset)
-    if judged.is_equally_sure:
-        return
-    curve = judged.curve
-    yield ReportFigure(
-        section="Does uncertainty mean error?", draw=lambda mode: risk_figure(curve, mode, is_label=is_label)
-    )
-
-
-def _by_step(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
-    view, config, section = snapshot.view, snapshot.spec.config, "Step by step"
+def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
+    view, config = snapshot.view, snapshot.spec.config
+    if config.is_weighted:
+        yield "In brief", partial(ess_figure, view)
+        yield "In brief", partial(weights_figure, view)
+    test = view.evaluated.get("test")
+    if test is not None and len(test.weights) > 1:
+        result, _, _ = judged(points(test, rows_by_id(dataset)), dataset)
+        if not result.is_equally_sure:
+            is_label = dataset.task == "classification"
+            yield "Does uncertainty mean error?", partial(risk_figure, result.curve, is_label=is_label)
     if config.is_filtered:
-        yield ReportFigure(section=section, draw=lambda mode: acceptance_figure(view, mode))
+        yield "Step by step", partial(acceptance_figure, view)
     if config.is_telescoping:
-        yield ReportFigure(section=section, draw=lambda mode: evidence_figure(view, mode))
+        yield "Step by step", partial(evidence_figure, view)
     if config.particles_max:
-        yield ReportFigure(section=section, draw=lambda mode: size_figure(view, mode))
-    errors = batch_errors(view, config, dataset)
-    yield ReportFigure(
-        section=section, draw=lambda mode: error_figure(view, mode, errors.by_step, name=errors.name, top=errors.top)
-    )
+        yield "Step by step", partial(size_figure, view)
+    yield "Step by step", partial(error_figure, view, errors=batch_errors(view, config, dataset))
 
 
 # Embedding
@@ -121,14 +99,11 @@ def chart_scripts(figures: Sequence[dict[Mode, Figure]]) -> str:
     """Scripts that draw the charts; empty if there are none. figures: each in both modes."""
     if not figures:
         return ""
+    both = (",".join(f'"{mode}":{figure[mode].chart.to_json(engine="json")}' for mode in MODES) for figure in figures)
+    # Without `<` no HTML element can begin or end in it.
+    embedded = f"[{','.join(f'{{{each}}}' for each in both)}]".replace("<", "\\u003c")
     return (
         f"<script>{get_plotlyjs()}</script>"
-        f'<script type="application/json" id="figures">{_embedded(figures)}</script>'
+        f'<script type="application/json" id="figures">{embedded}</script>'
         f"<script>{_DRAW}</script>"
     )
-
-
-def _embedded(figures: Sequence[dict[Mode, Figure]]) -> str:
-    """JSON without `<`, so that no HTML element can begin or end in it."""
-    both = (",".join(f'"{mode}":{figure[mode].chart.to_json(engine="json")}' for mode in MODES) for figure in figures)
-    return f"[{','.join(f'{{{each}}}' for each in both)}]".replace("<", "\\u003c")

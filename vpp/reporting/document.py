@@ -74,9 +74,9 @@ def _scrolling(table: str, number: int) -> str:
 def report_html(reader: RunReader) -> str:
     """Return report.html, about 5 MB: nearly all is the script that draws its charts. The page fetches nothing."""
     made, snapshot = report(reader), reader.refresh()
-    placed = sorted(report_figures(snapshot, reader.dataset()), key=lambda figure: made.place(figure.section))
+    placed = report_figures(snapshot, reader.dataset())
     sections = "".join(_section(section, placed) for section in made.sections)
-    scripts = chart_scripts([{mode: figure.draw(mode) for mode in MODES} for figure in placed])
+    scripts = chart_scripts([{mode: draw(mode) for mode in MODES} for _, draw in placed])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -89,8 +89,8 @@ def report_html(reader: RunReader) -> str:
 def _section(section: Section, placed: Sequence[ReportFigure]) -> str:
     """A section's text, with its charts at the side."""
     words = report_body(section.markdown)
-    beside = [(n, figure) for n, figure in enumerate(placed, 1) if figure.section == section.title]
+    beside = [(n, draw) for n, (title, draw) in enumerate(placed, 1) if title == section.title]
     if not beside:
         return f"<section>{words}</section>"
-    charts = "".join(chart_place(figure.draw("light"), n) for n, figure in beside)
+    charts = "".join(chart_place(draw("light"), n) for n, draw in beside)
     return f'<section class="beside"><div class="words">{words}</div><div class="figures">{charts}</div></section>'

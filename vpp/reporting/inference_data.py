@@ -72,7 +72,15 @@ def inference_data(reader: RunReader) -> "InferenceData":
     made.add_groups(_resampled(made))
     data: InferenceData = made
     for name in data.groups():
-        data[name].attrs.update(_attrs(snapshot, dataset))
+        data[name].attrs.update(
+            inference_library="vpp",
+            run=_storable(snapshot.spec.name),
+            method=snapshot.spec.config.method,
+            task=dataset.task,
+            target=_storable(dataset.target),
+            classes=[_storable(label) for label in dataset.classes],
+            weights="in sample_stats; draws of groups named _resampled have equal weight",
+        )
     return data
 
 
@@ -173,15 +181,3 @@ def _numbers(answers: Sequence[Votes], dataset: Dataset) -> Any:
 def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:
     """(N,)."""
     return _numbers([tuple(row.target for row in rows)], dataset)[0]
-
-
-def _attrs(snapshot: Snapshot, dataset: Dataset) -> dict[str, Any]:
-    return {
-        "inference_library": "vpp",
-        "run": _storable(snapshot.spec.name),
-        "method": snapshot.spec.config.method,
-        "task": dataset.task,
-        "target": _storable(dataset.target),
-        "classes": [_storable(label) for label in dataset.classes],
-        "weights": "in sample_stats; draws of groups named _resampled have equal weight",
-    }

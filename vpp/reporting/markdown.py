@@ -80,10 +80,6 @@ class Report:
         """The whole report."""
         return "\n\n".join((self.head, *(section.markdown for section in self.sections))) + "\n"
 
-    def place(self, title: str) -> int:
-        """Index of a section, from 0."""
-        return next(place for place, section in enumerate(self.sections) if section.title == title)
-
 
 def report_markdown(reader: RunReader, *, simple_models: bool = True) -> str:
     """The whole report; for an unfinished run it says what is missing.
@@ -98,7 +94,8 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
-    head = (*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")
+    name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
+    head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
         ("The posterior", posterior(snapshot, ideas)),
@@ -107,7 +104,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset)),
-        ("How far to trust this", _trust(snapshot, dataset)),
+        ("How far to trust this", ["\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))]),
         ("Step by step", steps(snapshot)),
         ("Data", data(dataset)),
         ("Method and settings", method(snapshot)),
@@ -119,12 +116,6 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         head="\n\n".join(head),
         sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
-
-
-def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
-    yield f"# {markdown_text(snapshot.spec.name)}"
-    yield from _banners(snapshot)
-    yield _what(snapshot, run_id)
 
 
 def _banners(snapshot: Snapshot) -> Iterator[str]:
@@ -141,21 +132,26 @@ def _banners(snapshot: Snapshot) -> Iterator[str]:
 
 def _what(snapshot: Snapshot, run_id: str) -> str:
     config, view = snapshot.spec.config, snapshot.view
-    begun = f", begun {_moment(view.began_at)}" if view.began_at is not None else ""
+    began_at = datetime.fromtimestamp(view.began_at or 0, UTC)
+    begun = f", begun {began_at:%Y-%m-%d %H:%M} UTC" if view.began_at is not None else ""
     return (
         f"{METHOD_NAMES[config.method]}, K = {sizes_text(view, config)}, seed {config.seed}, {steps_text(view)} "
         f"({_STATES[snapshot.state]}){begun}. Run {markdown_text(run_id)}."
     )
 
 
-def _moment(unix_time: float) -> str:
-    return f"{datetime.fromtimestamp(unix_time, UTC):%Y-%m-%d %H:%M} UTC"
-
-
 def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
-    lines = [(each.name, _value(each), markdown_text(each.words)) for each in _figures(snapshot, dataset, ideas)]
+    lines = []
+    for each in _figures(snapshot, dataset, ideas):
+        # `1.6 of 2`, `25 % (2 of 8 judged)`
+        scale = each.scale if each.scale.startswith("of ") or not each.scale else f"({each.scale})"
+        lines.append((each.name, f"{each.value} {scale}".rstrip(), markdown_text(each.words)))
     yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
-    yield from _by_label(snapshot, dataset)
+    # With two labels there is no table.
+    if by_labels := by_label(snapshot.view.evaluated.get("test"), dataset):
+        rows = [tuple(map(markdown_text, cells)) for cells in label_cells(by_labels)]
+        yield "The averaged prediction, label by label:"
+        yield markdown_table(LABEL_HEAD, rows, right=LABEL_NUMBERS)
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
     elif simple_models:
@@ -164,16 +160,6 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
         yield (
             "The page Compare, `python -m vpp report` and a downloaded report show what a linear model and a tree of "
             "depth 2 reach on these rows."
-        )
-
-
-def _by_label(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Table of the test rows by label, if there are more than two labels."""
-    lines = by_label(snapshot.view.evaluated.get("test"), dataset)
-    if lines:
-        yield "The averaged prediction, label by label:"
-        yield markdown_table(
-            LABEL_HEAD, [tuple(map(markdown_text, cells)) for cells in label_cells(lines)], right=LABEL_NUMBERS
         )
 
 
@@ -200,16 +186,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield calls_metric(snapshot)
 
 
-def _value(metric: Metric) -> str:
-    """`1.6 of 2`, `25 % (2 of 8 judged)`."""
-    scale = metric.scale if metric.scale.startswith("of ") or not metric.scale else f"({metric.scale})"
-    return f"{metric.value} {scale}".rstrip()
-
-
-def _trust(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    yield "\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))
-
-
 # Terms
 
 
@@ -233,13 +209,10 @@ def terms(config: Config, task: Task) -> Iterator[str]:
         yield from ("log α, log u", "acceptance")
         yield from ("early rejection",) if config.early_rejection else ()
     yield "abstention"
-    if config.largest_size > 1:
-        yield from _of_disagreement(task)
-
-
-def _of_disagreement(task: Task) -> Iterator[str]:
-    is_label = task == "classification"
-    yield from ("uncertain point", "entropy of the vote") if is_label else ("spread", "90 % range")
-    yield "area under the risk curve"
-    yield from ("calibration error", "Brier score", "log score") if is_label else ("rank correlation",)
-    yield "oracle"
+    if config.largest_size == 1:
+        return
+    if task == "classification":
+        yield from ("uncertain point", "entropy of the vote", "area under the risk curve")
+        yield from ("calibration error", "Brier score", "log score", "oracle")
+    else:
+        yield from ("spread", "90 % range", "area under the risk curve", "rank correlation", "oracle")

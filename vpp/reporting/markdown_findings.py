@@ -10,21 +10,11 @@ from vpp.drawing.idea_deck import facts
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
-from vpp.drawing.trust import (
-    VOICES_OF_LABELS,
-    VOICES_OF_NUMBERS,
-    spread_metrics,
-    spread_saying,
-    voice_table,
-    vote_metrics,
-    vote_saying,
-    why_not_judged,
-)
+from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
 from vpp.inspection.genealogy import Ancestor, Genealogy
 from vpp.inspection.ideas import Idea, Ideas, survivors
 from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.similarity import nearness
@@ -81,15 +71,11 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     yield f"{capitalised('; '.join(fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots)))}."
-    yield from _other_wordings(idea)
-
-
-def _other_wordings(idea: Idea) -> Iterator[str]:
-    others = [(wording.text, wording.weight) for wording in idea.wordings[1:]]
+    others = idea.wordings[1:]
     if others:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
-        yield "\n".join(f"- {weight_text(weight)}: {markdown_text(text)}" for text, weight in others)
+        yield "\n".join(f"- {weight_text(wording.weight)}: {markdown_text(wording.text)}" for wording in others)
 
 
 # How near ideas are
@@ -244,18 +230,11 @@ def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
     if test is None:
         yield "The test rows are not evaluated yet."
         return
-    why_not = why_not_judged(len(test.weights))
-    if why_not:
-        yield why_not
+    if len(test.weights) == 1:
+        yield NOT_ALONE
         return
     rows = points(test, rows_by_id(dataset))
-    is_label = dataset.task == "classification"
-    if is_label:
-        votes = vote_reliability(rows)
-        saying, metrics = vote_saying(votes), vote_metrics(votes, n_labels=len(dataset.classes))
-    else:
-        spread = spread_reliability(rows, dataset)
-        saying, metrics = spread_saying(spread), spread_metrics(spread)
+    _, saying, metrics = judged(rows, dataset)
     yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
     lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
     yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
@@ -289,7 +268,7 @@ def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> 
 def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
     """The finding as Markdown: the text, what happened to it, and the first rows against it."""
     history = f"{capitalised('; '.join(shown.history))}."
-    yield markdown_quote(shown.quote)
+    yield markdown_quote(entry.text)
     yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
     rows = [
         (

@@ -10,7 +10,6 @@ from vpp.drawing.figures import resized_words
 from vpp.drawing.ledger import log_text
 from vpp.runs.budget import cap_words, money
 from vpp.runs.reader import Snapshot
-from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import StepView
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
@@ -25,11 +24,8 @@ from vpp.wording.words import NBSP, fixed, integer, number, seconds
 def data(dataset: Dataset) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
-    yield markdown_table(
-        ("column", "kind", "role", "distinct values", "missing cells"),
-        [_column(column, dataset) for column in dataset.columns],
-        right=(3, 4),
-    )
+    columns = [_column(column, dataset) for column in dataset.columns]
+    yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.provenance.notes:
         yield "\n".join(f"- {markdown_text(note)}" for note in dataset.provenance.notes)
 
@@ -45,16 +41,11 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield "parted", markdown_text(split_text(dataset))
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
-    yield "left out", _left_out(dataset)
+    unused = max(0, provenance.n_unlabelled - len(dataset.unlabelled))
+    yield "left out", f"{integer(unused)} without a target, {integer(provenance.n_left_out)} in neither part"
     yield "target", f"{markdown_text(dataset.target)} ({markdown_text(dataset.task)})"
     if dataset.classes:
         yield "labels", markdown_text(", ".join(dataset.classes))
-
-
-def _left_out(dataset: Dataset) -> str:
-    unlabelled = max(0, dataset.provenance.n_unlabelled - len(dataset.unlabelled))
-    beyond = integer(dataset.provenance.n_left_out)
-    return f"{integer(unlabelled)} without a target, {beyond} in neither part"
 
 
 def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
@@ -66,8 +57,13 @@ def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
 def method(snapshot: Snapshot) -> Iterator[str]:
     """Every option, who answered, and the seed sentence."""
     started = snapshot.view.started
-    yield markdown_table(("option", "value", "what it means"), _options(snapshot.spec.config))
-    changed = changed_words(snapshot.spec.config, snapshot.spec.dataset["task"])
+    config = snapshot.spec.config
+    options = [
+        (name, markdown_text(str(getattr(config, name))) or "(none)", markdown_text(doc))
+        for name, doc in option_docs().items()
+    ]
+    yield markdown_table(("option", "value", "what it means"), options)
+    changed = changed_words(config, snapshot.spec.dataset["task"])
     if changed:
         yield f"Not as by default: {markdown_text(', '.join(changed))}."
     answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
@@ -79,22 +75,12 @@ def method(snapshot: Snapshot) -> Iterator[str]:
         yield markdown_quote(started.seed_text)
 
 
-def _options(config: Config) -> list[tuple[str, str, str]]:
-    return [
-        (name, markdown_text(str(getattr(config, name))) or "(none)", markdown_text(doc))
-        for name, doc in option_docs().items()
-    ]
-
-
-def _address(endpoint: EndpointSpec) -> str:
-    if endpoint.gguf:
-        return f"llama.cpp on the run's own machine, from the file {PurePath(endpoint.gguf).name}"
-    return "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
-
-
 def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     endpoint, started = snapshot.spec.endpoint, snapshot.view.started
-    yield "endpoint", _address(endpoint)
+    address = "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+    if endpoint.gguf:
+        address = f"llama.cpp on the run's own machine, from the file {PurePath(endpoint.gguf).name}"
+    yield "endpoint", address
     if words := structured_words(snapshot.spec):
         yield "structured answers", words
     if endpoint.reasoning_effort:
@@ -113,8 +99,9 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
 
 def calls(snapshot: Snapshot) -> Iterator[str]:
     """Calls, tokens and time of the run."""
-    usage = snapshot.usage
-    counts = (
+    usage, spec = snapshot.usage, snapshot.spec
+    inferred = ("labels read from an explanation", integer(usage.inferred), "the answer had no `Output:` line")
+    counts = [
         ("learner calls", integer(usage.learner), "re-asks included"),
         ("optimizer calls", integer(usage.optimizer), "re-asks included"),
         ("of these from the cache", integer(usage.cached), ""),
@@ -124,13 +111,16 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("asked ahead of need", integer(usage.ahead), "on a guess; counted above only where needed"),
         ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
-        *_inferred(usage.inferred),
+        *([inferred] if usage.inferred else []),
         ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
-        *_spent(snapshot),
-        ("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"),
-    )
+    ]
+    if spec.prices.are_given:
+        counts.append(("money", markdown_text(money(usage.cost, spec.prices.currency)), "at the prices given"))
+    if words := cap_words(spec.cap, spec.prices.currency):
+        counts.append(("cap", markdown_text(words), "at which the run pauses"))
+    counts.append(("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"))
     yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
     if usage.faults:
         kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
@@ -138,21 +128,6 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         yield markdown_table(("odd replies, retries included", "how many"), rows, right=(1,))
     if refused := refused_sentence(usage):
         yield markdown_text(refused)
-
-
-def _inferred(count: int) -> Iterator[tuple[str, str, str]]:
-    """Row for labels read from explanations, where there are any."""
-    if count:
-        yield "labels read from an explanation", integer(count), "the answer had no `Output:` line"
-
-
-def _spent(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:
-    """Money and cap, where there are such."""
-    spec = snapshot.spec
-    if spec.prices.are_given:
-        yield "money", markdown_text(money(snapshot.usage.cost, spec.prices.currency)), "at the prices given"
-    if words := cap_words(spec.cap, spec.prices.currency):
-        yield "cap", markdown_text(words), "at which the run pauses"
 
 
 def reproduce(snapshot: Snapshot) -> Iterator[str]:
@@ -214,25 +189,21 @@ def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
     return {"exponent φ": exponent, **ess, "log evidence": log_text(weighed.log_evidence) if weighed else NONE}
 
 
-_ANEW = "β divides the log-likelihood: 10 is flat, 1 is sharp."
-_CARRIED = (
-    "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step to step, and "
-    "the log evidence is nominal."
-)
-
-
 def how_to_read(config: Config) -> str:
     """Explanation of the columns for the method."""
-    accepted = "Accepted are the proposals that the likelihood let through." if config.is_filtered else _taken(config)
+    accepted = "Accepted are the proposals that the likelihood let through."
+    if not config.is_filtered:
+        only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
+        accepted = f"Every changed text is taken: there is no filter.{only}"
     if config.is_weighted:
-        tempering = _CARRIED if config.is_telescoping else _ANEW
+        tempering = "β divides the log-likelihood: 10 is flat, 1 is sharp."
+        if config.is_telescoping:
+            tempering = (
+                "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step "
+                "to step, and the log evidence is nominal."
+            )
         return f"{tempering} ESS is that of the weights before resampling. {accepted}"
     if config.size == 1:
         return f"One hypothesis has no weights. {accepted}"
     members = "chains" if config.method == "mh" else "hypotheses"
     return f"The {members} have no weights, so there is no ESS. {accepted}"
-
-
-def _taken(config: Config) -> str:
-    only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
-    return f"Every changed text is taken: there is no filter.{only}"

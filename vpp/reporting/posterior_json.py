@@ -12,9 +12,9 @@ from typing import Any
 from vpp.inspection.genealogy import Genealogy, Node, Place, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.inspection.points import Point, points
-from vpp.inspection.ruled_out import Contradiction, Occasion, RuledOut, ruled_out
+from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
-from vpp.inspection.similarity import Nearness, nearness
+from vpp.inspection.similarity import nearness
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result
 from vpp.runs.view import RunView
@@ -35,7 +35,8 @@ Json = dict[str, Any]
 
 def posterior_json(reader: RunReader) -> bytes:
     """posterior.json of a run as it is now, as UTF-8."""
-    return _lines(_finite(_content(reader))).encode(errors="replace")
+    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in _finite(_content(reader)).items())
+    return ("{\n" + ",\n".join(fields) + "\n}\n").encode(errors="replace")
 
 
 def _content(reader: RunReader) -> Json:
@@ -52,7 +53,7 @@ def _content(reader: RunReader) -> Json:
         "ideas_are_by": ideas.by if ideas else None,
         "rows_compared": ideas.n_rows if ideas else 0,
         "ideas": [_idea(idea) for idea in ideas] if ideas else [],
-        "similarity": _similarity(near) if near else [],
+        "similarity": near.similarity.round(DIGITS).tolist() if near else [],
         "particles": list(_particles(view, ideas)),
         "lineage": [_lineage(family, slot) for slot in range(view.size)] if family else [],
         "texts": _texts(family) if family else {},
@@ -120,18 +121,23 @@ def _fields(record: Any, *names: str) -> Json:
     return {name: getattr(record, name) for name in names}
 
 
-def _similarity(near: Nearness) -> list[list[float]]:
-    """(n, n) by number of the idea."""
-    return [[round(value, DIGITS) for value in row] for row in near.similarity.tolist()]
-
-
 def _lineage(family: Genealogy, slot: int) -> Json:
     line = family.line(Place(family.last_step, slot))
     founder = line[0].founder
     return {
         "particle": slot,
         "founder": {"step": founder.step, "particle": founder.slot},
-        "path": [_ancestor(node) for node in _changes(line)],
+        "path": [
+            {
+                "step": node.step,
+                "particle": node.slot,
+                "hypothesis": node.hypothesis,
+                "happened": node.happened,
+                "from_prior": node.is_afresh,
+                "weight": node.weight,
+            }
+            for node in _changes(line)
+        ],
     }
 
 
@@ -142,17 +148,6 @@ def _changes(line: tuple[Node, ...]) -> Iterator[Node]:
         if node.hypothesis != before:
             yield node
         before = node.hypothesis
-
-
-def _ancestor(node: Node) -> Json:
-    return {
-        "step": node.step,
-        "particle": node.slot,
-        "hypothesis": node.hypothesis,
-        "happened": node.happened,
-        "from_prior": node.is_afresh,
-        "weight": node.weight,
-    }
 
 
 def _ruled_out(out: RuledOut) -> Json:
@@ -172,12 +167,11 @@ def _occasion(occasion: Occasion) -> Json:
     return {
         **_fields(occasion, *OCCASION),
         "n_against": len(against),
-        "against": [_contradiction(each) for each in against[:MOST_ROWS]],
+        "against": [
+            {"row": each.row.id, "said": each.said, "true": each.target, "decisive": each.is_decisive}
+            for each in against[:MOST_ROWS]
+        ],
     }
-
-
-def _contradiction(each: Contradiction) -> Json:
-    return {"row": each.row.id, "said": each.said, "true": each.target, "decisive": each.is_decisive}
 
 
 def _point(point: Point) -> Json:
@@ -209,13 +203,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _lines(content: Json) -> str:
-    """A field a line; of a list of records or lists a line each."""
-    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in content.items())
-    return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
 def _field(value: Any) -> str:
+    """JSON of a field on one line; of a list of records or lists a line each."""
     if isinstance(value, list) and value and isinstance(value[0], dict | list):
         return "[\n" + ",\n".join(f"    {_dumped(each)}" for each in value) + "\n  ]"
     return _dumped(value)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
-from vpp.events import Evaluated, Votes
+from vpp.events import Votes
 from vpp.inspection.scores import averages_asked, rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
@@ -41,7 +41,7 @@ def predictions_csv(reader: RunReader) -> bytes:
     test = reader.refresh().view.evaluated.get("test")
     if test is None:
         return _csv((), ("truth", *summary.names), (), inputs=dataset.inputs)
-    rows, votes = rows_of(test, dataset), _by_row(test)
+    rows, votes = rows_of(test, dataset), zip(*test.predictions, strict=True)
     lines = (
         (row.target, *summary.cells(answers, average, test.weights), *answers)
         for row, answers, average in zip(rows, votes, averages(test), strict=True)
@@ -51,16 +51,16 @@ def predictions_csv(reader: RunReader) -> bytes:
 
 
 def prediction_csv(
-    answers: Answers, config: Config | None = None, *, with_reasons: bool = False, beside: Beside | None = None
+    answers: Answers, config: Config, *, with_reasons: bool = False, beside: Beside | None = None
 ) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
-    config: the run's, which says how a tied vote is decided; by the lowest label where it is not given.
+    config: the run's, which says how a tied vote is decided.
     beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
     summary = _Summary(answers.task, answers.classes)
-    averaged = averages_asked(answers, config or Config())
+    averaged = averages_asked(answers, config)
     by_row = list(zip(*answers.predictions, strict=True))
     own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []
@@ -71,12 +71,7 @@ def prediction_csv(
     if with_reasons:
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
-    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside or {})
-
-
-def _by_row(evaluated: Evaluated) -> list[Votes]:
-    """(N, K)."""
-    return list(zip(*evaluated.predictions, strict=True))
+    return _csv(answers.rows, own, lines, inputs=inputs, beside=beside)
 
 
 def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:

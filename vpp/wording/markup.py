@@ -7,7 +7,7 @@ from typing import Literal
 
 from vpp.wording.escaping import plain
 from vpp.wording.glossary import BY_LABEL, GLOSSARY, Entry
-from vpp.wording.words import EQUAL, NBSP, weight_text
+from vpp.wording.words import EQUAL, NBSP, integer, weight_text
 
 Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", "down", "live", "done", ""]
 
@@ -123,6 +123,11 @@ class Metric:
     value: str
     scale: str = ""
     words: str = ""
+
+
+def count_metric(name: str, n: int, of: int, words: str) -> Metric:
+    """Return a metric such as `3 of 60`."""
+    return Metric(name=name, value=integer(n), scale=f"of {integer(of)}", words=words)
 
 
 def strip(metrics: Iterable[Metric]) -> str:
