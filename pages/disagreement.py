@@ -60,8 +60,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     judged(run, test, test_points, at)
 
 
-
-
 def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:
     """Draw the matrix of points and particles, some rows at a time."""
     size, numeric = len(test.weights), test.metric == "mse"
