@@ -40,6 +40,12 @@ def checked_key(api_key: str | None) -> str:
     return key
 
 
+def place_of(base_url: str) -> str:
+    """Return scheme, host and port as they were written."""
+    parts = urlsplit(base_url)
+    return f"{parts.scheme}://{parts.netloc[:200]}"
+
+
 def is_loopback(address: str) -> bool:
     """Return whether the server runs on this machine, so that no proxy can reach it."""
     host = plain_host(urlsplit(address).hostname or "")
@@ -82,9 +88,8 @@ def _is_complete(address: str) -> bool:
     try:
         parts = urlsplit(address)
         is_place = bool(_PLACE.match(parts.netloc.rpartition("@")[2]))
-        is_place = is_place and unicodedata.is_normalized(
-            "NFKC", parts.netloc
-        )  # otherwise it may resolve to another host
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_place
+        is_normal = unicodedata.is_normalized("NFKC", parts.netloc)  # otherwise it may resolve to another host
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return is_place and is_normal and is_web
     except ValueError:
         return False

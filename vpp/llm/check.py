@@ -10,13 +10,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from vpp.cancellation import cancel
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.conversation import question
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
-from vpp.llm.findings import Finding, Mark, Role, Trial, learner_finding, optimizer_finding, quoted
+from vpp.llm.errors import KEY_REFUSED
+from vpp.llm.findings import Finding, Role, Trial, fails, learner_finding, note, optimizer_finding, quoted, works
 from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.structure import CARRIERS, FIELDS, Carrier, is_kept, one_of_words
 
@@ -36,18 +37,18 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     endpoint: attempts each call once, without a cache.
     """
     ends_at = time.monotonic() + trial.longest_s
-    listed = await _list(endpoint)
-    for finding in listed.findings(endpoint):
+    models, why_not = await _list(endpoint)
+    listed = _listed(endpoint, models, why_not)
+    for finding in listed:
         yield finding
-    if listed.has_failed or not endpoint.model:
+    if not endpoint.model or any(finding.mark == "fails" for finding in listed):
         return
-    answered = await _answer(endpoint, trial, is_new=not listed.is_reachable)
+    answered = await _answer(endpoint, trial.learner_max_tokens, is_new=models is None)
     yield answered
     if answered.mark == "fails":
         return
-    if not listed.is_reachable:
-        words = f"cannot be listed: {listed.why_not}"
-        yield Finding(name="models", mark="note", words=words, values={"models": []})
+    if models is None:
+        yield note("models", f"cannot be listed: {why_not}", models=[])
     untried = []
     done: dict[str, Finding] = {}
     one_s: float = answered.values["latency_s"]
@@ -63,7 +64,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         yield page
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
-        yield Finding(name="not tried", mark="note", words=words, values={"untried": untried})
+        yield note("not tried", words, untried=untried)
 
 
 def _parts(
@@ -108,63 +109,48 @@ async def _in_time(part: Callable[[], Awaitable[Finding]], ends_at: float, one_s
 # --- reachable, key, model, context length -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Listed:
-    """Result of listing the models."""
-
-    models: tuple[ServedModel, ...] = ()
-    is_reachable: bool = True
-    why_not: str = ""
-    """Reason why there is no list."""
-
-    @property
-    def has_failed(self) -> bool:
-        return "key refused" in self.why_not
-
-    def findings(self, endpoint: Endpoint) -> list[Finding]:
-        """Return the findings; none if only an answer of the model can show whether the server is reachable."""
-        if not self.is_reachable and endpoint.model:
-            return []
-        if not self.is_reachable:
-            return [Finding(name="reachable", mark="fails", words=self.why_not)]
-        reached = Finding(name="reachable", mark="works", words=f"a server answers at {endpoint.base_url}")
-        if self.has_failed:
-            return [reached, Finding(name="key", mark="fails", words=self.why_not)]
-        if not self.models:
-            words = f"the server lists none: {self.why_not or 'its list is empty'}"
-            return [reached, Finding(name="models", mark="note", words=words, values={"models": []})]
-        key = Finding(name="key", mark="works", words="accepted, or not asked for")
-        return [reached, key, _model(endpoint.model, self.models), _context(endpoint.model, self.models)]
-
-
-async def _list(endpoint: Endpoint) -> _Listed:
+async def _list(endpoint: Endpoint) -> tuple[list[ServedModel] | None, str]:
+    """Return the listed models, None for a server that cannot be reached, and the reason why there is no list."""
     try:
-        return _Listed(models=tuple(await endpoint.models()))
+        return await endpoint.models(), "its list is empty"
     except EndpointRefused as refusal:
-        return _Listed(why_not=str(refusal))
+        return [], str(refusal)
     except EndpointError as error:
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
-        return _Listed(is_reachable=False, why_not=str(error))
+        return None, str(error)
+
+
+def _listed(endpoint: Endpoint, models: Sequence[ServedModel] | None, why_not: str) -> list[Finding]:
+    """Return the findings; none if only an answer of the model can show whether the server is reachable."""
+    if models is None:
+        return [] if endpoint.model else [fails("reachable", why_not)]
+    reached = works("reachable", f"a server answers at {endpoint.base_url}")
+    if KEY_REFUSED in why_not:
+        return [reached, fails("key", why_not)]
+    if not models:
+        return [reached, note("models", f"the server lists none: {why_not}", models=[])]
+    key = works("key", "accepted, or not asked for")
+    return [reached, key, _model(endpoint.model, models), _context(endpoint.model, models)]
 
 
 def _model(model: str, models: Sequence[ServedModel]) -> Finding:
     names = [one.id for one in models]
-    values: dict[str, Any] = {"models": names}
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     shown = ", ".join(names[:NAMED]) + more
     if not model:
-        return Finding(name="models", mark="note", words=f"none is named; the server lists {shown}", values=values)
+        return note("models", f"none is named; the server lists {shown}", models=names)
     if model in names:
-        return Finding(name="models", mark="works", words=f"{model} is served", values=values)
+        return works("models", f"{model} is served", models=names)
     near = get_close_matches(model, names, n=3, cutoff=0.4)
     rest = f"did you mean {' or '.join(near)}?" if near else f"the server lists {shown}"
-    return Finding(name="models", mark="note", words=f"{model} is not listed: {rest}", values={**values, "near": near})
+    return note("models", f"{model} is not listed: {rest}", models=names, near=near)
 
 
 def _context(model: str, models: Sequence[ServedModel]) -> Finding:
     length = next((one.max_model_len for one in models if one.id == model), None)
-    words = f"{length:,} tokens, prompt and answer together" if length else "the server does not say"
-    return Finding(name="context length", mark="works" if length else "note", words=words, values={"tokens": length})
+    if length:
+        return works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
+    return note("context length", "the server does not say", tokens=None)
 
 
 # --- answers -------------------------------------------------------------------------------------------------------
@@ -176,20 +162,20 @@ async def _ask(
     return await endpoint.complete([question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens)
 
 
-async def _answer(endpoint: Endpoint, trial: Trial, *, is_new: bool) -> Finding:
+async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Finding:
     """Test whether the model answers, and how soon."""
     started = time.perf_counter()
     try:
-        completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=trial.learner_max_tokens)
+        completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        return Finding(name="reachable" if is_new else "answers", mark="fails", words=str(error))
+        return fails("reachable" if is_new else "answers", str(error))
     latency_s = time.perf_counter() - started
     words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
         words += "; it does not count tokens"
-    return Finding(name="answers", mark="works", words=words, values={"latency_s": round(latency_s, 4)})
+    return works("answers", words, latency_s=round(latency_s, 4))
 
 
 async def _structured(endpoint: Endpoint) -> Finding:
@@ -198,17 +184,17 @@ async def _structured(endpoint: Endpoint) -> Finding:
     try:
         tested = await try_carriers(endpoint)
     except EndpointError as error:
-        return Finding(name=name, mark="note", words=f"refused: {error}", values={"structured": "refused"})
+        return note(name, f"refused: {error}", structured="refused")
     if carrier := honoured(tested):
         words = f"honoured through {carrier}: --structured auto, choice and regex use it"
-        return Finding(name=name, mark="works", words=words, values={"structured": "honoured", "carrier": carrier})
+        return works(name, words, structured="honoured", carrier=carrier)
     refused = [f"{one.carrier} refused: {quoted(one.answer)}" for one in tested if one.outcome == "refused"]
     ignored = [one for one in tested if one.outcome == "ignored"]
     words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
     if ignored:
         names = ", ".join(one.carrier for one in ignored)
         words += f"; ignored in silence: {names}: asked for one of two words, it said {quoted(ignored[0].answer)}"
-    return Finding(name=name, mark="note", words=words, values={"structured": "refused" if refused else "ignored"})
+    return note(name, words, structured="refused" if refused else "ignored")
 
 
 async def _seed(endpoint: Endpoint) -> Finding:
@@ -217,21 +203,18 @@ async def _seed(endpoint: Endpoint) -> Finding:
     try:
         first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
     except EndpointError as error:
-        return Finding(name="seed", mark="note", words=f"not known: {error}", values={"seed": "unknown"})
+        return note("seed", f"not known: {error}", seed="unknown")
+    said, repeated, others = ((one.text, one.reasoning) for one in (first, again, other))
     if "seed" in endpoint.dropped_fields:
-        return Finding(name="seed", mark="note", words="refused: no seed is sent", values={"seed": "refused"})
-    if _output(first) != _output(again):
+        return note("seed", "refused: no seed is sent", seed="refused")
+    if said != repeated:
         words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
-        return Finding(name="seed", mark="note", words=words, values={"seed": "ignored"})
-    if _output(first) == _output(other):
+        return note("seed", words, seed="ignored")
+    if said == others:
         words = "not known: two seeds gave one answer at temperature 1; does it take the temperature?"
-        return Finding(name="seed", mark="note", words=words, values={"seed": "unknown"})
+        return note("seed", words, seed="unknown")
     words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
-    return Finding(name="seed", mark="works", words=words, values={"seed": "honoured"})
-
-
-def _output(completion: Completion) -> tuple[str, str | None]:
-    return completion.text, completion.reasoning
+    return works("seed", words, seed="honoured")
 
 
 async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
@@ -268,7 +251,7 @@ def _burst_finding(
     if not times:
         why = f" ({', '.join(faults)})" if faults else ""
         words = f"0 of {calls} short calls at once answered within {wall_s:.1f} s{why}"
-        return Finding(name="throughput", mark="note", words=words, values=values)
+        return note("throughput", words, **values)
     slow_s = times[int(0.95 * (len(times) - 1))]
     parts = [
         f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s, {pace:.1f} a second",
@@ -276,13 +259,8 @@ def _burst_finding(
     ]
     if failed:
         parts.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
-    mark: Mark = "note" if failed or late else "works"
-    return Finding(
-        name="throughput",
-        mark=mark,
-        words="; ".join(parts),
-        values={**values, "median_s": round(statistics.median(times), 4)},
-    )
+    finding = note if failed or late else works
+    return finding("throughput", "; ".join(parts), **values, median_s=round(statistics.median(times), 4))
 
 
 # --- optional fields and the server's own pages ---------------------------------------------------------------------
@@ -291,9 +269,8 @@ def _burst_finding(
 def _dropped(endpoint: Endpoint) -> Finding:
     dropped = [name for name in endpoint.dropped_fields if name not in FIELDS.values()]
     if not dropped:
-        return Finding(name="optional fields", mark="works", words="all are taken", values={"refused": []})
-    words = f"refused, and left out or renamed since: {', '.join(dropped)}"
-    return Finding(name="optional fields", mark="note", words=words, values={"refused": dropped})
+        return works("optional fields", "all are taken", refused=[])
+    return note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
 
 
 async def _pages(endpoint: Endpoint) -> list[Finding]:
@@ -306,11 +283,11 @@ async def _pages(endpoint: Endpoint) -> list[Finding]:
     )
     findings = []
     if health is not None:
-        findings.append(Finding(name="/health", mark="works", words="the server calls itself well"))
+        findings.append(works("/health", "the server calls itself well"))
     if version is not None and "<" not in version[:20]:
-        findings.append(Finding(name="/version", mark="works", words=quoted(endpoint.server.withheld(version))))
+        findings.append(works("/version", quoted(endpoint.server.withheld(version))))
     if metrics is not None and (load := read_load(metrics)):
-        findings.append(Finding(name="/metrics", mark="works", words=load_words(load)))
+        findings.append(works("/metrics", load_words(load)))
     return findings
 
 
@@ -336,12 +313,12 @@ class CarrierTest:
 
 async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
     """Test the fields in order, up to the first that the server honours. Raises EndpointUnreachable."""
-    tested: list[CarrierTest] = []
+    tested: tuple[CarrierTest, ...] = ()
     for carrier in CARRIERS:
-        tested.append(await _try(endpoint, carrier))
-        if tested[-1].outcome == "honoured":
+        tested += (await _try(endpoint, carrier),)
+        if honoured(tested):
             break
-    return tuple(tested)
+    return tested
 
 
 def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
@@ -359,5 +336,5 @@ async def _try(endpoint: Endpoint, carrier: Carrier) -> CarrierTest:
         return CarrierTest(carrier, "refused", str(error), is_answered=False)
     if FIELDS[carrier] in endpoint.dropped_fields:
         return CarrierTest(carrier, "refused", f"{FIELDS[carrier]} is not accepted", is_answered=True)
-    outcome: Literal["honoured", "ignored"] = "honoured" if is_kept(asked, completion.text) else "ignored"
-    return CarrierTest(carrier, outcome, completion.text, is_answered=True)
+    is_honoured = is_kept(asked, completion.text)
+    return CarrierTest(carrier, "honoured" if is_honoured else "ignored", completion.text, is_answered=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from vpp.llm.address import place_of
 from vpp.llm.protocol import printable
 
 KEY_REFUSED = "key refused"
@@ -78,7 +79,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 
 def _known(error: BaseException, base_url: str) -> Fault | None:
     """Explain an error of a class that this process always has."""
-    place, host = root_of(base_url), urlsplit(base_url).hostname
+    place, host = place_of(base_url), urlsplit(base_url).hostname
     if isinstance(error, BodyTooLarge):
         words = f"the reply is longer than {error.limit // 1024:,} KiB"
         return Fault("reply too long", words, "check that the address is a model's (/v1)")
@@ -124,13 +125,7 @@ def _by_name(error: BaseException, base_url: str) -> Fault | None:
         return None
     kind, words = named
     fix = "is it an https:// address?" if kind == "not HTTP" else FIX_DOWN
-    return Fault(kind, words.format(host=urlsplit(base_url).hostname, place=root_of(base_url)), fix)
-
-
-def root_of(base_url: str) -> str:
-    """Return scheme, host and port."""
-    parts = urlsplit(base_url)
-    return f"{parts.scheme}://{parts.netloc}"
+    return Fault(kind, words.format(host=urlsplit(base_url).hostname, place=place_of(base_url)), fix)
 
 
 class Refusal(NamedTuple):

@@ -57,6 +57,21 @@ class Finding:
     """The same as numbers and names, for programs."""
 
 
+def works(name: str, words: str, **values: Any) -> Finding:
+    """Return a finding that is as it should be."""
+    return Finding(name=name, mark="works", words=words, values=values)
+
+
+def note(name: str, words: str, **values: Any) -> Finding:
+    """Return a finding with which a run works, with a limitation."""
+    return Finding(name=name, mark="note", words=words, values=values)
+
+
+def fails(name: str, words: str) -> Finding:
+    """Return a finding with which no run works."""
+    return Finding(name=name, mark="fails", words=words)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """Options of a check."""
@@ -103,14 +118,14 @@ async def learner_finding(endpoint: Endpoint, trial: Trial, *, carrier: str) -> 
     try:
         (prediction,) = await learner.predict(RULE, dataset.train[:1])
     except EndpointError as error:
-        return Finding(name=name, mark="note", words=f"not answered: {error}", values={"parsed": False})
+        return note(name, f"not answered: {error}", parsed=False)
     if prediction.value is None:
         return _unread(name, prediction.reason, prediction.raw or "")
     verdict = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
     again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
     quote = quoted(prediction.explanation or str(prediction.value))
     words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
-    return Finding(name=name, mark="works", words=words, values={"parsed": True, "answers": attempts[0]})
+    return works(name, words, parsed=True, answers=attempts[0])
 
 
 async def optimizer_finding(endpoint: Endpoint, trial: Trial) -> Finding:
@@ -130,18 +145,17 @@ async def optimizer_finding(endpoint: Endpoint, trial: Trial) -> Finding:
     try:
         proposal = await optimizer.propose(rule, dataset.train, wrong, temperature=0.7, seed=0)
     except EndpointError as error:
-        return Finding(name=name, mark="note", words=f"not answered: {error}", values={"parsed": False})
+        return note(name, f"not answered: {error}", parsed=False)
     if proposal.text is None:
         return _unread(name, proposal.reason, proposal.raw)
-    words = f"read: {quoted(proposal.text.removeprefix(text).strip())}"
-    return Finding(name=name, mark="works", words=words, values={"parsed": True})
+    return works(name, f"read: {quoted(proposal.text.removeprefix(text).strip())}", parsed=True)
 
 
 def _unread(name: str, reason: str | None, raw: str) -> Finding:
     is_cut = "cut off at its limit" in (reason or "")
     fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
     words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
-    return Finding(name=name, mark="note", words=words, values={"parsed": False, "mend": fix})
+    return note(name, words, parsed=False, mend=fix)
 
 
 def quoted(text: str) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.llm.address import Address, is_loopback, literal, plain_host
+from vpp.llm.address import Address, is_loopback, literal, place_of, plain_host
 
 Kind = Literal["barred", "loopback", "private", "public"]
 METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "metadata", "instance-data"})
@@ -234,9 +234,3 @@ def _embedded(address: Address) -> ipaddress.IPv4Address | None:
         if address in network:
             return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
     return None
-
-
-def place_of(base_url: str) -> str:
-    """Return scheme, host and port as they were written."""
-    parts = urlsplit(base_url)
-    return f"{parts.scheme}://{parts.netloc[:200]}"

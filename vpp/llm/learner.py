@@ -63,7 +63,7 @@ class LlmLearner:
         self._options = options
         self._counters = counters
         self._on_answer = on_answer
-        self._reader = _Reader(prompts)
+        self._parse = _parser(prompts)
         self._answers = SharedAnswers(counters)
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
@@ -113,7 +113,9 @@ class LlmLearner:
                 completion = await self._complete(messages, tuple(left), of=len(rows))
             except PromptTooLong as refusal:
                 return self._without_room(rows, answered, refusal)
-            read = self._reader.read(completion, left, of=len(rows))
+            text = whole_lines(completion)
+            read = {1: self._parse(text)} if len(rows) == 1 else parse_pack(text, left, self._parse)
+            read = {number: noting_cut(one, completion) for number, one in read.items()}
             if inferred := sum(one.inferred for one in read.values()):
                 self._counters.add(inferred=inferred)
             answered |= {number: (_prediction(row, read[number], completion), attempt) for number, row in left.items()}
@@ -151,29 +153,18 @@ class LlmLearner:
         return [answered.get(number, (prediction, 1)) for number, prediction in enumerate(abstained, 1)]
 
 
-class _Reader:
-    """Reads labels or numbers, as the table needs them."""
-
-    def __init__(self, prompts: LearnerPrompts) -> None:
-        self._dataset = prompts.dataset
-        self._unit = prompts.units.get(prompts.dataset.target, "")
-        self._expected = _expected(prompts.dataset)
-
-    def read(self, completion: Completion, numbers: Iterable[int], *, of: int) -> dict[int, Read]:
-        """Return the answer read for each input `numbers` of a question about `of` inputs."""
-        text = whole_lines(completion)
-        read = {1: self._parse(text)} if of == 1 else parse_pack(text, numbers, self._parse)
-        return {number: noting_cut(one, completion) for number, one in read.items()}
-
-    def _parse(self, text: str) -> Read:
-        if self._dataset.task == "regression":
-            return parse_number(text, unit=self._unit, expected=self._expected)
-        return parse_label(text, self._dataset.classes)
+def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
+    """Return the reader of the table's labels or numbers."""
+    dataset = prompts.dataset
+    if dataset.task == "classification":
+        return lambda text: parse_label(text, dataset.classes)
+    unit, expected = prompts.units.get(dataset.target, ""), _expected(dataset)
+    return lambda text: parse_number(text, unit=unit, expected=expected)
 
 
 def _expected(dataset: Dataset) -> Bounds | None:
-    """Return the range of the training targets, three times as wide; None for labels."""
-    if dataset.task == "classification" or not dataset.train:
+    """Return the range of the training targets, three times as wide."""
+    if not dataset.train:
         return None
     targets = [float(row.target) for row in dataset.train if row.target is not None]
     return min(targets) - dataset.target_range, max(targets) + dataset.target_range
