@@ -90,7 +90,7 @@ def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pyte
         return VLLM
 
     monkeypatch.setattr("vpp.llm.gauges.page_beside", slow)
-    gauge = Gauge("http://127.0.0.1:9/v1", every_s=3600)
+    gauge = Gauge("http://127.0.0.1:9/v1", Gate())
     real = gauge._read
     monkeypatch.setattr(gauge, "_read", lambda: (real(), read.set()))
     assert gauge.latest() is None
@@ -104,7 +104,7 @@ def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pyte
 
 async def test_the_load_goes_with_the_page() -> None:
     async with serving(script(Reply(VLLM.encode(), headers=TEXT), as_json({}, 503))) as stub:
-        gauge = Gauge(stub.base_url, every_s=0)
+        gauge = Gauge(stub.base_url, Gate())
         await asyncio.to_thread(gauge._read)
         assert gauge._load is not None
         await asyncio.to_thread(gauge._read)

@@ -5,7 +5,6 @@ thread of its own: look-ups and writes that arrive while it is busy form the nex
 """
 
 import asyncio
-import dataclasses
 import hashlib
 import json
 import logging
@@ -19,15 +18,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import MODE_PICKLE
+from pydantic import TypeAdapter, ValidationError
 
 from vpp.errors import InputError
-from vpp.llm.protocol import COUNT_LIMIT, Completion
+from vpp.llm.protocol import Completion
 
 SIZE_LIMIT = 64 * 2**30
 """Bytes. Nothing is ever evicted, but diskcache wants a number."""
 DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
-STORED = tuple(field.name for field in dataclasses.fields(Completion) if field.name != "cached")
-"""Fields of an answer that are stored."""
+_ANSWER = TypeAdapter(Completion)
+"""Reads and writes an answer as JSON."""
 IN_ROW_LIMIT = 4 * 2**20
 """Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
 WAIT_S = 10.0
@@ -234,26 +234,15 @@ def _open(folder: Path) -> Any:
 
 
 def _to_json(completion: Completion) -> str:
-    return json.dumps({name: getattr(completion, name) for name in STORED})
+    return _ANSWER.dump_json(completion, exclude={"cached"}).decode()
 
 
 def _from_json(stored: object) -> Completion | None:
     """Return the answer; None for a row that this module did not write."""
     try:
-        fields = json.loads(stored) if isinstance(stored, str) else None
-        return Completion(**fields, cached=True) if isinstance(fields, dict) and _is_complete(fields) else None
-    except (ValueError, TypeError, RecursionError):
+        return replace(_ANSWER.validate_json(stored, strict=True, extra="forbid"), cached=True)  # type: ignore[arg-type]
+    except (ValidationError, TypeError):
         return None
-
-
-def _is_complete(fields: dict[str, Any]) -> bool:
-    counts = fields.get("prompt_tokens"), fields.get("completion_tokens")
-    words = fields.get("finish_reason"), fields.get("reasoning")
-    return (
-        isinstance(fields.get("text"), str)
-        and all(isinstance(count, int) and 0 <= count <= COUNT_LIMIT for count in counts)
-        and all(word is None or isinstance(word, str) for word in words)
-    )
 
 
 @dataclass(slots=True, eq=False)

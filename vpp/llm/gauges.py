@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -23,18 +23,19 @@ PAGE_LIMIT = 2 * 2**20
 TIMEOUT_S = 2.0
 EVERY_S = 5.0
 _LINE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{.*\})?\s+(\S+)")
-_SUMMED = {
-    "running": ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing",
-                "tgi_batch_current_size"),
-    "waiting": ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "llamacpp:requests_deferred", "tgi_queue_size"),
-    "hits": ("vllm:prefix_cache_hits_total", "vllm:prefix_cache_hits", "vllm:gpu_prefix_cache_hits_total"),
-    "queries": ("vllm:prefix_cache_queries_total", "vllm:prefix_cache_queries", "vllm:gpu_prefix_cache_queries_total"),
+_FIGURES = {
+    "running": (sum, ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing",
+                      "tgi_batch_current_size")),
+    "waiting": (sum, ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "llamacpp:requests_deferred",
+                      "tgi_queue_size")),
+    "hits": (sum, ("vllm:prefix_cache_hits_total", "vllm:prefix_cache_hits", "vllm:gpu_prefix_cache_hits_total")),
+    "queries": (sum, ("vllm:prefix_cache_queries_total", "vllm:prefix_cache_queries",
+                      "vllm:gpu_prefix_cache_queries_total")),
+    "kv_use": (max, ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage",
+                     "llamacpp:kv_cache_usage_ratio")),
+    "hit_rate": (max, ("sglang:cache_hit_rate",)),
 }  # fmt: skip
-_LARGEST = {
-    "kv_use": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage",
-               "llamacpp:kv_cache_usage_ratio"),
-    "hit_rate": ("sglang:cache_hit_rate",),
-}  # fmt: skip
+"""How each figure is added up over engines, and its names on the pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,27 +59,21 @@ def read_load(page: str) -> Load | None:
         if match := _LINE.match(line):
             with suppress(ValueError):
                 series.setdefault(match[1], []).append(float(match[2]))
-    summed = {name: _first(series, names, sum) for name, names in _SUMMED.items()}
-    largest = {name: _first(series, names, max) for name, names in _LARGEST.items()}
-    hits, queries = summed["hits"], summed["queries"]
+    figures = {name: total(values) for name, (total, names) in _FIGURES.items() if (values := _first(series, names))}
+    hits, queries = figures.get("hits"), figures.get("queries")
     load = Load(
-        running=None if summed["running"] is None else int(summed["running"]),
-        waiting=None if summed["waiting"] is None else int(summed["waiting"]),
-        kv_use=largest["kv_use"],
-        prefix_hits=min(hits / queries, 1.0) if hits is not None and queries else largest["hit_rate"],
+        running=int(figures["running"]) if "running" in figures else None,
+        waiting=int(figures["waiting"]) if "waiting" in figures else None,
+        kv_use=figures.get("kv_use"),
+        prefix_hits=min(hits / queries, 1.0) if hits is not None and queries else figures.get("hit_rate"),
     )
     return None if load == Load() else load
 
 
-def _first(
-    series: Mapping[str, list[float]], names: tuple[str, ...], total: Callable[[list[float]], float]
-) -> float | None:
-    """Aggregate the values of the first name that has valid ones: finite, not below 0."""
-    for name in names:
-        values = [value for value in series.get(name, ()) if math.isfinite(value) and value >= 0]
-        if values:
-            return total(values)
-    return None
+def _first(series: Mapping[str, list[float]], names: tuple[str, ...]) -> list[float]:
+    """Return the valid values, finite and not below 0, of the first name that has any."""
+    valid = ([value for value in series.get(name, ()) if math.isfinite(value) and value >= 0] for name in names)
+    return next(filter(None, valid), [])
 
 
 def load_words(load: Load) -> str:
@@ -140,10 +135,9 @@ def _connected(base_url: str, host: str, port: int, gate: Gate) -> socket.socket
 class Gauge:
     """Latest load of one server, read by a thread of its own at most every 5 s, so that `latest` never waits."""
 
-    def __init__(self, base_url: str, *, gate: Gate | None = None, every_s: float = EVERY_S) -> None:
+    def __init__(self, base_url: str, gate: Gate) -> None:
         self._base_url = base_url
-        self._gate = gate or Gate()
-        self._every_s = every_s
+        self._gate = gate
         self._load: Load | None = None
         self._asked_at = -math.inf
         self._lock = threading.Lock()
@@ -151,7 +145,7 @@ class Gauge:
     def latest(self) -> Load | None:
         """Return the last load read; None before the first answer, and after the server stopped answering."""
         with self._lock:
-            if time.monotonic() - self._asked_at >= self._every_s:
+            if time.monotonic() - self._asked_at >= EVERY_S:
                 self._asked_at = time.monotonic()
                 threading.Thread(target=self._read, name="vpp-gauge", daemon=True).start()
             return self._load

@@ -7,12 +7,12 @@ words, since they quote running text.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from vpp.data.kinds import is_number
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, are_alike, phrase, spelt, words
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, any_of, are_alike, phrase, spelt, words
 
 PHRASE_LIMIT = 3
 """Maximum words of a column's name, a value or a label in an example; longer ones are sentences."""
@@ -93,14 +93,15 @@ class ExampleWords:
         yield rf"(?:[*+^×·]|\b(?:times|plus|minus)[ ])[ ]?{column}(?![ ]?\()"
         yield rf"{column}[ ]?(?:[*+^×·]|\b(?:times|plus|minus)\b)"
         if self.table.text_columns:
-            shown = "|".join(sorted(map(spelt, self.values), key=len, reverse=True)) or r"(?!)"
+            shown = any_of(map(spelt, self.values))
             yield rf"{_LEAD}{column}{_COMPARED}[^,.;\n]{{0,20}}?[ ]{_OPENING}(?:[-+]?\d|(?:{shown})\b)"
         else:
             yield rf"{_LEAD}(?:(?:the|a)[ ])?{_VALUE_OF}{column}{_COMPARED}"
 
     def _values_compared(self) -> Iterator[str]:
         """Yield a value after a category column, `if city is plum`, and a name after any word, `people from Oslo`."""
-        yield rf"{self._categorical}{_EQUALS}{_LISTED}{_one_of(self.values)}{_END}"
+        category_column = _word(any_of(map(spelt, self.table.category_columns)))
+        yield rf"{category_column}{_EQUALS}{_LISTED}{_one_of(self.values)}{_END}"
         if not self.table.text_columns:
             yield rf"(?:=|\b(?:is|are|was|were|equals?|in|from|at|not)\b){_LISTED}{_one_of(self.names)}"
 
@@ -109,12 +110,6 @@ class ExampleWords:
         label = _one_of(self.labels)
         yield rf"{_GIVING}{label}{_END}"
         yield rf"(?:^|[.;\n][ ]?)(?:if|when)\b[^,.;\n]{{1,200}},[ ]{label}(?=[.;]|\s*\Z)"
-
-    @property
-    def _categorical(self) -> str:
-        """Pattern of the name of a category column of the table."""
-        names = {" ".join(words(name)) for name in self.table.category_columns}
-        return _bounded("|".join(spelt(name) for name in sorted(names, key=len, reverse=True) if name) or r"(?!)")
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
@@ -152,13 +147,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _bounded(pattern: str) -> str:
+def _word(pattern: str) -> str:
+    """Return a pattern that matches complete words only."""
     return rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
 
 
 def _one_of(texts: Iterable[str]) -> str:
-    longest_first = "|".join(map(spelt, sorted(texts, key=len, reverse=True)))
-    return rf"(?<![^\W_])(?P<leak>{longest_first or '(?!)'})(?![^\W_])"
+    return _word(rf"(?P<leak>{any_of(map(spelt, texts))})")
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -166,12 +161,8 @@ def _one_of(texts: Iterable[str]) -> str:
 
 def _phrases(texts: Iterable[str]) -> frozenset[str]:
     """Return short texts as words, without numbers and single letters."""
-    split = (words(text) for text in texts)
-    return frozenset(" ".join(tokens) for tokens in split if 0 < len(tokens) <= PHRASE_LIMIT and _is_worded(tokens))
-
-
-def _is_worded(tokens: Sequence[str]) -> bool:
-    return any(len(word) > 1 and not is_number(word) for word in tokens)
+    split = (words(text) for text in texts if any(len(word) > 1 and not is_number(word) for word in words(text)))
+    return frozenset(" ".join(tokens) for tokens in split if len(tokens) <= PHRASE_LIMIT)
 
 
 def _known(texts: Iterable[str], table: TableWords) -> set[str]:

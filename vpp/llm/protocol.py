@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from vpp.data.answers import cut_thinking
 
@@ -25,6 +27,8 @@ NESTING_LIMIT = 8
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
+Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
+"""A count of tokens; 0 if the server does not say."""
 ID_LIMIT = 200
 """Characters kept of a model's name."""
 SECRET_LENGTH = 8
@@ -87,9 +91,8 @@ class Completion:
     text: str
     finish_reason: str | None
     """`stop`, or `length` if it was cut off at its limit."""
-    prompt_tokens: int
-    """0 if the server does not say."""
-    completion_tokens: int
+    prompt_tokens: Tokens
+    completion_tokens: Tokens
     cached: bool = False
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""

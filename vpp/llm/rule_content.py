@@ -85,16 +85,12 @@ def _may_be_label(given: str, table: TableWords, *, is_quoted: bool) -> bool:
     tokens = words(given)
     if match_label(given.replace("\\", ""), table.dataset.classes) or not tokens:
         return True
-    if any(are_alike(word, label) for word in tokens for label in table.labels) or _is_name(tokens, table):
+    names = {*table.inputs, *words(table.dataset.target)}  # any of these columns may hold the output
+    if names.issuperset(tokens) or any(are_alike(word, label) for word in tokens for label in table.labels):
         return True
     if is_quoted or given.isdigit():
         return False
     return given.casefold() in FUNCTION_WORDS | _NOT_LABELS or given.casefold().endswith("ly")
-
-
-def _is_name(tokens: list[str], table: TableWords) -> bool:
-    """Return whether these are words of the columns, any of which may hold the output, or of the target."""
-    return set(tokens) <= {*table.inputs, *words(table.dataset.target)}
 
 
 def names_no_label(rule: str, table: TableWords) -> bool:
@@ -130,6 +126,7 @@ _ORDERED = re.compile(
     rf"{_ORDER}(?:[ ](?:with|as|it|the|label|class))*[ ](?P<given>[^\s.,;]+)(?![ ]?(?:[,/]|(?:or|and)\b))",
     re.IGNORECASE,
 )
+"""Order of a single label: `The rule is to always answer admitted.`"""
 
 
 def names_nothing(rule: str, tokens: Sequence[str], table: TableWords) -> bool:
@@ -147,21 +144,12 @@ def is_talk_of_rules(rule: str, tokens: Sequence[str], table: TableWords) -> boo
         return False
     own = table.inputs - FUNCTION_WORDS - INPUT_NOUNS
     names_input = any(are_alike(word, name) for word in set(tokens[:WORDS_READ]) for name in own)
-    is_computed = not COMPUTED.isdisjoint(tokens) or _figures(rule, table)
-    if names_input or is_computed or not _CONDITIONS.isdisjoint(tokens):
+    has_number = any(words(figure[0])[-1] not in table.labels for figure in _FIGURE.finditer(rule))
+    if names_input or has_number or not (COMPUTED | _CONDITIONS).isdisjoint(tokens):
         return False
-    return not (table.has_category(rule) or _gives_one_label(rule, table) or _has_labels_apart(tokens, table))
-
-
-def _figures(rule: str, table: TableWords) -> bool:
-    """Return whether it compares or gives a number that is no label."""
-    return any(words(figure[0])[-1] not in table.labels for figure in _FIGURE.finditer(rule))
-
-
-def _gives_one_label(rule: str, table: TableWords) -> bool:
-    """Return whether it orders a single label: `The rule is to always answer admitted.`"""
-    given = (word for order in _ORDERED.finditer(rule) for word in words(order["given"]))
-    return any(_label_of(word, table) is not None for word in given)
+    ordered = (word for order in _ORDERED.finditer(rule) for word in words(order["given"]))
+    orders_label = any(_label_of(word, table) is not None for word in ordered)
+    return not (table.has_category(rule) or orders_label or _has_labels_apart(tokens, table))
 
 
 def _has_labels_apart(tokens: Sequence[str], table: TableWords) -> bool:

@@ -57,6 +57,11 @@ def spelt(text: str) -> str:
     return r"[\W_]{1,3}".join(map(re.escape, words(text)))
 
 
+def any_of(patterns: Iterable[str], most: int | None = None) -> str:
+    """Return a pattern of any of the `most` longest patterns, all by default; without patterns it matches nothing."""
+    return "|".join(sorted(filter(None, patterns), key=len, reverse=True)[:most]) or r"(?!)"
+
+
 def are_alike(one: str, other: str) -> bool:
     """Return whether they may be forms of one word: admit and admitted, pos and positive."""
     short, long = sorted((one, other), key=len)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from vpp.data.answers import shown_label
 from vpp.llm.asserted import is_truth_word
-from vpp.llm.table_words import FUNCTION_WORDS, TableWords, spelt, words
+from vpp.llm.table_words import FUNCTION_WORDS, TableWords, any_of, spelt, words
 
 LISTED = 100
 """Maximum names, categories or labels in a pattern."""
@@ -69,8 +69,7 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
 
 def _any_of(patterns: Iterable[str]) -> str:
     """Return a pattern of any of these as a whole word, limited to the longest."""
-    longest_first = sorted(filter(None, patterns), key=len, reverse=True)[:LISTED]
-    return rf"(?:{'|'.join(longest_first) or '(?!)'})(?!\w)"
+    return rf"(?:{any_of(patterns, LISTED)})(?!\w)"
 
 
 def _readings(name: str) -> Iterator[str]:
