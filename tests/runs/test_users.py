@@ -12,7 +12,7 @@ from tests.llm.stub import Stub, chat, endpoint_at, script, serving
 from tests.processes import Desk, Model, wait_until
 from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError, RunError
-from vpp.llm.budget import BLOCK, Allowance, Budget
+from vpp.llm.budget import Allowance, Budget
 from vpp.llm.counters import Counters
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys, is_at, keys_for
@@ -122,11 +122,10 @@ def test_a_worker_is_given_the_keys_of_its_run_and_none_that_lie_about(desk: Des
 
 
 def test_a_days_calls_are_counted_over_all_who_count_in_one_file(tmp_path: Path) -> None:
-    one, other = (Allowance(file=tmp_path / ".calls", per_day=20) for _ in range(2))
-    assert (one.take(), other.take(), one.take()) == (BLOCK, 20 - BLOCK, 0)
+    one, other = (Allowance(file=tmp_path / ".calls", per_day=3) for _ in range(2))
+    assert (one.take(), other.take(), other.is_spent, one.take()) == (True, True, False, True)
     assert one.is_spent
-    other.give_back(3)
-    assert (one.sent, one.take(), one.is_spent) == (17, 3, True)
+    assert not other.take()
     assert (tmp_path / ".calls").stat().st_mode & 0o777 == 0o600
 
 
@@ -143,14 +142,14 @@ def test_a_count_that_cannot_be_read_is_spent_for_its_day(
     allowance = Allowance(file=tmp_path / ".calls", per_day=5)
     allowance.file.write_bytes(kept)
     monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-10")
-    assert (allowance.take(), allowance.is_spent) == (0, True)
+    assert (allowance.take(), allowance.is_spent) == (False, True)
     monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-11")
-    assert allowance.take() == 5
+    assert allowance.take()
 
 
 def test_a_count_whose_writing_is_refused_is_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     allowance = Allowance(file=tmp_path / ".calls", per_day=5)
-    allowance.take(4)
+    allowance.take()
     kept = allowance.file.read_bytes()
 
     def full(*_: object) -> int:
@@ -159,36 +158,33 @@ def test_a_count_whose_writing_is_refused_is_what_it_was(tmp_path: Path, monkeyp
     with monkeypatch.context() as patch:
         patch.setattr("vpp.llm.budget.FileIO", type("Full", (FileIO,), {"write": full}))
         with pytest.raises(OSError, match="No space"):
-            allowance.take(1)
+            allowance.take()
     assert allowance.file.read_bytes() == kept
 
 
 def test_a_new_day_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    allowance = Allowance(file=tmp_path / ".calls", per_day=5)
+    allowance = Allowance(file=tmp_path / ".calls", per_day=1)
     monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-10")
-    assert (allowance.take(5), allowance.is_spent) == (5, True)
+    assert (allowance.take(), allowance.is_spent) == (True, True)
     monkeypatch.setattr("vpp.llm.budget._today", lambda: "2026-01-11")
     assert not allowance.is_spent
 
 
-def test_no_call_leaves_beyond_a_days_calls_and_what_was_not_sent_is_given_back(tmp_path: Path) -> None:
+def test_no_call_leaves_beyond_a_days_calls(tmp_path: Path) -> None:
     allowance = Allowance(file=tmp_path / ".calls", per_day=5)
 
     async def ask(stub: Stub, calls: int) -> None:
         counters = Counters()
-        budget = Budget(counters, allowance=allowance)
-        endpoint = endpoint_at(stub.base_url, "m", counters=counters, budget=budget)
+        endpoint = endpoint_at(stub.base_url, "m", counters=counters, budget=Budget(counters, allowance=allowance))
         try:
             for _ in range(calls):
                 await endpoint.complete([], temperature=0, seed=0, max_tokens=9)
         finally:
-            budget.close()
             await endpoint.aclose()
 
     async def scene() -> None:
         async with serving(script(chat())) as stub:
             await ask(stub, 2)
-            assert allowance.sent == 2
             with pytest.raises(EndpointRefused, match="today's 5 calls of one user are sent: go on tomorrow"):
                 await ask(stub, 9)
             assert len(stub.requests) == 5

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -22,8 +22,6 @@ from vpp.llm.counters import Counters
 from vpp.llm.protocol import Completion, Messages
 
 MILLION = 1_000_000
-BLOCK = 16
-"""Calls taken from an allowance together, so that its file is not locked for each."""
 WIDTH = 64
 """Bytes of an allowance's file."""
 
@@ -74,50 +72,41 @@ NO_CAP = Cap()
 class Allowance:
     """Calls of one user per UTC day, over all runs and questions, counted in a locked file.
 
-    Every member raises OSError if the file cannot be written: then nothing may be sent. Calls taken and neither sent
-    nor given back, as after a kill, count as sent.
+    Every member raises OSError if the file cannot be written: then nothing may be sent.
     """
 
     file: Path
     per_day: int
 
     @property
-    def sent(self) -> int:
-        """Calls taken today."""
-        with self._opened() as file:
-            return self._sent(file)
-
-    @property
     def is_spent(self) -> bool:
         """Return whether no call is left today."""
-        return self.sent >= self.per_day
+        with self._opened() as file:
+            return self._sent(file) >= self.per_day
 
     @property
     def words(self) -> str:
         """Error message for a spent allowance."""
         return f"today's {self.per_day:,} calls of one user are sent: go on tomorrow (a day begins at 0:00 UTC)"
 
-    def take(self, wanted: int = BLOCK) -> int:
-        """Take calls; return how many may be sent."""
+    def take(self) -> bool:
+        """Count one more call; return whether it may be sent."""
         with self._opened() as file:
             sent = self._sent(file)
-            taken = max(0, min(wanted, self.per_day - sent))
-            if taken:
-                _write(file, sent + taken)
-            return taken
-
-    def give_back(self, unsent: int) -> None:
-        """Return calls that were taken and not sent."""
-        with self._opened() as file:
-            _write(file, max(0, self._sent(file) - unsent))
+            if sent < self.per_day:
+                _write(file, sent + 1)
+            return sent < self.per_day
 
     def _sent(self, file: FileIO) -> int:
-        """Return the calls taken today; the whole allowance if the file is unreadable."""
-        sent = _count(file)
-        if sent is None:
-            sent = self.per_day
-            _write(file, sent)
-        return sent
+        """Return the calls of today; the whole allowance, which is written, if the file is unreadable."""
+        file.seek(0)
+        text = file.read(WIDTH)
+        with suppress(ValueError):
+            match json.loads(text or b'{"day": "", "sent": 0}'):
+                case {"day": str(day), "sent": int(sent)} if sent >= 0:
+                    return sent if day == _today() else 0
+        _write(file, self.per_day)
+        return self.per_day
 
     @contextmanager
     def _opened(self) -> Iterator[FileIO]:
@@ -128,19 +117,6 @@ class Allowance:
 
 def _today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
-
-
-def _count(file: FileIO) -> int | None:
-    """Return today's count, 0 for a new file; None if the file is unreadable."""
-    file.seek(0)
-    text = file.read(WIDTH)
-    try:
-        match json.loads(text or b'{"day": "", "sent": 0}'):
-            case {"day": str(day), "sent": int(sent)} if sent >= 0:
-                return sent if day == _today() else 0
-    except ValueError:
-        pass
-    return None
 
 
 def _write(file: FileIO, sent: int) -> None:
@@ -163,7 +139,6 @@ class Budget:
         self._cap = cap
         self._allowance = allowance
         self._waits = waits
-        self._granted = 0
         self._in_flight = 0
         self._waiting = 0
         self._dearest = 0.0
@@ -181,8 +156,7 @@ class Budget:
         """Wait until the event is set and a call may be sent; it counts as sent, and in flight until `ended`."""
         while True:
             await may_send.wait()
-            if self._is_within_cap() and self._is_granted():
-                self._granted -= self._allowance is not None
+            if self._is_within_cap() and self._is_allowed():
                 self._in_flight += 1
                 self._counters.add(sent=1)
                 return
@@ -194,25 +168,18 @@ class Budget:
             finally:
                 self._waiting -= 1
 
-    def _is_granted(self) -> bool:
-        """Return whether the allowance has a call left. Raises EndpointRefused if calls do not wait for more."""
-        if self._allowance is None or self._granted:
+    def _is_allowed(self) -> bool:
+        """Count the call in the allowance, if it has one left. Raises EndpointRefused if calls do not wait for more."""
+        if self._allowance is None or self._allowance.take():
             return True
-        self._granted = self._allowance.take()
-        if not self._granted and not self._waits:
+        if not self._waits:
             raise EndpointRefused(self._allowance.words)
-        return self._granted > 0
+        return False
 
     def fits(self, calls: int) -> bool:
         """Return whether this many more calls certainly stay within the caps; False with an allowance."""
         is_priced = bool(self._dearest) or not self._cap.cost
         return self._allowance is None and is_priced and self._is_within_cap(calls)
-
-    def close(self) -> None:
-        """Give back calls that were granted and not sent."""
-        if self._allowance is not None and self._granted:
-            self._allowance.give_back(self._granted)
-            self._granted = 0
 
     def pay(self, cost: float) -> None:
         """Record an answer's price."""

@@ -37,7 +37,6 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
         quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
         counters = Counters()
         budget = Budget(counters, allowance=keys.allowance)
-        stack.callback(budget.close)
         connection = Connection(counters=counters, budget=budget, max_attempts=1)
         learner, optimizer = await open_endpoints(stack, quick, keys, connection)
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}

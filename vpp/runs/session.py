@@ -96,7 +96,6 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
-        stack.callback(budget.close)
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
         served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
