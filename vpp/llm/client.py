@@ -46,7 +46,11 @@ class Client:
         self._http = _http_client(base_url, gate, connections=connections)
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
         self._base = sdk.base_url
-        self._headers = _headers(sdk)
+        sent = {**sdk.default_headers, **sdk.auth_headers}.items()
+        described = {name: value for name, value in sent if isinstance(value, str)}
+        self._headers = httpx2.Headers(
+            {name: value for name, value in described.items() if not name.lower().startswith(TELEMETRY)}
+        )
         self._chat = self._url("chat/completions")
 
     async def post_chat(self, body: dict[str, Any]) -> Reply:
@@ -86,18 +90,6 @@ async def whole_body(response: httpx2.Response) -> bytes:
             raise BodyTooLarge(BODY_LIMIT)
         parts.append(part)
     return b"".join(parts)
-
-
-def _headers(sdk: openai.AsyncOpenAI) -> httpx2.Headers:
-    """Return the headers that the SDK sends, except those that describe this machine."""
-    named = {**sdk.default_headers, **sdk.auth_headers}
-    return httpx2.Headers(
-        {
-            name: value
-            for name, value in named.items()
-            if isinstance(value, str) and not name.lower().startswith(TELEMETRY)
-        }
-    )
 
 
 def _http_client(base_url: str, gate: Gate, *, connections: int) -> httpx2.AsyncClient:

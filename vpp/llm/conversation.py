@@ -44,19 +44,16 @@ def answer(raw: str) -> Message:
     return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
 
 
-def complaint(raw: str, faults: Mapping[int, str | None]) -> list[Message]:
-    """Return the answer about one input, and the request to answer again. faults: the reason, of number 1."""
-    asked = f"That answer could not be read: {faults[1]}. Answer again, in exactly the asked form."
-    return [answer(raw), question(asked)]
-
-
-def complaint_about_some(raw: str, faults: Mapping[int, str | None]) -> list[Message]:
-    """Return the answer about several inputs, and the request to answer some again. faults: reasons by number."""
-    listed = "\n".join(f"[{number}]: {reason}" for number, reason in faults.items())
-    asked = (
-        f"Not every answer could be read:\n{listed}\n"
-        "Answer these inputs again, and only these, each under its own number, in exactly the asked form."
-    )
+def complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Message]:
+    """Return the answer about `of` inputs, and the request to answer some again. faults: reasons by their numbers."""
+    if of == 1:
+        asked = f"That answer could not be read: {faults[1]}. Answer again, in exactly the asked form."
+    else:
+        listed = "\n".join(f"[{number}]: {reason}" for number, reason in faults.items())
+        asked = (
+            f"Not every answer could be read:\n{listed}\n"
+            "Answer these inputs again, and only these, each under its own number, in exactly the asked form."
+        )
     return [answer(raw), question(asked)]
 
 

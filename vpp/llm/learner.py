@@ -9,7 +9,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
 from vpp.hypothesis import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
-from vpp.llm.conversation import ASKS, Chat, complaint, complaint_about_some, noting_cut, whole_lines
+from vpp.llm.conversation import ASKS, Chat, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
@@ -124,8 +124,7 @@ class LlmLearner:
                 break
             self._counters.add(unparsable=1)
             faults = {number: read[number].reason for number in left}
-            again = complaint if len(rows) == 1 else complaint_about_some
-            messages = [*messages, *again(completion.text, faults)]
+            messages = [*messages, *complaint(completion.text, faults, of=len(rows))]
         return [answered[number] for number in sorted(answered)]
 
     async def _complete(self, messages: list[Message], numbers: Sequence[int], *, of: int) -> Completion:
@@ -171,17 +170,13 @@ def _expected(dataset: Dataset) -> Bounds | None:
 
 
 def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
-    """Return the value that was read, or an abstention that holds the whole answer."""
-    thoughts = completion.reasoning or ""
-    if read.value is not None:
-        return Prediction(
-            row=row.id, value=read.value, explanation=read.explanation, thoughts=thoughts[:THOUGHTS_LIMIT]
-        )
+    """Return the value that was read, or an abstention that holds the whole answer and all its thoughts."""
+    is_read = read.value is not None
     return Prediction(
         row=row.id,
-        value=None,
+        value=read.value,
         explanation=read.explanation,
-        raw=completion.text,
+        raw=None if is_read else completion.text,
         reason=read.reason,
-        thoughts=thoughts,
+        thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
     )

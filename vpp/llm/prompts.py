@@ -36,13 +36,9 @@ def seed_sentence(dataset: Dataset, prior: str = "") -> str:
     """Return the text that begins every hypothesis: the task, the target and the user's prior belief."""
     belief = " ".join(prior.split())
     stop = "" if not belief or belief.endswith((".", "!", "?")) else "."
-    return f"You are designed to do {_task_name(dataset)}: predict {one_line(dataset.target)}. {belief}{stop}".rstrip()
-
-
-def _task_name(dataset: Dataset) -> str:
-    if dataset.task == "regression":
-        return "regression"
-    return "binary classification" if len(dataset.classes) <= 2 else "multi-class classification"
+    classes = "binary" if len(dataset.classes) <= 2 else "multi-class"
+    task = "regression" if dataset.task == "regression" else f"{classes} classification"
+    return f"You are designed to do {task}: predict {one_line(dataset.target)}. {belief}{stop}".rstrip()
 
 
 def rule_of(dataset: Dataset, hypothesis: str) -> str:
@@ -131,10 +127,13 @@ class OptimizerPrompts:
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        earlier = [message for exchange in history for message in self._exchanged(exchange)]
-        asked = question(self._batch_prompt(hypothesis, rows, predictions, seed))
+        messages: list[Message] = []
+        for earlier in history:
+            messages.append(question(self._batch_prompt(earlier.hypothesis, earlier.rows, earlier.predictions, 0)))
+            messages.append(answer(earlier.raw))
+        messages.append(question(self._batch_prompt(hypothesis, rows, predictions, seed)))
         is_first = rule_of(self.dataset, hypothesis) == NO_RULE
-        return [*self.refining.opening_for(0 if is_first else seed), *earlier, asked]
+        return [*self.refining.opening_for(0 if is_first else seed), *messages]
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""
@@ -146,11 +145,6 @@ class OptimizerPrompts:
             answer_form=prior_form(self.drawing.style),
         )
         return [*self.drawing.opening, question(prompt)]
-
-    def _exchanged(self, exchange: Exchange) -> list[Message]:
-        """Return an earlier question, without its own history, and its answer."""
-        asked = self._batch_prompt(exchange.hypothesis, exchange.rows, exchange.predictions, 0)
-        return [question(asked), answer(exchange.raw)]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)

@@ -177,15 +177,11 @@ def _read_json(body: bytes, secret: str) -> Any:
 
 def _redacted(value: Any, secret: str) -> Any:
     """Return a JSON value without the key, removed before any text is cut: half a key would not be recognised."""
-    return _replaced(value, secret) if secret else value
-
-
-def _replaced(value: Any, secret: str) -> Any:
     if isinstance(value, str):
-        return value.replace(secret, "[key]")
+        return value.replace(secret, "[key]") if secret else value
     if isinstance(value, list):
-        return [_replaced(each, secret) for each in value]
-    return {name: _replaced(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
+        return [_redacted(each, secret) for each in value]
+    return {name: _redacted(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _read_object(body: bytes, secret: str) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Retries:
             except AttemptFailed as failure:
                 self._counters.fault(failure.fault.kind)
                 tries += 1
-                if failure.empty and self.has_answered and tries >= self._at_most(EMPTY_ATTEMPTS):
+                if failure.empty and self.has_answered and tries >= min(EMPTY_ATTEMPTS, self._limits.max_attempts):
                     return failure.empty
                 strikes = 0 if failure.overloaded and self._successes > successes else strikes + 1
                 successes = self._successes
@@ -108,14 +108,11 @@ class Retries:
                 self._counters.add(failed=1)
                 raise
 
-    def _at_most(self, attempts: int) -> int:
-        return min(attempts, self._limits.max_attempts)
-
     def _give_up(self, failure: AttemptFailed, tries: int, strikes: int) -> None:
         """Raise if no further attempt is worth making."""
         words, fix, most = failure.fault.words, failure.fault.fix, self._limits.max_attempts
         mute_attempts = MUTE_ATTEMPTS.get(failure.fault.kind)
-        if mute_attempts and not self.has_answered and tries >= self._at_most(mute_attempts):
+        if mute_attempts and not self.has_answered and tries >= min(mute_attempts, most):
             self._counters.add(failed=1)
             asked = f" at each of {tries} attempts, and no call was ever answered" if tries > 1 else ""
             raise EndpointRefused(self._message(f"{words}{asked}: {fix}")) from None

@@ -66,27 +66,23 @@ class SharedAnswers:
         """Return whether a request in flight will answer it."""
         return question in self._requests
 
-    def request(
-        self, questions: Iterable[Question], ask: Callable[[], Coroutine[None, None, None]]
-    ) -> asyncio.Task[None]:
-        """Begin a request in which `ask` keeps the answers to these questions."""
+    def request(self, questions: Iterable[Question], ask: Ask) -> asyncio.Task[None]:
+        """Begin a request in which `ask` keeps the answers to these questions.
+
+        Inside a transaction it has one of its own, committed when the first of its answers is needed.
+        """
         keys = tuple(questions)
         context = None
         if ahead := open_transaction():
-            transaction = self._transaction(ahead)
+            transaction = Transaction(is_guess=ahead.is_guess)
+            if ahead.is_guess:
+                self._counters.add(ahead=1, ahead_unused=1)
+                transaction.on_commit(partial(self._counters.add, ahead_unused=-1))
             context = transaction.context()
             self._ahead.update((key, _Ahead(transaction)) for key in keys)
         task = asyncio.create_task(ask(), context=context)
         self._requests.update(dict.fromkeys(keys, _Request(keys, task)))
         return task
-
-    def _transaction(self, ahead: Transaction) -> Transaction:
-        """Return the transaction of one request, committed when the first of its answers is needed."""
-        transaction = Transaction(is_guess=ahead.is_guess)
-        if ahead.is_guess:
-            self._counters.add(ahead=1, ahead_unused=1)
-            transaction.on_commit(partial(self._counters.add, ahead_unused=-1))
-        return transaction
 
     async def wait(self, questions: Iterable[Question]) -> None:
         """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError."""

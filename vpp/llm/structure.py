@@ -56,11 +56,6 @@ class Pattern:
     regex: str
     gbnf: str
 
-    @property
-    def grammar(self) -> str:
-        """GBNF grammar whose root is this pattern."""
-        return f"root ::= {self.gbnf}"
-
 
 NUMBER = Pattern(
     regex=r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?",
@@ -172,7 +167,7 @@ def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
 
 
 def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
-    return {"regex": pattern.regex, **({"grammar": pattern.grammar} if carrier == "grammar" else {})}
+    return {"regex": pattern.regex, **({"grammar": f"root ::= {pattern.gbnf}"} if carrier == "grammar" else {})}
 
 
 def _answers(style: Style, labels: Sequence[str], numbers: Sequence[int], *, is_single: bool) -> Pattern:

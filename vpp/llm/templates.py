@@ -60,7 +60,11 @@ class Template:
         self.text = text
         self.role: Role = role
         self.sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        _check_length(text, role)
+        if len(text) > LENGTH_LIMIT:
+            raise InputError(
+                f"the {role} template has {len(text):,} characters, {LENGTH_LIMIT:,} at most: shorten it, since every "
+                "call sends it"
+            )
         self.style = _check_slots(text, role)
         self.opening, last = _turns(text, role)
         self._parts = tuple(_parts(last))
@@ -109,13 +113,12 @@ class Template:
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each thing that works, but costs more or fails more often than needed."""
-        braces = [brace for brace in _BRACES.finditer(self.text) if brace[1]]
-        last = {brace[1]: brace.start() for brace in braces}
-        first = {brace[1]: brace.start() for brace in reversed(braces)}
-        theta = "rule" if "rule" in last else "hypothesis"
-        if self.role == "learner" and first["input"] < last[theta]:
+        theta = "rule" if "rule" in self.slots else "hypothesis"
+        slots = [(brace[1], brace.start()) for brace in _BRACES.finditer(self.text)]
+        place = dict(reversed(slots)).get("input", len(self.text))
+        if self.role == "learner" and place < dict(slots)[theta]:
             yield (
-                f"The learner template puts {{input}} (line {_line(self.text, first['input'])}) before {{{theta}}}: "
+                f"The learner template puts {{input}} (line {_line(self.text, place)}) before {{{theta}}}: "
                 "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
             )
         if "\x00" in self.text or "\ufffd" in self.text:
@@ -136,14 +139,6 @@ def _parts(text: str) -> Iterator[tuple[str, str | None]]:
         yield text[end : brace.start()] + ("" if brace[1] else brace[0][0]), brace[1]
         end = brace.end()
     yield text[end:], None
-
-
-def _check_length(text: str, role: Role) -> None:
-    if len(text) > LENGTH_LIMIT:
-        raise InputError(
-            f"the {role} template has {len(text):,} characters, {LENGTH_LIMIT:,} at most: shorten it, since every "
-            "call sends it"
-        )
 
 
 def _turns(text: str, role: Role) -> tuple[tuple[Message, ...], str]:
