@@ -177,8 +177,10 @@ def _read_json(body: bytes, secret: str) -> Any:
 
 def _redacted(value: Any, secret: str) -> Any:
     """Return a JSON value without the key, removed before any text is cut: half a key would not be recognised."""
+    if not secret:
+        return value
     if isinstance(value, str):
-        return value.replace(secret, "[key]") if secret else value
+        return value.replace(secret, "[key]")
     if isinstance(value, list):
         return [_redacted(each, secret) for each in value]
     return {name: _redacted(each, secret) for name, each in value.items()} if isinstance(value, dict) else value
