@@ -3,8 +3,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from vpp.llm.check import check
 from vpp.llm.findings import Finding, Trial
 from vpp.llm.structure import FIELDS
@@ -57,17 +55,8 @@ async def findings_of(
 async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
-        *("reachable", "key", "models", "context length", "answers", "structured output"),
-        *(
-            "learner prompt",
-            "optimizer prompt",
-            "throughput",
-            "seed",
-            "optional fields",
-            "/health",
-            "/version",
-            "/metrics",
-        ),
+        *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
+        *("optimizer prompt", "throughput", "seed", "optional fields", "/health", "/version", "/metrics"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
@@ -100,24 +89,24 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
     return say
 
 
-@pytest.mark.parametrize(
-    ("say", "name", "words", "value"),
-    [
-        (without("structured_outputs"), "structured output", "structured_outputs refused: ", "refused"),
-        (lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
-         "structured output", "refused", "refused"),
-        (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
-        (without("seed"), "seed", "refused: no seed is sent", "refused"),
-        (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
-        (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
-    ],
-)  # fmt: skip
-async def test_options_that_a_server_ignores_or_refuses_are_noted(
-    say: Callable[[dict[str, Any]], Reply], name: str, words: str, value: str
-) -> None:
-    finding = (await findings_of(server(say)))[name]
-    assert (finding.mark, finding.values[name.split()[0]]) == ("note", value)
-    assert words in finding.words
+NOTED = (
+    (without("structured_outputs"), "structured output", "structured_outputs refused: ", "refused"),
+    (
+        lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
+        *("structured output", "refused", "refused"),
+    ),
+    (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
+    (without("seed"), "seed", "refused: no seed is sent", "refused"),
+    (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
+    (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
+)
+
+
+async def test_options_that_a_server_ignores_or_refuses_are_noted() -> None:
+    for say, name, words, value in NOTED:
+        finding = (await findings_of(server(say)))[name]
+        assert (finding.mark, finding.values[name.split()[0]]) == ("note", value), words
+        assert words in finding.words
 
 
 def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
@@ -134,16 +123,14 @@ def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
     return say
 
 
-@pytest.mark.parametrize(("carrier", "field"), FIELDS.items())
-async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it(
-    carrier: str, field: str
-) -> None:
-    findings = await findings_of(server(held_to(field)), structured="auto")
-    assert findings["structured output"].mark == "works"
-    assert findings["structured output"].words.startswith(f"honoured through {carrier}")
-    assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
-    assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
-    assert findings["optional fields"].values["refused"] == []
+async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it() -> None:
+    for carrier, field in FIELDS.items():
+        findings = await findings_of(server(held_to(field)), structured="auto")
+        assert findings["structured output"].mark == "works"
+        assert findings["structured output"].words.startswith(f"honoured through {carrier}")
+        assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
+        assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
+        assert findings["optional fields"].values["refused"] == []
 
 
 async def test_refused_fields_are_named() -> None:
@@ -177,18 +164,18 @@ async def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
     assert "throughput" not in findings
 
 
-@pytest.mark.parametrize(
-    ("refused", "key", "words"),
-    [
-        (refusal(401), None, "key refused, as none was given (HTTP 401 no): set OPENAI_API_KEY"),
-        (refusal(401), "sk-x", "key refused (HTTP 401 no): give a key this server knows"),
-        (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
-    ],
+KEYS = (
+    (refusal(401), None, "key refused, as none was given (HTTP 401 no): set OPENAI_API_KEY"),
+    (refusal(401), "sk-x", "key refused (HTTP 401 no): give a key this server knows"),
+    (refusal(400, "No connected db."), "sk-x", "key refused (HTTP 400 No connected db): give a key"),
 )
-async def test_a_missing_key_is_distinguished_from_a_wrong_one(refused: Reply, key: str | None, words: str) -> None:
-    findings = await findings_of(server(models=refused), key=key)
-    assert list(findings)[-1] == "key"
-    assert words in findings["key"].words
+
+
+async def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
+    for refused, key, words in KEYS:
+        findings = await findings_of(server(models=refused), key=key)
+        assert list(findings)[-1] == "key"
+        assert words in findings["key"].words
 
 
 async def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
@@ -204,18 +191,12 @@ async def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
     assert (await findings_of(server(), concurrency=4096))["throughput"].values["calls"] == 64
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
+async def test_models_are_listed_and_an_unlisted_one_is_reported_with_near_names() -> None:
+    for model, words in (
         ("tinny", "tinny is not listed: did you mean tiny"),
         ("gpt", "gpt is not listed: the server lists tiny, tiny-chat"),
-    ],
-)
-async def test_an_unlisted_model_is_reported_with_near_names(model: str, words: str) -> None:
-    assert words in (await findings_of(server(), model=model))["models"].words
-
-
-async def test_without_a_model_the_list_is_all_there_is() -> None:
+    ):
+        assert words in (await findings_of(server(), model=model))["models"].words
     findings = await findings_of(server(), model="")
     assert list(findings) == ["reachable", "key", "models", "context length"]
     assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
@@ -229,21 +210,21 @@ async def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() ->
     assert "/health" not in findings
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "last", "words"),
-    [
-        (server(models=refusal(401, "no")), "key", "key refused"),
-        (server(lambda body: refusal(404, "The model `tiny` does not exist")), "answers", "unknown model"),
-        (server(lambda body: refusal(400, "Invalid model name passed", code="400")), "answers", "unknown model"),
-        (server(lambda body: None, models=None), "reachable", "cut without an answer"),
-        (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
-    ],
-)  # fmt: skip
-async def test_a_fault_that_no_run_survives_ends_the_check(behaviour: Behaviour, last: str, words: str) -> None:
-    findings = await findings_of(behaviour)
-    assert list(findings)[-1] == last
-    assert findings[last].mark == "fails"
-    assert words in findings[last].words
+ENDS = (
+    (server(models=refusal(401, "no")), "key", "key refused"),
+    (server(lambda body: refusal(404, "The model `tiny` does not exist")), "answers", "unknown model"),
+    (server(lambda body: refusal(400, "Invalid model name passed", code="400")), "answers", "unknown model"),
+    (server(lambda body: None, models=None), "reachable", "cut without an answer"),
+    (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
+)
+
+
+async def test_a_fault_that_no_run_survives_ends_the_check() -> None:
+    for behaviour, last, words in ENDS:
+        findings = await findings_of(behaviour)
+        assert list(findings)[-1] == last
+        assert findings[last].mark == "fails"
+        assert words in findings[last].words
 
 
 async def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
