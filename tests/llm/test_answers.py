@@ -15,21 +15,8 @@ from vpp.llm.packs import parse_pack
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
 ODD_CLASSES = (
-    "1",
-    "1.0",
-    "yes",
-    "Yes",
-    "Class 1",
-    "a",
-    "a b",
-    "a.",
-    "**a**",
-    "no",
-    "not",
-    "été",
-    "<=50K",
-    ">50K",
-    '"q"',
+    *("1", "1.0", "yes", "Yes", "Class 1", "a", "a b", "a.", "**a**"),
+    *("no", "not", "été", "<=50K", ">50K", '"q"'),
 )
 
 FORMS = (
@@ -94,10 +81,6 @@ def test_a_number_is_read_in_every_form() -> None:
         assert parse_number(form.format(number)).value == expected, (form, number)
 
 
-def test_json_keeps_its_explanation() -> None:
-    assert parse_label('{"explanation": "the sum is even", "output": 1}', BITS).explanation == "the sum is even"
-
-
 thousandths = st.integers(1_000, 999_999).map(lambda n: f"{n // 1000},{n % 1000:03d}")
 widths = st.floats(0, 500)
 
@@ -121,9 +104,10 @@ def test_a_comma_that_only_decimals_fit_is_asked_about(
         assert parse_number(form.format(written), expected=unclear).value == thousands
 
 
-def test_the_explanation_is_the_text_before_the_output() -> None:
+def test_the_explanation_is_the_text_before_the_output_or_its_field_in_json() -> None:
     assert parse_label("Explanation: the sum\nis even.\nOutput: 1", BITS).explanation == "the sum is even."
     assert parse_label("The sum is even.\nOutput: 1", BITS).explanation == "The sum is even."
+    assert parse_label('{"explanation": "the sum is even", "output": 1}', BITS).explanation == "the sum is even"
 
 
 labels = st.text(max_size=30) | st.sampled_from(
@@ -255,9 +239,6 @@ def test_a_rule_is_read_after_its_heading() -> None:
     ]
     for text in cases:
         assert parse_rule(text).value == "If x > 3, output 1.", text
-
-
-def test_a_rule_keeps_its_lines_and_its_code_words() -> None:
     assert parse_rule("New rule: `a` is 1.\n\n- else 0\n").value == "`a` is 1.\n\n- else 0"
 
 
@@ -267,9 +248,6 @@ def test_a_text_without_a_rule_is_unparsable() -> None:
         parsed = parse_rule(text)
         assert parsed.value is None, text
         assert parsed.reason, text
-
-
-def test_a_rule_too_long_says_how_long() -> None:
     assert parse_rule("New rule: " + "a" * 9000).reason == "the new rule has 9000 characters, at most 8000 are taken"
 
 

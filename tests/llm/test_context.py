@@ -58,24 +58,22 @@ def asked_about(count: int) -> str:
     return optimizer_prompts(TABLE).about_batch(RULE, TABLE.train[:count], ANSWERS[:count])[0]["content"]
 
 
-async def test_nothing_is_left_out_where_there_is_room() -> None:
-    proposal, asked, _ = await propose(chat("New rule: Output 1."), context_length=32_000)
-    assert (proposal.shown, asked) == (None, [asked_about(8)])
+def room_for(count: int) -> int:
+    """Tokens of a question about so many rows and its answer."""
+    return prompt_tokens([{"role": "user", "content": asked_about(count)}]) + 64
 
 
-async def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
-    room = prompt_tokens([{"role": "user", "content": asked_about(5)}]) + 64
-    proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room)
-    assert (proposal.shown, asked) == (5, [asked_about(5)])
-    assert proposal.text is not None
-    assert counters.snapshot().unparsable == 0
-
-
-async def test_an_earlier_exchange_is_left_out_before_any_row() -> None:
-    room = prompt_tokens([{"role": "user", "content": asked_about(8)}]) + 64
+async def test_what_does_not_fit_is_left_out_earlier_exchanges_first() -> None:
     earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
-    proposal, asked, _ = await propose(chat("New rule: Output 1."), context_length=room, history=(earlier,))
-    assert (proposal.shown, asked) == (8, [asked_about(8)])
+    for room, history, shown in (
+        (32_000, (), None),
+        (room_for(5), (), 5),
+        (room_for(8), (earlier,), 8),
+    ):
+        proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room, history=history)
+        assert (proposal.shown, asked) == (shown, [asked_about(shown or 8)])
+        assert proposal.text is not None
+        assert counters.snapshot().unparsable == 0
 
 
 async def test_a_server_that_finds_it_too_long_is_shown_half_as_much() -> None:
@@ -122,7 +120,7 @@ def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY, point
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
     check()
-    check(learner=replace(ROOMY, context_length=0))
+    check(learner=ModelLimits(context_length=0, max_tokens=10**6))
     with pytest.raises(
         InputError, match=r"learner's prompt about row 1 takes up to \d+ tokens and its answer up to 512"
     ):
@@ -143,25 +141,21 @@ def test_the_most_that_fit_is_found(count: int, room: int) -> None:
     assert most_that_fit(count, lambda n: n <= room) == max(1, min(count, room))
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("The label is 1 if the sum of a and b is even, and 0 otherwise.", 18),
-        ("height: 181.5\nweight: 74.25\nname: Østergård", 24),
-        ("身長は百八十センチです。", 11),
-        ("", 0),
-    ],
-)
-def test_the_estimate_is_above_the_count_of_tokenizers(text: str, tokens: int) -> None:
-    """tokens: what a tokenizer of 128,000 words takes, rounded up."""
-    assert tokens_at_most(text) >= tokens
+COUNTED = {
+    "The label is 1 if the sum of a and b is even, and 0 otherwise.": 18,
+    "height: 181.5\nweight: 74.25\nname: Østergård": 24,
+    "身長は百八十センチです。": 11,
+    "": 0,
+}
+"""Tokens that a tokenizer of 128,000 words takes, rounded up."""
+
+
+def test_the_estimate_is_above_the_count_of_tokenizers() -> None:
+    for text, tokens in COUNTED.items():
+        assert tokens_at_most(text) >= tokens, text
 
 
 @given(st.text(), st.text())
 def test_the_estimate_grows_with_the_text_and_never_passes_its_bytes(one: str, other: str) -> None:
     assert tokens_at_most(one + other) >= max(tokens_at_most(one), tokens_at_most(other))
     assert tokens_at_most(one) <= len(one.encode("utf-8", "replace"))
-
-
-def test_an_unknown_context_has_room_for_everything() -> None:
-    assert ModelLimits(max_tokens=10**6).fit([{"role": "user", "content": "x" * 10**6}])

@@ -2,6 +2,7 @@ import asyncio
 import gzip
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -206,9 +207,8 @@ REFUSED_FIELDS = (
 )
 
 
-@pytest.mark.parametrize("complaint", [one_by_one, in_words, as_fastapi])
-async def test_a_refused_optional_field_is_left_out_from_then_on(complaint: Callable[[list[str]], Reply]) -> None:
-    for fields in REFUSED_FIELDS:
+async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
+    for fields, complaint in product(REFUSED_FIELDS, (one_by_one, in_words, as_fastapi)):
         async with endpoint_of(refusing(*fields, complaint=complaint), effort="none") as (endpoint, stub):
             await asyncio.gather(*(ask(endpoint, str(i)) for i in range(3)))
             before = len(stub.requests)
@@ -245,8 +245,7 @@ async def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused()
         assert "not as structured" not in endpoint.counters.snapshot().faults
 
 
-@pytest.mark.parametrize(("limit", "is_known"), [(50, False), (300, True)])
-async def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(limit: int, is_known: bool) -> None:
+async def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name() -> None:
     """Ollama reads max_tokens alone, and says nothing of the newer name."""
 
     async def behave(request: Request) -> Reply:
@@ -254,12 +253,12 @@ async def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name(li
         message = {"index": 0, "finish_reason": "stop", "message": {"content": "Output: 1"}}
         return as_json({"choices": [message], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}})
 
-    async with endpoint_of(behave) as (endpoint, stub):
-        first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
-        assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
-        assert ("max_completion_tokens" in stub.bodies[-1]) == is_known
-        refused = () if is_known else ("max_completion_tokens (tiny)",)
-        assert endpoint.counters.snapshot().refused_fields == refused
+    for limit, is_kept, refused in ((50, False, ("max_completion_tokens (tiny)",)), (300, True, ())):
+        async with endpoint_of(behave) as (endpoint, stub):
+            first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
+            assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
+            assert ("max_completion_tokens" in stub.bodies[-1]) == is_kept
+            assert endpoint.counters.snapshot().refused_fields == refused
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -390,13 +389,10 @@ async def test_equal_requests_are_sent_once(cache: ResponseCache) -> None:
         await cache.flush()
 
 
-CHANGES: list[dict[str, Any]] = [
-    {"content": "other"},
-    {"temperature": 0.5},
-    {"seed": 6},
-    {"max_tokens": 51},
+CHANGES: tuple[dict[str, Any], ...] = (
+    *({"content": "other"}, {"temperature": 0.5}, {"seed": 6}, {"max_tokens": 51}),
     {"structured": {"choice": ["0", "1"]}},
-]
+)
 
 
 async def test_whatever_decides_an_answer_is_part_of_its_key(cache: ResponseCache) -> None:
@@ -439,34 +435,22 @@ async def test_an_answer_without_a_text_is_not_cached(cache: ResponseCache) -> N
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"}, {"no": "id"}, 3]})
 
 
-async def test_models_are_listed_with_their_context() -> None:
+async def test_models_are_listed_with_their_context_or_raise() -> None:
     async with endpoint_of(script(MODELS)) as (endpoint, _):
         listed = [(model.id, model.max_model_len) for model in await endpoint.models()]
         assert listed == [("tiny", 2048), ("large", None)]
-
-
-@pytest.mark.parametrize(
-    ("reply", "error"),
-    [(refusal(401), EndpointRefused), (refusal(500), EndpointUnreachable), (HTML, EndpointUnreachable)],
-)
-async def test_models_that_cannot_be_listed_raise(reply: Reply, error: type[Exception]) -> None:
-    async with endpoint_of(script(reply)) as (endpoint, stub):
-        with pytest.raises(error):
-            await endpoint.models()
-        assert len(stub.requests) == 1
-        assert not endpoint.counters.snapshot().faults
+    refused, unreachable = EndpointRefused, EndpointUnreachable
+    for reply, error in ((refusal(401), refused), (refusal(500), unreachable), (HTML, unreachable)):
+        async with endpoint_of(script(reply)) as (endpoint, stub):
+            with pytest.raises(error):
+                await endpoint.models()
+            assert len(stub.requests) == 1
+            assert not endpoint.counters.snapshot().faults
 
 
 def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
-    for address in (
-        "",
-        "localhost:8000",
-        "ftp://host/v1",
-        "http://",
-        "http://[::1",
-        "http://host:99999/v1",
-        "http://me:pw@h/v1",
-    ):
+    incomplete = ("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1")
+    for address in (*incomplete, "http://me:pw@h/v1"):
         with pytest.raises(InputError) as caught:
             Server(base_url=address, model="tiny")
         assert "pw" not in str(caught.value)

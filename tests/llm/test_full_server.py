@@ -27,17 +27,14 @@ async def until(happens: Callable[[], object], what: str) -> None:
         await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize(("keepalive_s", "connections"), [(60, 1), (0.001, 2)])
-async def test_an_idle_connection_is_used_again_until_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, keepalive_s: float, connections: int
-) -> None:
-    monkeypatch.setattr(client, "KEEPALIVE_S", keepalive_s)
-
-    async with endpoint_of(script(chat())) as (endpoint, stub):
-        await ask(endpoint)
-        await asyncio.sleep(0.01)
-        await ask(endpoint)
-        assert (len(stub.requests), stub.connections) == (2, connections)
+async def test_an_idle_connection_is_used_again_until_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    for keepalive_s, connections in ((60, 1), (0.001, 2)):
+        monkeypatch.setattr(client, "KEEPALIVE_S", keepalive_s)
+        async with endpoint_of(script(chat())) as (endpoint, stub):
+            await ask(endpoint)
+            await asyncio.sleep(0.01)
+            await ask(endpoint)
+            assert (len(stub.requests), stub.connections) == (2, connections)
 
 
 async def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
@@ -10,7 +11,7 @@ from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, Role, chosen_templates
+from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
@@ -35,13 +36,12 @@ def said(messages: Sequence[Message]) -> str:
     return respond(read_request(json.dumps(body).encode()))
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("name", GALLERY)
-def test_a_shipped_template_is_whole_and_known_by_its_text(name: str, role: Role) -> None:
-    template = shipped(role, name)
-    assert template.style == STYLES[name]
-    assert list(template.warnings()) == []
-    assert name_of(gallery_text(name, role), role) == name
+def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
+    for name, role in product(GALLERY, ROLES):
+        template = shipped(role, name)
+        assert template.style == STYLES[name]
+        assert list(template.warnings()) == []
+        assert name_of(gallery_text(name, role), role) == name
 
 
 @pytest.mark.parametrize("name", DEMO_READS)
@@ -94,9 +94,9 @@ def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
     assert "puts {input} (line 2) before {hypothesis}" in warning
 
 
-@pytest.mark.parametrize("slot", FORM_SLOTS)
-def test_any_of_the_forms_of_answer_will_do(slot: str) -> None:
-    assert Template(f"{{hypothesis}} {{input}} {{{slot}}}", role="learner").style == FORM_SLOTS[slot]
+def test_any_of_the_forms_of_answer_will_do() -> None:
+    for slot, style in FORM_SLOTS.items():
+        assert Template(f"{{hypothesis}} {{input}} {{{slot}}}", role="learner").style == style
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
@@ -104,19 +104,11 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
         shipped("learner", "curt")
 
 
-@pytest.mark.parametrize(
-    ("chosen", "is_demo", "preset", "name"),
-    [
-        (AUTO, False, "recommended", EXAMPLES),
-        (AUTO, True, "recommended", PAPER),
-        (AUTO, False, "paper", PAPER),
-        ("json", True, "paper", "json"),
-    ],
-)
-def test_auto_takes_worked_examples_for_a_language_model_alone(
-    chosen: str, is_demo: bool, preset: str, name: str
-) -> None:
-    assert chosen_templates(chosen, is_demo=is_demo, preset=preset) == name
+def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
+    assert chosen_templates(AUTO, is_demo=False, preset="recommended") == EXAMPLES
+    assert chosen_templates(AUTO, is_demo=True, preset="recommended") == PAPER
+    assert chosen_templates(AUTO, is_demo=False, preset="paper") == PAPER
+    assert chosen_templates("json", is_demo=True, preset="paper") == "json"
 
 
 def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:

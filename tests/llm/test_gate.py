@@ -60,34 +60,35 @@ def test_link_local_and_metadata_addresses_are_refused_unless_named() -> None:
         Gate(named=(base_url,)).check(base_url)
 
 
-@pytest.mark.parametrize("base_url", REFUSED_WHERE_SHARED)
-def test_this_machine_and_private_networks_are_refused_where_others_come(base_url: str) -> None:
-    OWN.check(base_url)
-    with pytest.raises(InputError, match="VPP_ALLOWED_ENDPOINTS="):
-        SHARED.check(base_url)
-    Gate(is_shared=True, named=(base_url,)).check(base_url)
+def test_this_machine_and_private_networks_are_refused_where_others_come() -> None:
+    for base_url in REFUSED_WHERE_SHARED:
+        OWN.check(base_url)
+        with pytest.raises(InputError, match="VPP_ALLOWED_ENDPOINTS="):
+            SHARED.check(base_url)
+        Gate(is_shared=True, named=(base_url,)).check(base_url)
 
 
-@pytest.mark.parametrize(
-    ("name", "taken", "refused"),
-    [
-        ("https://api.a.com/v1", "https://API.a.com:443/v1", "http://api.a.com/v1"),
-        ("https://api.a.com/v1", "https://api.a.com./v1/x", "https://api.a.com/v11"),
-        ("https://api.a.com/v1", "https://api.a.com/v1", "https://api.a.com/v1/%2e%2e/admin"),
-        ("https://api.a.com", "https://api.a.com/any", "https://api.a.com:8443/any"),
-        ("api.a.com", "http://api.a.com:8000/v1", "http://xapi.a.com/v1"),
-        ("api.a.com:8000", "http://api.a.com:8000/v1", "http://api.a.com/v1"),
-        ("*.a.com", "https://b.c.a.com/v1", "https://a.com/v1"),
-        ("*.a.com", "https://b.a.com/v1", "https://b.a.com.evil.org/v1"),
-        ("10.0.0.5", "http://10.0.0.5:8000/v1", "http://10.0.0.6:8000/v1"),
-        ("[::1]:8000", "http://[0:0::1]:8000/v1", "http://[::1]:8001/v1"),
-    ],
+LISTS = (
+    ("https://api.a.com/v1", "https://API.a.com:443/v1", "http://api.a.com/v1"),
+    ("https://api.a.com/v1", "https://api.a.com./v1/x", "https://api.a.com/v11"),
+    ("https://api.a.com/v1", "https://api.a.com/v1", "https://api.a.com/v1/%2e%2e/admin"),
+    ("https://api.a.com", "https://api.a.com/any", "https://api.a.com:8443/any"),
+    ("api.a.com", "http://api.a.com:8000/v1", "http://xapi.a.com/v1"),
+    ("api.a.com:8000", "http://api.a.com:8000/v1", "http://api.a.com/v1"),
+    ("*.a.com", "https://b.c.a.com/v1", "https://a.com/v1"),
+    ("*.a.com", "https://b.a.com/v1", "https://b.a.com.evil.org/v1"),
+    ("10.0.0.5", "http://10.0.0.5:8000/v1", "http://10.0.0.6:8000/v1"),
+    ("[::1]:8000", "http://[0:0::1]:8000/v1", "http://[::1]:8001/v1"),
 )
-def test_a_list_lets_through_what_it_names_and_nothing_else(name: str, taken: str, refused: str) -> None:
-    gate = Gate(named=(name,), is_list=True, is_shared=True)
-    gate.check(taken)
-    with pytest.raises(InputError, match="not among the endpoints that may be asked here: take "):
-        gate.check(refused)
+"""A name, and an address that it allows and one that it does not."""
+
+
+def test_a_list_lets_through_what_it_names_and_nothing_else() -> None:
+    for name, taken, refused in LISTS:
+        gate = Gate(named=(name,), is_list=True, is_shared=True)
+        gate.check(taken)
+        with pytest.raises(InputError, match="not among the endpoints that may be asked here: take "):
+            gate.check(refused)
 
 
 LEAVING = (
@@ -120,26 +121,24 @@ def test_a_shared_app_keeps_the_list_of_its_owner_and_names_the_variable() -> No
             Gate(named=("10.0.0.5",), is_list=True, is_shared=is_shared).check("http://10.0.0.6/v1")
 
 
-@pytest.mark.parametrize(
-    "name", ["", "*", "*.", "a.*.com", "ftp://a.com", "a.com/v1", "https://u:p@a.com", "a:b:c.com"]
+def test_a_name_that_names_nothing_is_refused() -> None:
+    for name in ("", "*", "*.", "a.*.com", "ftp://a.com", "a.com/v1", "https://u:p@a.com", "a:b:c.com"):
+        with pytest.raises(InputError, match="names no endpoint: write https://"):
+            Gate(named=(name,))
+
+
+AMBIGUOUS = (
+    "http://a.com\\.evil.org/v1",
+    "http://a.com\t.evil.org/v1x y",
+    "http://a b/v1",
+    "http://①②⑦.⓪.⓪.①:18080/v1",
 )
-def test_a_name_that_names_nothing_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="names no endpoint: write https://"):
-        Gate(named=(name,))
+QUERIES = ("http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b")
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1", "http://①②⑦.⓪.⓪.①:18080/v1"],
-)
-def test_an_address_that_two_readers_may_read_differently_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match="is incomplete"):
-        checked_address(address)
-
-
-def test_an_address_with_a_query_or_fragment_is_refused_even_an_empty_one() -> None:
-    for address in ("http://a.com/v1?", "http://a.com/v1#", "http://a.com/v1?a=b"):
-        with pytest.raises(InputError, match="holds a query"):
+def test_an_address_with_a_query_or_that_two_readers_may_read_differently_is_refused() -> None:
+    for address, words in (*((each, "is incomplete") for each in AMBIGUOUS), *((q, "holds a query") for q in QUERIES)):
+        with pytest.raises(InputError, match=words):
             checked_address(address)
 
 
@@ -170,19 +169,19 @@ def test_variables_make_the_gate() -> None:
         fixed.check("http://127.0.0.1:8000/v1", "dear")
 
 
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"VPP_ENDPOINT_FIXED": "1"}, "no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL"),
-        ({"VPP_ENDPOINT_FIXED": "maybe"}, "VPP_ENDPOINT_FIXED is 'maybe': write 1 or 0"),
-        ({"VPP_ALLOWED_ENDPOINTS": " , "}, "a list of nothing"),
-        ({"VPP_ALLOWED_USERS": "a@b.c"}, "set VPP_LOGIN=1 too"),
-        ({"VPP_MAX_CALLS_PER_USER": "-1"}, "VPP_MAX_CALLS_PER_USER is '-1': it must be a whole number of at least 1"),
-    ],
+SETTINGS: tuple[tuple[dict[str, str], str], ...] = (
+    ({"VPP_ENDPOINT_FIXED": "1"}, "no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL"),
+    ({"VPP_ENDPOINT_FIXED": "maybe"}, "VPP_ENDPOINT_FIXED is 'maybe': write 1 or 0"),
+    ({"VPP_ALLOWED_ENDPOINTS": " , "}, "a list of nothing"),
+    ({"VPP_ALLOWED_USERS": "a@b.c"}, "set VPP_LOGIN=1 too"),
+    ({"VPP_MAX_CALLS_PER_USER": "-1"}, "VPP_MAX_CALLS_PER_USER is '-1': it must be a whole number of at least 1"),
 )
-def test_a_setting_that_is_none_is_refused(variables: dict[str, str], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        Environment.of(variables)
+
+
+def test_an_unusable_setting_is_refused() -> None:
+    for variables, words in SETTINGS:
+        with pytest.raises(InputError, match=words):
+            Environment.of(variables)
 
 
 # Over real sockets
@@ -267,19 +266,19 @@ async def test_a_redirect_is_reported_and_not_followed() -> None:
         assert second.requests == []
 
 
-@pytest.mark.parametrize(
-    ("location", "place"),
-    [
-        ("http://[none/v1", r"redirects to$"),
-        ("https://u:p@b.test:81/v1", r"to, https://b\.test:81/v1$"),
-        ("https://b.test/v1/chat/completions", r"redirects \(HTTP 307\): give .* to, https://b\.test/v1$"),
-        ("https://b.test/sk-secret-0123", r"b\.test/\[key\]$"),
-    ],
-)
-async def test_the_target_of_a_redirect_is_shown_without_the_key(location: str, place: str) -> None:
-    async with serving(script(Reply(b"", status=307, headers={"location": location}))) as stub:
-        with pytest.raises(EndpointRefused, match=place):
-            await ask(stub.base_url, OWN)
+LOCATIONS = {
+    "http://[none/v1": r"redirects to$",
+    "https://u:p@b.test:81/v1": r"to, https://b\.test:81/v1$",
+    "https://b.test/v1/chat/completions": r"redirects \(HTTP 307\): give .* to, https://b\.test/v1$",
+    "https://b.test/sk-secret-0123": r"b\.test/\[key\]$",
+}
+
+
+async def test_the_target_of_a_redirect_is_shown_without_the_key() -> None:
+    for location, place in LOCATIONS.items():
+        async with serving(script(Reply(b"", status=307, headers={"location": location}))) as stub:
+            with pytest.raises(EndpointRefused, match=place):
+                await ask(stub.base_url, OWN)
 
 
 async def test_no_cookie_is_kept() -> None:

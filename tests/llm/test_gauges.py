@@ -20,26 +20,26 @@ vllm:kv_cache_usage_perc{engine="1",model_name="tiny"} 0.5
 vllm:prefix_cache_queries_total{engine="0"} 1000.0
 vllm:prefix_cache_hits_total{engine="0"} 900.0
 """
-IDLE, SGLANG = Load(running=0), Load(running=4, waiting=2, prefix_hits=0.1)
+SGLANG = Load(running=4, waiting=2, prefix_hits=0.1)
 TEXT = {"content-type": "text/plain"}
 
 
-@pytest.mark.parametrize(
-    ("page", "load"),
-    [
-        (VLLM, Load(running=20, waiting=3, kv_use=0.5, prefix_hits=0.9)),
-        ("vllm:prefix_cache_queries_total 0\nvllm:prefix_cache_hits_total 0\nvllm:num_requests_running 0", IDLE),
-        ("sglang:num_running_reqs 4\nsglang:num_queue_reqs 2\nsglang:cache_hit_rate 0.1", SGLANG),
-        ("llamacpp:requests_processing 1\nllamacpp:requests_deferred 7\n", Load(running=1, waiting=7)),
-        ("tgi_batch_current_size 5\ntgi_queue_size 6\n", Load(running=5, waiting=6)),
-        ("vllm:num_requests_running NaN\nvllm:num_requests_waiting -1\n", None),
-        ("vllm:num_requests_running many\nprocess_cpu_seconds_total 3\n", None),
-        ("<html><body>Not found</body></html>", None),
-        ("", None),
-    ],
-)  # fmt: skip
-def test_a_metrics_page_is_read_by_the_names_of_each_server(page: str, load: Load | None) -> None:
-    assert read_load(page) == load
+PAGES: dict[str, Load | None] = {
+    VLLM: Load(running=20, waiting=3, kv_use=0.5, prefix_hits=0.9),
+    "vllm:prefix_cache_queries_total 0\nvllm:prefix_cache_hits_total 0\nvllm:num_requests_running 0": Load(running=0),
+    "sglang:num_running_reqs 4\nsglang:num_queue_reqs 2\nsglang:cache_hit_rate 0.1": SGLANG,
+    "llamacpp:requests_processing 1\nllamacpp:requests_deferred 7\n": Load(running=1, waiting=7),
+    "tgi_batch_current_size 5\ntgi_queue_size 6\n": Load(running=5, waiting=6),
+    "vllm:num_requests_running NaN\nvllm:num_requests_waiting -1\n": None,
+    "vllm:num_requests_running many\nprocess_cpu_seconds_total 3\n": None,
+    "<html><body>Not found</body></html>": None,
+    "": None,
+}
+
+
+def test_a_metrics_page_is_read_by_the_names_of_each_server() -> None:
+    for page, load in PAGES.items():
+        assert read_load(page) == load, page
 
 
 async def test_a_page_beside_the_api_is_asked_once_without_a_key() -> None:

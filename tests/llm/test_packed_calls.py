@@ -50,21 +50,17 @@ async def test_missing_rows_share_requests_in_the_order_of_the_call_without_repe
         assert {body["max_completion_tokens"] for body in stub.bodies} == {3 * 64}
 
 
-async def test_the_inputs_carry_numbers_and_the_hypothesis_comes_before_them() -> None:
+async def test_the_inputs_carry_numbers_unless_one_row_is_left_over() -> None:
     async with learner_of(parity, **THREE) as (learner, stub, _):
         await learner.predict(RULE, ROWS[:2])
-        prompt = stub.bodies[0]["messages"][0]["content"]
+        await learner.predict(RULE, ROWS[2:3])
+        several, one = (body["messages"] for body in stub.bodies)
+        prompt = several[0]["content"]
         assert "<<<\n[1]\na: 0\nb: 2\n[2]\na: 1\nb: 2\n>>>" in prompt
         assert prompt.index(RULE) < prompt.index("[1]") < prompt.index("Output [1]:")
-
-
-async def test_a_row_left_over_is_asked_as_if_rows_came_one_a_call() -> None:
-    async with learner_of(parity, **THREE) as (learner, stub, _):
-        await learner.predict(RULE, ROWS[:1])
-        prompts = LearnerPrompts(dataset=TABLE, template=shipped("learner", "paper"))
-        assert stub.bodies[0]["messages"] == prompts.messages(RULE, ROWS[:1])
-        assert "[1]" not in stub.bodies[0]["messages"][0]["content"]
-        assert stub.bodies[0]["max_completion_tokens"] == 64
+        assert one == LearnerPrompts(dataset=TABLE, template=shipped("learner", "paper")).messages(RULE, ROWS[2:3])
+        assert "[1]" not in one[0]["content"]
+        assert [body["max_completion_tokens"] for body in stub.bodies] == [2 * 64, 64]
 
 
 async def test_only_rows_without_a_readable_answer_are_asked_about_again_with_their_faults() -> None:
@@ -87,32 +83,19 @@ async def test_only_rows_without_a_readable_answer_are_asked_about_again_with_th
         assert (counters.snapshot().learner, counters.snapshot().unparsable) == (3, 2)
 
 
-async def test_a_row_that_two_ask_for_at_once_is_asked_once() -> None:
+async def test_a_request_is_shared_and_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
     held = Held(parity)
 
     async with learner_of(held, **THREE) as (learner, stub, _):
-        first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
-        second = asyncio.create_task(learner.predict(RULE, ROWS[2:5]))
-        await held.arrived.get()
-        held.free.set()
-        assert [p.value for p in (*await first, *await second)] == ["0", "1", "0", "0", "1", "0"]
-        assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4]]
-
-
-async def test_a_request_goes_on_while_anyone_waits_for_one_of_its_rows() -> None:
-    held = Held(parity)
-
-    async with learner_of(held, **THREE) as (learner, stub, _):
-        first = asyncio.create_task(learner.predict(RULE, ROWS[:3]))
-        second = asyncio.create_task(learner.predict(RULE, ROWS[1:2]))
+        first, second = (asyncio.create_task(learner.predict(RULE, ROWS[at : at + 3])) for at in (0, 2))
         await held.arrived.get()
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
         held.free.set()
-        assert (await second)[0].value == "1"
+        assert [p.value for p in await second] == ["0", "1", "0"]
         assert [p.value for p in await learner.predict(RULE, ROWS[:3])] == ["0", "1", "0"]
-        assert len(stub.requests) == 1
+        assert sorted(map(ids, stub.bodies)) == [[0, 1, 2], [3, 4]]
 
 
 async def test_a_request_nobody_waits_for_ends_and_its_rows_can_be_asked_again() -> None:

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,26 +43,19 @@ def test_every_form_of_an_answer_is_read_under_its_number() -> None:
         assert values(text, range(1, 4)) == list(SPECIES), form
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("Output [1]: Adelie\nOutput [2]: Adelie\nOutput [1]: Gentoo\nOutput [1]: perhaps", ["Gentoo", "Adelie"]),
-        ("<think>Output [1]: Adelie</think>\nOutput [2]: Gentoo", [None, "Gentoo"]),
-        ("Output [1]:\nOutput [2]: Gentoo", [None, "Gentoo"]),
-        (
-            "Output [1]: Gentoo\nOutput [2]: Adelie<|im_end|>\n<|im_start|>user\nOutput [1]: Adelie",
-            ["Gentoo", "Adelie"],
-        ),
-    ],
-)
-def test_the_last_readable_line_of_a_number_wins_within_the_models_own_turn(text: str, read: list[str | None]) -> None:
-    assert values(text) == read
+OUTPUTS = {
+    "Output [1]: Adelie\nOutput [2]: Adelie\nOutput [1]: Gentoo\nOutput [1]: perhaps": ["Gentoo", "Adelie"],
+    "<think>Output [1]: Adelie</think>\nOutput [2]: Gentoo": [None, "Gentoo"],
+    "Output [1]:\nOutput [2]: Gentoo": [None, "Gentoo"],
+    "Output [1]: Gentoo\nOutput [2]: Adelie<|im_end|>\n<|im_start|>user\nOutput [1]: Adelie": ["Gentoo", "Adelie"],
+    **{text: [None, None] for text in ("Output: Gentoo", "Gentoo", '{"output": "Gentoo"}', "Output [3]: Gentoo", "")},
+}
 
 
-@pytest.mark.parametrize("text", ["Output: Gentoo", "Gentoo", '{"output": "Gentoo"}', "Output [3]: Gentoo", ""])
-def test_an_answer_without_a_number_is_nobodys(text: str) -> None:
-    assert values(text) == [None, None]
-    assert labels(text)[2].reason == "there is no 'Output [2]:' line"
+def test_the_last_readable_line_of_a_number_wins_within_the_models_own_turn() -> None:
+    for text, read in OUTPUTS.items():
+        assert values(text) == read, text
+    assert labels("Gentoo")[2].reason == "there is no 'Output [2]:' line"
 
 
 def test_of_one_input_left_the_number_may_be_missing_but_not_wrong() -> None:

@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,9 +49,9 @@ def test_no_two_texts_become_one_line(one: str, other: str) -> None:
     assert one == other or render_input(row(0, a=one)) != render_input(row(0, a=other))
 
 
-@pytest.mark.parametrize(("text", "line"), [("a\\b", "a\\b"), ("a\\n", "a\\\\n"), ("a\n", "a\\n"), ("\\\n", "\\\\\\n")])
-def test_a_backslash_is_doubled_only_where_it_could_begin_an_escape(text: str, line: str) -> None:
-    assert render_input(row(0, a=text)) == f"a: {line}"
+def test_a_backslash_is_doubled_only_where_it_could_begin_an_escape() -> None:
+    for text, line in (("a\\b", "a\\b"), ("a\\n", "a\\\\n"), ("a\n", "a\\n"), ("\\\n", "\\\\\\n")):
+        assert render_input(row(0, a=text)) == f"a: {line}"
 
 
 def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
@@ -136,18 +135,13 @@ def test_the_optimizers_task_names_the_target_and_its_labels() -> None:
     assert "New rule: " in optimizer_form("text")
 
 
-@pytest.mark.parametrize(
-    ("dataset", "prior", "sentence"),
-    [
-        (LINE, "", "You are designed to do regression: predict y."),
-        (PARITY, "", "You are designed to do binary classification: predict even."),
-        (
-            replace(PARITY, classes=("a", "b", "c")),
-            " It is\na circle ",
-            "You are designed to do multi-class classification: predict even. It is a circle.",
-        ),
-        (LINE, "Is it?", "You are designed to do regression: predict y. Is it?"),
-    ],
-)
-def test_the_seed_sentence(dataset: object, prior: str, sentence: str) -> None:
-    assert seed_sentence(dataset, prior) == sentence  # type: ignore[arg-type]
+def test_the_seed_sentence() -> None:
+    three = replace(PARITY, classes=("a", "b", "c"))
+    belief = "multi-class classification: predict even. It is a circle."
+    for dataset, prior, sentence in (
+        (LINE, "", "regression: predict y."),
+        (PARITY, "", "binary classification: predict even."),
+        (three, " It is\na circle ", belief),
+        (LINE, "Is it?", "regression: predict y. Is it?"),
+    ):
+        assert seed_sentence(dataset, prior) == f"You are designed to do {sentence}"

@@ -227,10 +227,7 @@ def test_no_limit_leaves_the_beginning_of_a_key(
     assert KEY[:SECRET_LENGTH] not in stored_and_shown(words.encode(), KEY)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [f"it is {KEY[:-2]}", [{"text": f"it is {KEY[:9]}"}, {"text": KEY[9:]}]],
-)
-def test_a_key_that_is_cut_or_put_together_is_taken_out_too(content: object) -> None:
-    reply = {"choices": [{"message": {"content": content}}]}
-    assert read_completion(json.dumps(reply).encode(), secret=KEY).text == "it is [key]"
+def test_a_key_that_is_cut_or_put_together_is_taken_out_too() -> None:
+    for content in (f"it is {KEY[:-2]}", [{"text": f"it is {KEY[:9]}"}, {"text": KEY[9:]}]):
+        reply = {"choices": [{"message": {"content": content}}]}
+        assert read_completion(json.dumps(reply).encode(), secret=KEY).text == "it is [key]"

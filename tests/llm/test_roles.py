@@ -143,39 +143,34 @@ SENTENCE = seed_sentence(PARITY)
 LEADS = (SEED_TEXT, SEED_TEXT.replace(" ", "\n  "), f"{SEED_TEXT} {SEED_TEXT}", SENTENCE, "The sum matters.")
 
 
-@pytest.mark.parametrize("lead", [*LEADS, f"{SENTENCE}\n{SENTENCE} The sum matters. "])
-async def test_the_seed_text_never_compounds(lead: str) -> None:
-    async with optimizer_of(chat(f"New rule: {lead} If even, output 1.")) as (optimizer, _, _):
-        assert (await propose(optimizer)).text == f"{SEED_TEXT} If even, output 1."
+async def test_the_seed_text_never_compounds() -> None:
+    own = ((SEED_TEXT, lead) for lead in (*LEADS, f"{SENTENCE}\n{SENTENCE} The sum matters. "))
+    for seed_text, lead in (*own, ("Do (.*) well.", "Do (.*)\nwell.")):
+        said = chat(f"New rule: {lead} If even, output 1.")
+        async with optimizer_of(said, seed_text=seed_text) as (optimizer, _, _):
+            assert (await propose(optimizer)).text == f"{seed_text} If even, output 1."
 
 
-async def test_a_seed_text_that_is_not_this_modules_own_does_not_compound_either() -> None:
-    said = chat("New rule: Do (.*)\nwell. If even, output 1.")
-    async with optimizer_of(said, seed_text="Do (.*) well.") as (optimizer, _, _):
-        assert (await propose(optimizer)).text == "Do (.*) well. If even, output 1."
-
-
-@pytest.mark.parametrize(
-    ("unreadable", "fault"),
-    [
-        (chat("I would not change it."), "there is no 'New rule:' heading"),
-        (chat(f"New rule: {SEED_TEXT}"), "only repeats its first sentence"),
-        (chat("New rule: If a +", finish="length"), "cut off at its limit"),
-        (chat("New rule: " + "a" * 9000), "9000 characters"),
-    ],
+UNREADABLE = (
+    (chat("I would not change it."), "there is no 'New rule:' heading"),
+    (chat(f"New rule: {SEED_TEXT}"), "only repeats its first sentence"),
+    (chat("New rule: If a +", finish="length"), "cut off at its limit"),
+    (chat("New rule: " + "a" * 9000), "9000 characters"),
 )
-async def test_an_unreadable_proposal_is_asked_for_again_with_another_seed(unreadable: Reply, fault: str) -> None:
-    async with optimizer_of(unreadable, chat("New rule: Output 1.")) as (optimizer, stub, counters):
-        proposal = await propose(optimizer)
-        assert proposal.text == f"{SEED_TEXT} Output 1."
-        assert proposal.seed == 40
-        assert [body["seed"] for body in stub.bodies] == [40, 41]
-        (first,), (again,) = (body["messages"] for body in stub.bodies)
-        reason, _, rest = again["content"].partition("\n")
-        assert reason.startswith("An earlier answer was refused: ")
-        assert fault in reason
-        assert rest == first["content"]
-        assert counters.snapshot().unparsable == 1
+
+
+async def test_an_unreadable_proposal_is_asked_for_again_with_another_seed() -> None:
+    for unreadable, fault in UNREADABLE:
+        async with optimizer_of(unreadable, chat("New rule: Output 1.")) as (optimizer, stub, counters):
+            proposal = await propose(optimizer)
+            assert (proposal.text, proposal.seed) == (f"{SEED_TEXT} Output 1.", 40)
+            assert [body["seed"] for body in stub.bodies] == [40, 41]
+            (first,), (again,) = (body["messages"] for body in stub.bodies)
+            reason, _, rest = again["content"].partition("\n")
+            assert reason.startswith("An earlier answer was refused: ")
+            assert fault in reason
+            assert rest == first["content"]
+            assert counters.snapshot().unparsable == 1
 
 
 PLACEHOLDER = chat("New rule: the whole new rule, complete in itself, and nothing after it")
@@ -252,13 +247,16 @@ async def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
 THOUGHTS = "Let me see. Output: 0. " * 200
 
 
-@pytest.mark.parametrize("reply", [chat(f"{THOUGHTS}</think>\nOutput: 1"), chat("Output: 1", reasoning=THOUGHTS)])
-async def test_thoughts_are_no_answer_and_their_beginning_is_recorded(reply: Reply) -> None:
-    noted: list[Noted] = []
-    async with learner_of(reply, noted=noted) as (learner, _, _):
-        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-        assert (prediction.value, prediction.explanation, prediction.thoughts) == ("1", "", "")
-        assert noted[0][1].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
+async def test_thoughts_are_no_answer_and_their_beginning_is_recorded() -> None:
+    for reply in (chat(f"{THOUGHTS}</think>\nOutput: 1"), chat("Output: 1", reasoning=THOUGHTS)):
+        noted: list[Noted] = []
+        async with learner_of(reply, noted=noted) as (learner, _, _):
+            (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+            assert (prediction.value, prediction.explanation, prediction.thoughts) == ("1", "", "")
+            assert noted[0][1].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
+    async with optimizer_of(chat("New rule: Output 1.", reasoning=THOUGHTS)) as (optimizer, _, _):
+        proposal = await propose(optimizer)
+        assert (proposal.text, proposal.thoughts) == (f"{SEED_TEXT} Output 1.", THOUGHTS[:2_000])
 
 
 async def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> None:
@@ -270,9 +268,3 @@ async def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> N
         assert prediction.value is None
         assert "cut off at its limit of tokens while it thought; a higher limit" in (prediction.reason or "")
         assert noted[1][1].thoughts.startswith(THOUGHTS)
-
-
-async def test_a_rule_is_read_after_thoughts_which_are_recorded_with_it() -> None:
-    async with optimizer_of(chat("New rule: Output 1.", reasoning=THOUGHTS)) as (optimizer, _, _):
-        proposal = await propose(optimizer)
-        assert (proposal.text, proposal.thoughts) == (f"{SEED_TEXT} Output 1.", THOUGHTS[:2_000])

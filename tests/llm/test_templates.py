@@ -20,22 +20,29 @@ def test_a_template_is_known_by_the_hash_of_its_text() -> None:
     assert Template(LEARNER, role="learner").sha256 == hashlib.sha256(LEARNER.encode()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{hypothesis} {input}", "the learner template lacks {answer_form}:"),
-        (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs} (line 8):"),
-        ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
-        ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
-        ("", "lacks {answer_form}, {hypothesis}, {input}"),
-        ("{hypothesis} {input} {answer_form} {answer_form_json}", "asks for several forms of answer"),
-        (LEARNER + "x" * LENGTH_LIMIT, "at most: shorten it"),
-    ],
+TURNS = (
+    "--- system\nBe {{brief}}.\n--- user\nRow: 1\n--- assistant\nOutput: a\n--- user\n{rule}\n{input}{answer_form}\n"
 )
-def test_a_template_that_cannot_be_used_is_refused_in_one_line(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)) as refusal:
-        Template(text, role="learner")
-    assert "\n" not in str(refusal.value)
+UNUSABLE = (
+    ("{hypothesis} {input}", "the learner template lacks {answer_form}:"),
+    (LEARNER + "{inputs}", "the learner template has the unknown slot {inputs} (line 8):"),
+    ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
+    ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
+    ("", "lacks {answer_form}, {hypothesis}, {input}"),
+    ("{hypothesis} {input} {answer_form} {answer_form_json}", "asks for several forms of answer"),
+    (LEARNER + "x" * LENGTH_LIMIT, "at most: shorten it"),
+    ("Hello\n" + TURNS, "has text before its first turn"),
+    (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),
+    (TURNS.replace("Row: 1", "Row: {input}"), "has a slot in an earlier turn (user)"),
+    (TURNS.replace("{rule}", ""), "lacks {hypothesis}"),
+)
+
+
+def test_a_template_that_cannot_be_used_is_refused_in_one_line() -> None:
+    for text, message in UNUSABLE:
+        with pytest.raises(InputError, match=re.escape(message)) as refusal:
+            Template(text, role="learner")
+        assert "\n" not in str(refusal.value)
 
 
 def test_doubled_braces_are_braces_and_odd_ones_are_themselves() -> None:
@@ -76,11 +83,6 @@ def test_pieces_around_a_slot_are_the_prompt_without_it(hypothesis: str, value: 
     assert keep_inside_fence(value).join(pieces) == whole
 
 
-TURNS = (
-    "--- system\nBe {{brief}}.\n--- user\nRow: 1\n--- assistant\nOutput: a\n--- user\n{rule}\n{input}{answer_form}\n"
-)
-
-
 def test_a_template_can_hold_several_turns() -> None:
     template = Template(TURNS, role="learner")
     assert [(turn["role"], turn["content"]) for turn in template.opening] == [
@@ -91,17 +93,3 @@ def test_a_template_can_hold_several_turns() -> None:
     assert template.fill(rule="r", input="i", answer_form="") == "r\ni"
     assert template.examples == "Row: 1\n\nOutput: a"
     assert template.instructions == "Be {brief}.\n\n\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Hello\n" + TURNS, "has text before its first turn"),
-        (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),
-        (TURNS.replace("Row: 1", "Row: {input}"), "has a slot in an earlier turn (user)"),
-        (TURNS.replace("{rule}", ""), "lacks {hypothesis}"),
-    ],
-)
-def test_turns_in_the_wrong_order_are_refused(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Template(text, role="learner")
