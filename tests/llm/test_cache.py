@@ -15,7 +15,7 @@ import pytest
 from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, Database, ResponseCache, SingleFlight, cache_key
+from vpp.llm.cache import CacheInfo, ResponseCache, SingleFlight, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
@@ -86,13 +86,13 @@ async def test_simultaneous_look_ups_and_writes_are_one_batch_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[tuple[int, int]] = []
-    serve = Database.serve
+    use_store = ResponseCache._use_store
 
-    def counted(self: Database, keys: list[str], unwritten: dict[str, Completion]) -> object:
+    def counted(self: ResponseCache, keys: list[str], unwritten: dict[str, Completion]) -> object:
         batches.append((len(keys), len(unwritten)))
-        return serve(self, keys, unwritten)
+        return use_store(self, keys, unwritten)
 
-    monkeypatch.setattr(Database, "serve", counted)
+    monkeypatch.setattr(ResponseCache, "_use_store", counted)
 
     cache = ResponseCache(tmp_path)
     for number in range(400):

@@ -74,15 +74,6 @@ def test_no_value_holds_a_fence_line(value: str) -> None:
     assert kept.replace(" ", "") == value.replace(" ", "")
 
 
-@given(st.text("<> \n{}x"), st.text("<> \n{}x"))
-def test_pieces_around_a_slot_are_the_prompt_without_it(hypothesis: str, value: str) -> None:
-    template = Template(LEARNER + "\n{{ {input}", role="learner")
-    pieces = template.around("input", hypothesis=hypothesis, answer_form="f")
-    assert len(pieces) == 3
-    whole = template.fill(hypothesis=hypothesis, input=value, answer_form="f")
-    assert keep_inside_fence(value).join(pieces) == whole
-
-
 def test_a_template_can_hold_several_turns() -> None:
     template = Template(TURNS, role="learner")
     assert [(turn["role"], turn["content"]) for turn in template.opening] == [

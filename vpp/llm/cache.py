@@ -93,8 +93,9 @@ class ResponseCache:
         self._wanted: dict[str, list[asyncio.Future[Completion | None]]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
+        self._rests_until = 0.0
         try:
-            self._database = self._in_thread(lambda: Database(folder))
+            self._store: Any = self._in_thread(lambda: _open(folder))
         except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
             self._thread.shutdown()
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
@@ -128,17 +129,16 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the files; for callers without an event loop."""
-        self._in_thread(self._database.store.close)
+        self._in_thread(self._store.close)
         self._thread.shutdown()
 
     def info(self) -> CacheInfo:
         """Return the number of entries and bytes on disk."""
-        store = self._database.store
-        return self._in_thread(lambda: CacheInfo(len(store), store.volume()))
+        return self._in_thread(lambda: CacheInfo(len(self._store), self._store.volume()))
 
     def clear(self) -> int:
         """Delete every answer; return how many there were."""
-        return int(self._in_thread(self._database.store.clear))
+        return int(self._in_thread(self._store.clear))
 
     def _in_thread(self, work: Callable[[], T]) -> T:
         return self._thread.submit(work).result()
@@ -158,18 +158,35 @@ class ResponseCache:
         wanted, unwritten = self._wanted, dict(self._unwritten)
         self._wanted = {}
         loop = asyncio.get_running_loop()
-        written, answers = await loop.run_in_executor(self._thread, self._database.serve, list(wanted), unwritten)
-        if isinstance(written, Exception):
-            self._report(written, unkept=len(unwritten))
-        if isinstance(answers, Exception):
-            self._report(answers, unkept=0)
-            answers = {}
+        answers, fault = await loop.run_in_executor(self._thread, self._use_store, list(wanted), unwritten)
+        if fault is not None:
+            self._report(fault, unkept=len(unwritten))
         for key, waiting in wanted.items():
             for future in waiting:
                 if not future.done():
                     future.set_result(answers.get(key))
         for key in unwritten:
             del self._unwritten[key]
+
+    def _use_store(
+        self, keys: list[str], unwritten: dict[str, Completion]
+    ) -> tuple[dict[str, Completion], Exception | None]:
+        """Look up and write one batch, in the cache's thread. Returns a failure: a run continues without its cache."""
+        answers: dict[str, Completion] = {}
+        if time.monotonic() < self._rests_until:
+            return answers, Timeout() if unwritten else None
+        try:
+            found = ((key, _from_json(self._store.get(key))) for key in keys)
+            answers = {key: answer for key, answer in found if answer is not None}
+            if unwritten:
+                with self._store.transact():
+                    for key, completion in unwritten.items():
+                        self._store.set(key, _to_json(completion))
+        except Exception as error:
+            if isinstance(error, Timeout):
+                self._rests_until = time.monotonic() + REST_S
+            return answers, error
+        return answers, None
 
     def _report(self, error: Exception, *, unkept: int) -> None:
         reason = "another program has it to itself" if isinstance(error, Timeout) else str(error)
@@ -179,41 +196,6 @@ class ResponseCache:
         self._has_failed = True
         if self._on_fault:
             self._on_fault(reason, unkept)
-
-
-class Database:
-    """The cache's folder; used only by its thread."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store: Any = _open(folder)
-        self._rests_until = 0.0
-
-    def serve(
-        self, keys: list[str], unwritten: dict[str, Completion]
-    ) -> tuple[Exception | None, dict[str, Completion] | Exception]:
-        """Write and look up one batch. Failures are returned: a run continues without its cache."""
-        if time.monotonic() < self._rests_until:
-            return (Timeout() if unwritten else None), {}
-        return self._tried(lambda: self._write(unwritten)), self._tried(lambda: self._look_up(keys))
-
-    def _tried(self, work: Callable[[], T]) -> T | Exception:
-        try:
-            return work()
-        except Exception as error:
-            if isinstance(error, Timeout):
-                self._rests_until = time.monotonic() + REST_S
-            return error
-
-    def _look_up(self, keys: list[str]) -> dict[str, Completion]:
-        answers = ((key, _from_json(self.store.get(key))) for key in keys)
-        return {key: answer for key, answer in answers if answer is not None}
-
-    def _write(self, unwritten: dict[str, Completion]) -> None:
-        if not unwritten:
-            return
-        with self.store.transact():
-            for key, completion in unwritten.items():
-                self.store.set(key, _to_json(completion))
 
 
 def _open(folder: Path) -> Any:

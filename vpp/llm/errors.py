@@ -48,16 +48,6 @@ class Fault(NamedTuple):
     fix: str = FIX_DOWN
 
 
-def http_fault(status: int, words: str) -> Fault:
-    """Return the fault of a retryable HTTP status. words: the server's message, one short line."""
-    return Fault(f"HTTP {status}", f"HTTP {status} {words}".rstrip(), FIX_BUSY)
-
-
-def slow_fault(timeout_s: float) -> Fault:
-    """Return the fault of an attempt without a complete answer in time."""
-    return Fault("no answer in time", f"no complete answer within {timeout_s:g} s", FIX_SLOW)
-
-
 def transport_fault(error: BaseException, *, base_url: str) -> Fault:
     """Explain a connection's error; an unknown one is quoted."""
     chain = list(chain_of(error))

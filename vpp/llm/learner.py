@@ -85,21 +85,19 @@ class LlmLearner:
         """Begin requests for the rows that no request in flight will answer."""
         new = [row for row in rows if not self._answers.is_requested((identity, row.id))]
         size = self._options.points_per_call
-        packs = [new[first : first + size] for first in range(0, len(new), size)]
-        pieces = {count: self._prompts.around(hypothesis, count) for count in {len(pack) for pack in packs}}
         warming = None
-        for pack in packs:
-            asking = partial(self._answer, identity, pieces[len(pack)], pack, warming)
+        for first in range(0, len(new), size):
+            pack = new[first : first + size]
+            asking = partial(self._answer, hypothesis, pack, warming)
             task = self._answers.request(((identity, row.id) for row in pack), asking)
             warming = warming or (task if self._options.warm_prefix else None)
         self._answers.need((identity, row.id) for row in new)
 
-    async def _answer(
-        self, identity: str, pieces: tuple[str, ...], rows: Sequence[Row], after: asyncio.Task[None] | None
-    ) -> None:
+    async def _answer(self, hypothesis: str, rows: Sequence[Row], after: asyncio.Task[None] | None) -> None:
         if after is not None:
             await asyncio.wait((after,))
-        for prediction, attempts in await self._ask(self._prompts.about(pieces, rows), rows):
+        identity = hypothesis_id(hypothesis)
+        for prediction, attempts in await self._ask(self._prompts.messages(hypothesis, rows), rows):
             if self._on_answer is not None:
                 on_commit(partial(self._on_answer, identity, prediction, attempts))
             self._answers.keep(identity, prediction)

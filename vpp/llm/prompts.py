@@ -24,7 +24,7 @@ from vpp.llm.rendering import (
     units,
 )
 from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
-from vpp.llm.templates import Template, keep_inside_fence
+from vpp.llm.templates import Template
 from vpp.problem import Exchange, Prediction
 
 NO_RULE = "none yet"
@@ -72,22 +72,14 @@ class LearnerPrompts:
 
     def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
         """Return the question about the rows, each below its number from 1 if there are several."""
-        return self.about(self.around(hypothesis, len(rows)), rows)
-
-    def around(self, hypothesis: str, count: int) -> tuple[str, ...]:
-        """Return the pieces of the question between which the `count` rows stand, for use with many sets of rows."""
-        return self.template.around(
-            "input",
+        prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
+            input=render_input(rows[0], self.units) if len(rows) == 1 else render_inputs(rows, self.units),
             outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.structured, self.template.style, self.dataset, count),
+            answer_form=answer_form(self.structured, self.template.style, self.dataset, len(rows)),
         )
-
-    def about(self, pieces: tuple[str, ...], rows: Sequence[Row]) -> list[Message]:
-        """Return the question with these rows between its pieces."""
-        shown = render_input(rows[0], self.units) if len(rows) == 1 else render_inputs(rows, self.units)
-        return [*self.template.opening, question(keep_inside_fence(shown).join(pieces))]
+        return [*self.template.opening, question(prompt)]
 
     def structure(self, numbers: Sequence[int], *, of: int) -> Structure | None:
         """Return the structure of an answer about the inputs `numbers` of a question about `of` inputs."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import groupby
 
 from vpp.data.answers import one_line
@@ -17,7 +16,6 @@ LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 
 
-@lru_cache(maxsize=1024)
 def render_value(value: Value) -> str:
     """Return a label in one line, or a number in its shortest form: 3 for 3.0."""
     if isinstance(value, str):

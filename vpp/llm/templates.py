@@ -20,9 +20,7 @@ from vpp.llm.choices import GALLERY, PAPER, ROLES, Role
 from vpp.llm.forms import FORM_SLOTS, Style
 from vpp.llm.protocol import Message
 
-Alternatives = tuple[str, ...]
-"""Slots of which a template needs at least one."""
-NEEDED: dict[Role, tuple[Alternatives, ...]] = {
+NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
     "learner": (("hypothesis", "rule"), ("input",)),
     "optimizer": (
         ("hypothesis", "rule"),
@@ -33,7 +31,7 @@ NEEDED: dict[Role, tuple[Alternatives, ...]] = {
     ),
     "prior": (("hypothesis", "rule"), ("columns",)),
 }
-"""Required slots by role, besides one of the answer forms (`FORM_SLOTS`)."""
+"""Required slots by role, any one of each group, besides one of the answer forms (`FORM_SLOTS`)."""
 OPTIONAL: dict[Role, frozenset[str]] = {
     "learner": frozenset({"outputs"}),
     "optimizer": frozenset({"values"}),
@@ -92,24 +90,8 @@ class Template:
 
     def fill(self, *, answer_form: str, **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
-        (whole,) = self.around(None, answer_form=answer_form, **slots)
-        return whole
-
-    def around(self, left_open: str | None, *, answer_form: str, **slots: str) -> tuple[str, ...]:
-        """Return the pieces of the question between which the slot `left_open` stands.
-
-        Join them with a value that went through `keep_inside_fence`. Raises KeyError if another slot is not given.
-        """
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
-        values = {name: keep_inside_fence(value) for name, value in given.items()}
-        pieces = [""]
-        for words, slot in self._parts:
-            pieces[-1] += words
-            if slot is not None and slot == left_open:
-                pieces.append("")
-            elif slot is not None:
-                pieces[-1] += values[slot]
-        return tuple(pieces)
+        return "".join(words + ("" if slot is None else keep_inside_fence(given[slot])) for words, slot in self._parts)
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each thing that works, but costs more or fails more often than needed."""

@@ -12,12 +12,12 @@ from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.counters import Counters
 from vpp.llm.errors import (
     DOES_NOT_FIT,
+    FIX_BUSY,
+    FIX_SLOW,
     BodyTooLarge,
     Fault,
     chain_of,
-    http_fault,
     refusal_of,
-    slow_fault,
     transport_fault,
 )
 from vpp.llm.gate import AddressRefused, Gate
@@ -153,7 +153,8 @@ class Transport:
             async with asyncio.timeout(self._timeout_s):
                 reply = await call
         except TimeoutError:
-            raise AttemptFailed(slow_fault(self._timeout_s), late=True) from None
+            words = f"no complete answer within {self._timeout_s:g} s"
+            raise AttemptFailed(Fault("no answer in time", words, FIX_SLOW), late=True) from None
         except (*TRANSPORT_ERRORS, BodyTooLarge, OSError) as error:
             if refused := next((one for one in chain_of(error) if isinstance(one, AddressRefused)), None):
                 raise EndpointRefused(self._server.message(str(refused))) from None
@@ -166,10 +167,11 @@ class Transport:
     def _failure(self, reply: "Reply", body: dict[str, Any]) -> Exception:
         """Return what to raise for a status that is no success."""
         status, words = reply.status, self._short(server_words(reply.body, secret=self._server.api_key))
+        reason = f"HTTP {status} {words}".rstrip()
         has_no_credit = status == 402 or (status == 429 and b"insufficient_quota" in reply.body)
         if (status in RETRYABLE or status >= 500) and not has_no_credit:
             return AttemptFailed(
-                http_fault(status, words),
+                Fault(f"HTTP {status}", reason, FIX_BUSY),
                 asked_wait_s=retry_after_s(reply.headers) or 0.0,
                 overloaded=status in OVERLOADED,
             )
@@ -181,7 +183,6 @@ class Transport:
         refusal = refusal_of(
             402 if has_no_credit else status, words, location=location, has_key=bool(self._server.api_key)
         )
-        reason = f"HTTP {status} {words}".rstrip()
         error = PromptTooLong if refusal.what == DOES_NOT_FIT else EndpointRefused
         return error(self._server.message(f"{refusal.what} ({reason}): {refusal.fix}"))
 
