@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vpp.errors import InputError, PromptTooLong
-from vpp.llm.context import ModelLimits, check_fit, most_that_fit, prompt_tokens, tokens_at_most
+from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
@@ -134,11 +134,6 @@ def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
 def test_an_answer_takes_half_of_a_known_context_at_most() -> None:
     assert ModelLimits(context_length=1_000, max_tokens=1_536).bounded().max_tokens == 500
     assert ModelLimits(context_length=0, max_tokens=1_536).bounded().max_tokens == 1_536
-
-
-@given(st.integers(1, 50), st.integers(0, 60))
-def test_the_most_that_fit_is_found(count: int, room: int) -> None:
-    assert most_that_fit(count, lambda n: n <= room) == max(1, min(count, room))
 
 
 COUNTED = {

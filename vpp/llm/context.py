@@ -6,7 +6,7 @@ context length is unknown (0), every prompt fits, and the server decides.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Row
@@ -35,15 +35,6 @@ def tokens_at_most(text: str) -> int:
 def prompt_tokens(messages: Messages) -> int:
     """Return an upper bound of the tokens of a conversation, with those that a chat template adds."""
     return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
-
-
-def most_that_fit(count: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number from 1 to `count` that fits. fits: monotone; not asked about 1."""
-    low, high = 1, count
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

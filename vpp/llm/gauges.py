@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ PAGE_LIMIT = 2 * 2**20
 TIMEOUT_S = 2.0
 EVERY_S = 5.0
 _LINE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{.*\})?\s+(\S+)")
-_FIGURES = {
+_FIGURES: dict[str, tuple[Callable[[list[float]], float], tuple[str, ...]]] = {
     "running": (sum, ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing",
                       "tgi_batch_current_size")),
     "waiting": (sum, ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "llamacpp:requests_deferred",

@@ -1,13 +1,14 @@
 """The optimizer: a model that writes the next hypothesis, from a batch or from the columns alone."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Row
 from vpp.errors import PromptTooLong
 from vpp.llm.answers import Parsed, parse_rule
-from vpp.llm.context import ModelLimits, most_that_fit
+from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import ASKS, Chat, asked_anew, cut_off_words
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
@@ -79,7 +80,8 @@ class LlmOptimizer:
         whole = self._prompts.about_batch(hypothesis, rows, predictions, history, seed=seed)
         if self._limits.fit(whole):
             return whole, None
-        shown = most_that_fit(len(rows), lambda count: self._limits.fit(about(count)))
+        counts = range(1, len(rows) + 1)
+        shown = max(1, bisect_left(counts, True, key=lambda count: not self._limits.fit(about(count))))
         return about(shown), shown
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:

@@ -133,27 +133,27 @@ class OptimizerPrompts:
             hypothesis=self.seed_text,
             rule=rule_of(self.dataset, self.seed_text),
             columns=render_columns(self.dataset),
-            outputs=self._outputs,
+            outputs=outputs_of(self.dataset),
             answer_form=prior_form(self.drawing.style),
         )
         return [*self.drawing.opening, question(prompt)]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)
-        slots = self.refining.slots
+        slots, own_units = self.refining.slots, units(self.dataset)
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
-            inputs=render_inputs(rows, self._units) if "inputs" in slots else "",
-            rows=render_rows(turned, self._units) if "rows" in slots else "",
-            values=render_values(turned, self._units) if "values" in slots else "",
+            inputs=render_inputs(rows, own_units) if "inputs" in slots else "",
+            rows=render_rows(turned, own_units) if "rows" in slots else "",
+            values=render_values(turned, own_units) if "values" in slots else "",
             predictions=render_predictions(predictions),
-            mistakes=render_mistakes(turned, predictions, self._units) if is_listed else NO_RULE,
+            mistakes=render_mistakes(turned, predictions, own_units) if is_listed else NO_RULE,
             targets=render_targets(rows) if "targets" in slots else "",
-            task=self._task,
-            outputs=self._outputs,
+            task=optimizer_task(self.dataset),
+            outputs=outputs_of(self.dataset),
             answer_form=optimizer_form(self.refining.style),
         )
 
@@ -162,7 +162,7 @@ class OptimizerPrompts:
         """All fixed words of both prompts: templates, task and answer forms."""
         refining, drawing = self.refining, self.drawing
         forms = optimizer_form(refining.style), prior_form(drawing.style)
-        return "\n".join((refining.instructions, drawing.instructions, self._task, *forms))
+        return "\n".join((refining.instructions, drawing.instructions, optimizer_task(self.dataset), *forms))
 
     @property
     def examples(self) -> str:
@@ -175,15 +175,3 @@ class OptimizerPrompts:
         return Guard(
             dataset=self.dataset, seed_text=self.seed_text, instructions=self.instructions, examples=self.examples
         )
-
-    @cached_property
-    def _units(self) -> dict[str, str]:
-        return units(self.dataset)
-
-    @cached_property
-    def _task(self) -> str:
-        return optimizer_task(self.dataset)
-
-    @cached_property
-    def _outputs(self) -> str:
-        return outputs_of(self.dataset)

@@ -124,17 +124,15 @@ def answer_style(structured: StructuredAnswers, style: Style) -> Style:
 
 def answer_form(structured: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
     """Return the learner's answer form for `count` inputs. style: the template's own."""
-    form = _words_for(structured, style, dataset, count)
-    return f"\n\n{form}" if form and style == "shown" else form
-
-
-def _words_for(structured: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
+    asked = answer_style(structured, style)
     if structured.are_json and count > 1:
-        return numbered_object_form(answer_style(structured, style), dataset, count)
-    if structured.kind == "choice" and not structured.are_json and count == 1:
+        form = numbered_object_form(asked, dataset, count)
+    elif structured.kind == "choice" and not structured.are_json and count == 1:
         bare = f"Answer with {answer_kind(dataset)} and nothing else: no heading, no explanation, no other word."
-        return after_labels(dataset, bare)
-    return learner_form(answer_style(structured, style), dataset, count)
+        form = after_labels(dataset, bare)
+    else:
+        form = learner_form(asked, dataset, count)
+    return f"\n\n{form}" if form and style == "shown" else form
 
 
 def structure(
@@ -148,15 +146,12 @@ def structure(
         return None
     style = answer_style(structured, style)
     labels = [one_line(label) for label in dataset.classes]
+    is_bare = structured.kind == "choice" and of == 1
+    if is_bare and labels:
+        return one_of_words(labels, structured.carrier)
     if structured.are_json:
         return {"json_schema": _schema(style, labels, numbers if of > 1 else ())}
-    if structured.kind == "choice" and of == 1:
-        if labels and structured.carrier == "structured_outputs":
-            return {"choice": labels}
-        pattern = one_of(labels) if labels else NUMBER
-    else:
-        pattern = _answers(style, labels, numbers, is_single=of == 1)
-    return _carried(pattern, structured.carrier)
+    return _carried(NUMBER if is_bare else _answers(style, labels, numbers, is_single=of == 1), structured.carrier)
 
 
 def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
@@ -174,23 +169,18 @@ def _answers(style: Style, labels: Sequence[str], numbers: Sequence[int], *, is_
     """Return the pattern of answers about several inputs, one a line."""
     parts: list[Pattern | str] = []
     for number in numbers:
-        if parts:
-            parts.append("\n")
-        made = _json_answer if style == "json" else _answer
-        parts += made(style, labels, number, is_single)
+        parts += [*(["\n"] if parts else []), *_answer(style, labels, number, is_single=is_single)]
     return sequence(parts)
 
 
-def _answer(style: Style, labels: Sequence[str], number: int, is_single: bool) -> list[Pattern | str]:
+def _answer(style: Style, labels: Sequence[str], number: int, *, is_single: bool) -> list[Pattern | str]:
+    if style == "json":
+        mark = "" if is_single else f'"number": {number}, '
+        value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
+        return [f'{{{mark}"explanation": "', QUOTED, '", "output": ', value, "}"]
     mark = "" if is_single else f" [{number}]"
     explained: list[Pattern | str] = [f"Explanation{mark}: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
     return [*explained, f"Output{mark}: ", one_of(labels) if labels else NUMBER]
-
-
-def _json_answer(_: Style, labels: Sequence[str], number: int, is_single: bool) -> list[Pattern | str]:
-    mark = "" if is_single else f'"number": {number}, '
-    value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
-    return [f'{{{mark}"explanation": "', QUOTED, '", "output": ', value, "}"]
 
 
 def _schema(style: Style, labels: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
