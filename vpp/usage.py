@@ -9,7 +9,8 @@ from typing import Literal
 Narrowing = Literal["", "files", "full", "pace"]
 """Reason for fewer calls in flight than allowed.
 
-files: this process may open no more; full: the server refused calls or left them unanswered; pace: answers slow down.
+files: this process may open no more; full: the server lately refused calls or left them unanswered; pace: it did so
+earlier, and the limit rises again.
 """
 
 

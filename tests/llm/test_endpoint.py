@@ -10,6 +10,7 @@ import pytest
 
 import vpp
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
+from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Completion, Server
@@ -342,16 +343,18 @@ def asked_by(stub: Stub, model: str = "tiny") -> list[str]:
 async def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
     held = Held()
 
-    async with endpoint_of(held) as (endpoint, stub):
+    budget = Budget(Counters())
+
+    async with endpoint_of(held, budget=budget) as (endpoint, stub):
         first = asyncio.create_task(ask(endpoint, "first"))
         await held.arrived.get()
-        endpoint.pause()
+        budget.pause()
         second = asyncio.create_task(ask(endpoint, "second"))
         held.free.set()
         await first
         await let_others_by(stub)
         assert asked_by(stub) == ["first"]
-        endpoint.go_on()
+        budget.go_on()
         await second
         assert asked_by(stub) == ["first", "second"]
 

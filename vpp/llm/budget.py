@@ -143,6 +143,8 @@ class Budget:
         self._waiting = 0
         self._dearest = 0.0
         self._changed = asyncio.Event()
+        self._may_send = asyncio.Event()
+        self._may_send.set()
         self.exhausted = asyncio.Event()
         """Set when a call may not be sent and none is in flight."""
 
@@ -152,10 +154,18 @@ class Budget:
         self.exhausted.clear()
         self._wake()
 
-    async def turn(self, may_send: asyncio.Event) -> None:
-        """Wait until the event is set and a call may be sent; it counts as sent, and in flight until `ended`."""
+    def pause(self) -> None:
+        """Send no new call until `go_on`; calls in flight finish."""
+        self._may_send.clear()
+
+    def go_on(self) -> None:
+        """Send calls again."""
+        self._may_send.set()
+
+    async def turn(self) -> None:
+        """Wait until a call may be sent; it counts as sent, and in flight until `ended`."""
         while True:
-            await may_send.wait()
+            await self._may_send.wait()
             if self._is_within_cap() and self._is_allowed():
                 self._in_flight += 1
                 self._counters.add(sent=1)

@@ -1,6 +1,5 @@
 """One model behind one OpenAI-compatible address, as a run asks it: cached, limited and retried."""
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
@@ -51,8 +50,6 @@ class Endpoint:
         )
         self._retries = Retries(limits, self.counters, server.message)
         self._fields = OptionalFields()
-        self._may_send = asyncio.Event()
-        self._may_send.set()
         self._in_flight: SingleFlight[Completion] = SingleFlight()
 
     @property
@@ -70,14 +67,6 @@ class Endpoint:
     def has_room(self) -> bool:
         """Return whether guesses would probably delay nobody."""
         return self._throttle.has_room()
-
-    def pause(self) -> None:
-        """Send nothing new until `go_on`; calls in flight finish."""
-        self._may_send.clear()
-
-    def go_on(self) -> None:
-        """Undo `pause`."""
-        self._may_send.set()
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
@@ -150,7 +139,7 @@ class Endpoint:
         refused: list[str] = []
         async with self._throttle.semaphore:
             for _ in range(1 + len(OPTIONAL)):
-                await self._budget.turn(self._may_send)
+                await self._budget.turn()
                 try:
                     return await self._exchange(messages, options, refused)
                 except FieldsRefused as refusal:

@@ -69,23 +69,12 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An open run: its problem for the sampler, and its endpoints, which can be paused and counted."""
+    """An open run: its problem for the sampler, and the budget of its calls, which can be paused."""
 
     problem: Problem
     learner: LlmLearner
-    endpoints: tuple[Endpoint, ...]
     budget: Budget
     """Calls that the endpoints may still send."""
-
-    def pause(self) -> None:
-        """Send no new call; calls in flight finish."""
-        for endpoint in self.endpoints:
-            endpoint.pause()
-
-    def go_on(self) -> None:
-        """Send calls again."""
-        for endpoint in self.endpoints:
-            endpoint.go_on()
 
 
 @asynccontextmanager
@@ -110,7 +99,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         may_guess = room_for_guesses(spec, rows, budget, counters, ends[0].has_room)
         problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
         await warming
-        yield Session(problem=problem, learner=learner, endpoints=ends, budget=budget)
+        yield Session(problem=problem, learner=learner, budget=budget)
 
 
 def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: int, access: Access) -> LlmLearner:

@@ -327,7 +327,7 @@ class _Attempt:
         try:
             await self.control.unless_stopped(keep(), self._hold_while_paused(session))
         finally:
-            session.go_on()
+            session.budget.go_on()
 
     async def _hold_while_paused(self, session: Session) -> None:
         """Hold the run during each pause: send no call, record no event, and free the slot for another run."""
@@ -335,7 +335,7 @@ class _Attempt:
         while True:
             is_at_cap = await self._pause_or_cap(session.budget.exhausted)
             control.pause.set()
-            session.pause()
+            session.budget.pause()
             self._going.clear()
             self.recorder.record(worker.paused_at_cap() if is_at_cap else RunPaused(reason="user"))
             worker.slots.give_back()
@@ -346,7 +346,7 @@ class _Attempt:
             self.recorder.record(RunResumed(step=self.recorder.view.total_steps))
             control.queued = False
             self._going.set()
-            session.go_on()
+            session.budget.go_on()
 
     async def _pause_or_cap(self, exhausted: asyncio.Event) -> bool:
         """Wait for a user's pause, or for the cap; True at the cap. Raises _AtCap if nobody waits for a higher one."""
