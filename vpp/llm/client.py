@@ -7,6 +7,7 @@ for the address and the headers, and send requests through the HTTP client that 
 
 import json
 from collections.abc import Mapping
+from contextlib import aclosing
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NamedTuple
 
@@ -47,9 +48,8 @@ class Client:
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
         self._base = sdk.base_url
         sent = {**sdk.default_headers, **sdk.auth_headers}.items()
-        described = {name: value for name, value in sent if isinstance(value, str)}
         self._headers = httpx2.Headers(
-            {name: value for name, value in described.items() if not name.lower().startswith(TELEMETRY)}
+            {name: text for name, text in sent if isinstance(text, str) and not name.lower().startswith(TELEMETRY)}
         )
         self._chat = self._url("chat/completions")
 
@@ -63,12 +63,15 @@ class Client:
         return await self._sent(httpx2.Request("GET", self._url(path), headers=self._headers))
 
     async def _sent(self, request: httpx2.Request) -> Reply:
-        response = await self._http.send(request, stream=True)
-        try:
-            body = await whole_body(response)
-        finally:
-            await response.aclose()
-        return Reply(response.status_code, response.headers, body)
+        """Return the answer, its body decompressed in parts."""
+        async with aclosing(await self._http.send(request, stream=True)) as response:
+            body, left = [], BODY_LIMIT
+            async for part in response.aiter_bytes():
+                body.append(part)
+                left -= len(part)
+                if left < 0:
+                    raise BodyTooLarge(BODY_LIMIT)
+        return Reply(response.status_code, response.headers, b"".join(body))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -76,20 +79,6 @@ class Client:
 
     def _url(self, path: str) -> httpx2.URL:
         return self._base.copy_with(raw_path=self._base.raw_path + path.encode())
-
-
-async def whole_body(response: httpx2.Response) -> bytes:
-    """Return an open response's body, decompressed in parts. Raises BodyTooLarge and its connection's errors."""
-    if not isinstance(response.stream, httpx2.AsyncByteStream):
-        return response.content
-    stream = response.aiter_bytes() if response.headers.get("content-encoding") else response.stream
-    parts, left = [], BODY_LIMIT
-    async for part in stream:
-        left -= len(part)
-        if left < 0:
-            raise BodyTooLarge(BODY_LIMIT)
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _http_client(base_url: str, gate: Gate, *, connections: int) -> httpx2.AsyncClient:

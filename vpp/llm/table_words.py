@@ -1,9 +1,10 @@
 """The words of a table (names of columns, labels and cells), and whether a text uses them; case is ignored."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from vpp.data.dataset import Dataset
 
@@ -139,11 +140,9 @@ class TableWords:
     def holds(self, mark: str) -> bool:
         """Return whether a name, a label or a training cell contains this text, in any case."""
         sought = mark.casefold()
-        return any(sought in text.casefold() for text in self._texts())
-
-    def _texts(self) -> Iterator[str]:
-        yield from (*self.dataset.inputs, self.dataset.target, *self.dataset.classes)
-        yield from (cell for row in self.dataset.train for _, cell in row.inputs if cell)
+        names = (*self.dataset.inputs, self.dataset.target, *self.dataset.classes)
+        cells = (cell for row in self.dataset.train for _, cell in row.inputs if cell)
+        return any(sought in text.casefold() for text in chain(names, cells))
 
     def has_column(self, tokens: Sequence[str]) -> bool:
         """Return whether a word may mean an input: a word of a column's name, or a common word for inputs."""

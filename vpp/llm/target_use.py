@@ -95,7 +95,8 @@ def _conditions(name: str, table: TableWords) -> Iterator[str]:
     ):
         return
     verb = _VERB + (_label_of(table) if table.text_columns else "")
-    asked = rf"{_lead(table)}{name}{_of_whom(table)}{verb}"
+    of_whom = rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
+    asked = rf"{_lead(table)}{name}{of_whom}{verb}"
     yield rf"{_WHEN}[ ]{asked}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_END}"
     yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},[ ](?:and|or)[ ]{asked}{_OBJECT}{_THEN}"
@@ -107,10 +108,6 @@ def _lead(table: TableWords) -> str:
     """Match the words before the name: `the value of the`, `the patient's`."""
     owner = rf"(?:{_not_text(table)}[^\W_]{{1,40}}['’]s?[ ])?"
     return rf"(?:(?:the|a|an|its|their|his|her|this)[ ])?{owner}(?:(?:value|column)[ ](?:of[ ]|in[ ])?)?(?:the[ ])?"
-
-
-def _of_whom(table: TableWords) -> str:
-    return rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
 
 
 def _not_text(table: TableWords) -> str:
