@@ -54,31 +54,30 @@ async def test_a_page_beside_the_api_is_asked_once_without_a_key() -> None:
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    ("first", "then"), [(INTERIM, INTERIM), (b"HTTP/1.1 200 OK\r\nX: ", b"x"), (b"HTTP/1.1 200 OK\r\n\r\n", b" ")]
-)
-def test_a_page_that_drips_is_given_up(first: bytes, then: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+DRIPS = ((INTERIM, INTERIM), (b"HTTP/1.1 200 OK\r\nX: ", b"x"), (b"HTTP/1.1 200 OK\r\n\r\n", b" "))
+"""First bytes of a page, and those that follow without an end."""
+
+
+async def test_a_page_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vpp.llm.gauges.TIMEOUT_S", 0.1)
+    parts, was_cut = iter(DRIPS), asyncio.Queue[bool]()
 
-    async def scene() -> bool:
-        was_cut: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first, then = next(parts)
+        writer.write(first)
+        for _byte in range(300):
+            await asyncio.sleep(0.01)
+            writer.write(then)
+            if writer.is_closing():
+                break
+        was_cut.put_nowait(writer.is_closing())
+        writer.close()
 
-        async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(first)
-            for _byte in range(300):
-                await asyncio.sleep(0.01)
-                writer.write(then)
-                if writer.is_closing():
-                    break
-            was_cut.set_result(writer.is_closing())
-            writer.close()
-
-        async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
-            base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        for _drip in DRIPS:
             await asyncio.to_thread(page_beside, base_url, "/metrics", Gate())
-            return await was_cut
-
-    assert asyncio.run(scene())
+            assert await was_cut.get()
 
 
 def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,19 +36,6 @@ BATCH = 10
 """Rows that a proposal is made from."""
 REWRITES = 10
 ROLES = ("learner", "optimizer")
-COLUMNS = (
-    "templates",
-    "read at once",
-    "fidelity",
-    "rules",
-    "refused, unreadable",
-    "unchanged",
-    "cut off",
-    "words after 10 rewrites",
-    "prompt tokens",
-    "answer tokens",
-    "s a call",
-)
 LEARNER_TOKENS, OPTIMIZER_TOKENS = 128, 256
 """Limits of an answer: what runs past them is counted as cut off."""
 
@@ -215,8 +202,6 @@ async def measure(options: argparse.Namespace) -> None:
         Server(base_url=options.base_url, model=options.model),
         limits=Limits(concurrency=options.concurrency, timeout_s=900, max_attempts=2),
     )
-    print(f"| {' | '.join(COLUMNS)} |")
-    print("|---" * len(COLUMNS) + "|")
     lines: list[str] = []
     try:
         for name in options.templates:
@@ -242,7 +227,10 @@ async def measure_set(endpoint: Chat, name: str, options: argparse.Namespace) ->
     asked = zip(optimizers, TABLES if options.proposals else (), strict=False)
     proposed = await asyncio.gather(*(propose(chat, name, table, options.proposals) for chat, table in asked))
     rules = [answer for chat in optimizers for answer in chat.answers]
-    print(summary(name, figures, proposed, answers, rules, seconds), flush=True)
+    cells = summary(name, figures, proposed, answers, rules, seconds)
+    if name == options.templates[0]:
+        print(f"| {' | '.join(cells)} |\n{'|---' * len(cells)}|")
+    print(f"| {' | '.join(cells.values())} |", flush=True)
     lines = [f"{name}: {f.right}/{f.rows}, read {f.at_once}: {f.rule.text}" for f in figures]
     return lines + [f"{name}: {p.text or f'refused: {p.reason}'}" for one in proposed for p in one.proposals]
 
@@ -259,26 +247,25 @@ def summary(
     learner: Sequence[Completion],
     optimizer: Sequence[Completion],
     seconds: float,
-) -> str:
-    """One line of the table."""
+) -> dict[str, str]:
+    """One line of the table, by column."""
     rows = sum(f.rows for f in figures)
     pairs = [(p, parent) for one in proposed for p, parent in zip(one.proposals, one.parents, strict=True)]
     prompt = sum(c.prompt_tokens for c in learner) // max(1, len(learner))
     answer = sum(c.completion_tokens for c in learner) / max(1, len(learner))
-    cells = [
-        name,
-        percent(sum(f.at_once for f in figures), rows),
-        percent(sum(f.right for f in figures), rows),
-        percent(sum(p.text is not None for p, _ in pairs), len(pairs)),
-        f"{sum(one.refused for one in proposed)}, {sum(one.unreadable for one in proposed)}",
-        percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
-        str(sum(c.cut_off for c in (*learner, *optimizer))),
-        ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
-        str(prompt),
-        f"{answer:.1f}",
-        f"{seconds:.2f}",
-    ]
-    return f"| {' | '.join(cells)} |"
+    return {
+        "templates": name,
+        "read at once": percent(sum(f.at_once for f in figures), rows),
+        "fidelity": percent(sum(f.right for f in figures), rows),
+        "rules": percent(sum(p.text is not None for p, _ in pairs), len(pairs)),
+        "refused, unreadable": f"{sum(one.refused for one in proposed)}, {sum(one.unreadable for one in proposed)}",
+        "unchanged": percent(sum(p.text == parent for p, parent in pairs), len(pairs)),
+        "cut off": str(sum(c.cut_off for c in (*learner, *optimizer))),
+        "words after 10 rewrites": ", ".join(str(one.lengths[-1]) for one in proposed) or "–",
+        "prompt tokens": str(prompt),
+        "answer tokens": f"{answer:.1f}",
+        "s a call": f"{seconds:.2f}",
+    }
 
 
 def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
