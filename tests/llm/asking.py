@@ -31,7 +31,7 @@ async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Com
 async def learner_of(
     *said: Behaviour | Reply, dataset: Dataset = PARITY, noted: list[Noted] | None = None, **options: Any
 ) -> AsyncIterator[tuple[LlmLearner, Stub, Counters]]:
-    """A learner whose server behaves so, or gives these answers in turn; `noted` receives what `on_answer` does."""
+    """Learner whose server has this behaviour, or gives these answers in turn. noted: what `on_answer` receives."""
     prompts = LearnerPrompts(dataset=dataset, template=shipped("learner", "paper"))
     asking = LearnerOptions(seed=9, max_tokens=64, **options)
     answers = [] if noted is None else noted
@@ -46,7 +46,7 @@ async def learner_of(
 async def optimizer_of(
     *said: Behaviour | Reply, dataset: Dataset = PARITY, seed_text: str = SEED_TEXT, context_length: int = 0
 ) -> AsyncIterator[tuple[LlmOptimizer, Stub, Counters]]:
-    """An optimizer whose server behaves so, or gives these answers in turn."""
+    """Optimizer whose server has this behaviour, or gives these answers in turn."""
     prompts = optimizer_prompts(dataset, seed_text=seed_text)
     limits = ModelLimits(max_tokens=64, context_length=context_length)
     async with endpoint_of(_behaviour(said)) as (endpoint, stub):

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from vpp.llm.limits import Call, Throttle
 
 Latency = Callable[[float, int], float]
-"""Seconds an answer takes, of the time and of the calls that the server works on."""
+"""Seconds of an answer, given the time and the number of calls in progress."""
 
 
 @dataclass
 class World:
-    """One server, one client; `step` makes the next thing happen."""
+    """One server and one client."""
 
     ceiling: int
     capacity: int
@@ -23,7 +23,7 @@ class World:
     rejects: bool = False
     timeout_s: float = 120.0
     waits_s: float = 0.5
-    """After a refusal, at most."""
+    """Most seconds between a refusal and the next attempt."""
     now: float = 0.0
     answered: int = 0
     refused: int = 0
@@ -42,7 +42,7 @@ class World:
         heapq.heappush(self._events, (when, next(self._ids), what))
 
     def ask(self, calls: int, kind: str = "learner") -> None:
-        """So many calls wait to be sent."""
+        """Let this many calls wait to be sent."""
         self._asked += calls
         self._to_send.extend([kind] * calls)
         self._send()
@@ -56,7 +56,7 @@ class World:
         return self.now
 
     def rounds(self, number: int, calls: int, kind: str = "learner") -> Iterator[float]:
-        """The seconds of each of so many rounds, one after another."""
+        """Yield the seconds that each of several rounds takes, one after another."""
         for _ in range(number):
             began = self.now
             self.ask(calls, kind)

@@ -12,7 +12,7 @@ from vpp.llm.endpoint import Endpoint, Limits, Server
 
 @dataclass(frozen=True)
 class Reply:
-    """One HTTP answer; `body` is sent as it is, `promised` is the Content-Length where it lies."""
+    """One HTTP answer. promised: a Content-Length that is not the body's; None: the true one."""
 
     body: bytes
     status: int = 200
@@ -30,11 +30,11 @@ class Request:
 Behaviour = Callable[[Request], Awaitable[Reply | None]]
 """None cuts the connection without an answer."""
 TURNS = 6
-"""Of the loop, in which a connection that was accepted comes to be served, or one that was hung up ends."""
+"""Turns of the event loop within which an accepted connection is served, and a closed one ends."""
 
 
 def chat(content: str | None = "Output: 1", *, finish: str = "stop", **message: Any) -> Reply:
-    """A chat completion as the protocol has it."""
+    """Return a chat completion of the protocol."""
     return as_json(
         {
             "choices": [{"index": 0, "finish_reason": finish, "message": {"content": content, **message}}],
@@ -53,7 +53,7 @@ def refusal(status: int, message: str = "no", **more: Any) -> Reply:
 
 
 def script(*replies: Reply | None) -> Behaviour:
-    """Answers in turn; the last one stays."""
+    """Return a behaviour that gives these answers in turn, and then the last one again."""
     left = list(replies)
 
     async def behave(request: Request) -> Reply | None:
@@ -156,7 +156,7 @@ async def serving(behaviour: Behaviour) -> AsyncIterator[Stub]:
 
 
 def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
-    """An endpoint whose retries wait for next to nothing; options of its server and limits are given by name."""
+    """Return an endpoint whose retries hardly wait. options: fields of Server and Limits, and arguments of Endpoint."""
     named = {"backoff_s": 0.001, **options}
     server, limits = (
         {name: named.pop(name) for name in kind.__dataclass_fields__ if name in named} for kind in (Server, Limits)
@@ -166,7 +166,7 @@ def endpoint_at(base_url: str, model: str = "tiny", **options: Any) -> Endpoint:
 
 @asynccontextmanager
 async def endpoint_of(behaviour: Behaviour, **options: Any) -> AsyncIterator[tuple[Endpoint, Stub]]:
-    """A server that behaves so, and an endpoint that asks it."""
+    """Start a server with this behaviour, and an endpoint that asks it."""
     async with serving(behaviour) as stub:
         endpoint = endpoint_at(stub.base_url, **options)
         try:

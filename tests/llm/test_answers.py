@@ -91,7 +91,7 @@ widths = st.floats(0, 500)
 def test_a_comma_that_only_decimals_fit_is_asked_about(
     digits: str, sign: str, below: float, above: float, form: str
 ) -> None:
-    """And where its number of thousands is to be expected too, or nothing is known, the comma separates thousands."""
+    """The comma separates thousands if that number is expected too, or nothing is known."""
     written = sign + digits
     decimal, thousands = float(written.replace(",", ".")), float(written.replace(",", ""))
     expected = (decimal - below, decimal + above)

@@ -33,7 +33,7 @@ class Planted:
 
 
 def plant(folder: Path, **row: Any) -> None:
-    """Puts a row into the database behind the cache's back."""
+    """Insert a row into the database without the cache."""
     given = {**COLUMNS, "key": "k", **row}
     names, places = ", ".join(given), ", ".join("?" * len(given))
     with sqlite3.connect(folder / "cache.db") as database:
@@ -42,7 +42,7 @@ def plant(folder: Path, **row: Any) -> None:
 
 
 def used(folder: Path) -> Completion | None:
-    """The answer under `k` for a run that then writes, inspects and clears the cache."""
+    """Return the answer under `k`; then write, inspect and clear the cache, as a run may."""
 
     async def scene() -> Completion | None:
         cache = ResponseCache(folder)

@@ -59,7 +59,7 @@ def asked_about(count: int) -> str:
 
 
 def room_for(count: int) -> int:
-    """Tokens of a question about so many rows and its answer."""
+    """Return the tokens of a question about `count` rows and of its answer."""
     return prompt_tokens([{"role": "user", "content": asked_about(count)}]) + 64
 
 

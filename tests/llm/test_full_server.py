@@ -20,7 +20,7 @@ WITHIN_S = 30
 
 
 async def until(happens: Callable[[], object], what: str) -> None:
-    """Fails where it does not happen within half a minute."""
+    """Wait until it happens; fail after half a minute."""
     end = time.monotonic() + WITHIN_S
     while not happens():
         assert time.monotonic() < end, f"not within {WITHIN_S} s: {what}"

@@ -196,7 +196,7 @@ async def ask(base_url: str, gate: Gate) -> Completion:
 
 
 def leading(monkeypatch: pytest.MonkeyPatch, **names: list[str]) -> list[str]:
-    """A resolver of one's own: each look-up of a name gives the next of its addresses. Returns the look-ups."""
+    """Replace the resolver: each look-up of a name gives the next of its addresses. Returns the list of look-ups."""
     asked: list[str] = []
     real = socket.getaddrinfo
 

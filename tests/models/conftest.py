@@ -19,5 +19,5 @@ def qwen() -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where runs are kept."""
+    """Folder of the runs."""
     return tmp_path_factory.mktemp("trials")

@@ -1,4 +1,4 @@
-"""Whether scoring rounds keep a server full: `python -m tests.models.full --base-url URL --model NAME`.
+"""Measures whether scoring rounds keep a server full: `python -m tests.models.full --base-url URL --model NAME`.
 
 The same questions, each time about rows that no one asked about before, as a run asks them and as a plain load of the
 openai client at several concurrencies; the plain load's best is what the server can do. Rounds take turns, so that a
@@ -104,7 +104,7 @@ async def measure(options: argparse.Namespace) -> None:
 
 
 def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.models.full", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)

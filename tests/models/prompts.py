@@ -48,7 +48,7 @@ class Recorder:
     kept: Path | None = None
     """A file that every answer is added to as it comes, a JSON object a line."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What is saved beside every answer: role, model, templates, table, labels."""
+    """Fields saved with every answer: role, model, templates, table, labels."""
     answers: list[Completion] = field(default_factory=list)
 
     async def complete(
@@ -75,7 +75,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerFigures:
-    """How well one rule was followed."""
+    """Figures of a learner that applied one rule."""
 
     rule: Rule
     rows: int
@@ -122,7 +122,7 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalFigures:
-    """What came of asking for rules."""
+    """Figures of an optimizer that was asked for rules."""
 
     proposals: tuple[Proposal, ...]
     parents: tuple[str, ...]
@@ -269,7 +269,7 @@ def summary(
 
 
 def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.models.prompts", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)

@@ -1,4 +1,4 @@
-"""One server at a time: each lives for its module; what it logged stands beside a failure."""
+"""Servers, one at a time, each for one module; a failure shows the server's log."""
 
 from collections.abc import Iterator
 

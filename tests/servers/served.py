@@ -22,7 +22,7 @@ SMALLEST = "SmolLM2-135M-Instruct.Q4_1.gguf"
 UP_WITHIN_S = 400.0
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-"""Threads of a small model wait for each other more than they work where a machine does other things beside."""
+"""On a busy machine, several threads of a small model mostly wait for one another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,16 +38,16 @@ class Served:
 
     @property
     def environment(self) -> dict[str, str]:
-        """For `python -m vpp`, where the server asks for a key."""
+        """Variables for `python -m vpp`: the key, if the server asks for one."""
         return {"OPENAI_API_KEY": self.key} if self.key else {}
 
     @property
     def options(self) -> tuple[str, ...]:
-        """For `python -m vpp`."""
+        """Options for `python -m vpp`."""
         return ("--base-url", self.base_url, "--model", self.model)
 
     def get(self, path: str) -> str:
-        """What the server answers at a path beside /v1."""
+        """Return the server's page at a path beside /v1."""
         with urllib.request.urlopen(self.base_url.removesuffix("/v1") + path, timeout=30) as reply:
             return str(reply.read().decode())
 
@@ -103,7 +103,7 @@ def _wait_for(served: Served, process: "subprocess.Popen[bytes]", ready: str) ->
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With all that it started: vLLM's engine is a process of its own."""
+    """End a server and every process that it started: vLLM's engine is one."""
     process.terminate()
     try:
         with suppress(subprocess.TimeoutExpired):
@@ -130,7 +130,10 @@ def tiny_vllm(*options: str, log: Path) -> Iterator[Served]:
 def vllm(
     *options: str, folder: Path, model: str, log: Path, dtype: str = "bfloat16", **variables: str
 ) -> Iterator[Served]:
-    """`vllm serve` of a folder's model, on the processor. Its build goes by another name, which it is told here."""
+    """`vllm serve` of a folder's model, on the processor.
+
+    Its build has another package name, so a folder in PYTHONPATH gives it the name vllm.
+    """
     port, names = free_port(), log.parent / "vllm-name"
     metadata = names / "vllm-0.32.0+cpu.dist-info" / "METADATA"
     metadata.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ CARRIERS: tuple[Carrier, ...] = ("grammar", "json_schema")
 
 
 def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "paper") -> str:
-    """What the model says about the first rows, after checking that it has the structure."""
+    """Return the model's answer about the first rows, which must have the structure."""
     template = shipped("learner", style)
     numbers = tuple(range(1, count + 1))
     prompts = LearnerPrompts(dataset=dataset, template=template, structured=held)

@@ -11,7 +11,7 @@ from typing import Any
 
 VOCABULARY = 2000
 CONTEXT = 8192
-"""Tokens the architecture allows; a server may be told to allow fewer."""
+"""Tokens that the architecture allows; a server may allow fewer."""
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"

@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 
 def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
-    """How a small run ended, with whatever code. Its directory bears the name."""
+    """Return the outcome of a small run in a directory of this name, whatever its exit code."""
     where = ("--no-cache", "--json", "--quiet", "--run-dir", desk.folder / name)
     command = ("run", PENGUINS, *TARGET, *TINY_RUN, "--max-wait", "5", *where, *words)
     return desk.start(*command, **environment).finish(within_s=WITHIN_S)
 
 
 def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> RunView:
-    """A run that must end as it should: code 0, its last event, its report."""
+    """Return the view of a run that must finish: exit code 0, its last event, its report."""
     outcome = settled(desk, name, *words, **environment)
     assert outcome.code == 0, outcome.err
     view = desk.look(name).view
@@ -36,12 +36,12 @@ def finished(desk: Desk, name: str, *words: str | Path, **environment: str) -> R
 
 
 def votes(view: RunView) -> list[Value | None]:
-    """Every particle's answer for every row it was evaluated on."""
+    """Return every particle's answer for every row that it was evaluated on."""
     return [vote for _, evaluated in view.evaluations for row in evaluated.predictions for vote in row]
 
 
 def asked(served: Served, call: Callable[[Endpoint], Awaitable[T]]) -> T:
-    """Result of a call of an endpoint of its own; a failed attempt is not repeated."""
+    """Return the result of a call with a new endpoint, which attempts it once."""
 
     async def scene() -> T:
         server = Server(base_url=served.base_url, model=served.model)

@@ -1,1 +1,1 @@
-"""What is installed: pins, hashes, licences."""
+"""Pins, hashes and licences of the installed packages."""

@@ -25,7 +25,7 @@ def pinned(path: Path) -> set[str]:
 
 
 def licence(name: str) -> str:
-    """As the package states it: the expression, else the classifiers, else the first line of the text."""
+    """Return the licence that a package states: its expression, its classifiers, or the first line of its text."""
     try:
         found = distribution(name)
     except PackageNotFoundError:
@@ -54,7 +54,7 @@ def section(known: dict[str, str]) -> str:
 
 
 def listed(page: str) -> dict[str, str]:
-    """Licence by package, of the list as it stands on the page."""
+    """Return the licence by package, from the list on the page."""
     _, _, after = page.partition(HEAD)
     rows = re.findall(r"^\| (.+) \| (.+) \|$", after, re.MULTILINE)[1:]
     return {name.rstrip("†"): words for words, names in rows for name in names.split(", ")}

@@ -1,4 +1,4 @@
-"""What is installed is pinned with hashes, and its licences are listed."""
+"""Installed packages are pinned with hashes, and their licences are listed."""
 
 import re
 import tomllib
@@ -64,7 +64,7 @@ def test_every_installed_package_has_its_licence_on_the_page() -> None:
 
 
 def test_licences_are_those_of_the_metadata() -> None:
-    """But of setuptools, which a venv may bring in a version of its own."""
+    """Setuptools is left out, since a virtual environment may have its own version."""
     said = listed(PAGE.read_text(encoding="utf-8"))
     said.pop("setuptools", None)
     stated = {name: licences.licence(name) for name in said}

@@ -38,18 +38,15 @@ def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
     if style == "shown" and count == 1:
         return ""
     if style in ("json", "json_brief"):
-        return after_labels(dataset, _learner_json(style, dataset, count))
+        entry, asked = _json_fields(style, dataset), _ASKED_JSON
+        if count > 1:
+            entry = {"number": 1, **entry}
+            asked = f"{_EACH.format(count=count)}number (one JSON object a line):"
+        return after_labels(dataset, f"{asked}\n{json.dumps(entry)}")
     asked = _ASKED if count == 1 else f"{_EACH.format(count=count)}number in the brackets:"
     mark = "" if count == 1 else " [1]"
     explanation = "" if style == "brief" else f"Explanation{mark}: {_EXPLAINED}\n"
     return after_labels(dataset, f"{asked}\n{explanation}Output{mark}: {answer_kind(dataset)}, nothing else")
-
-
-def _learner_json(style: Style, dataset: Dataset, count: int) -> str:
-    fields = _json_fields(style, dataset)
-    if count == 1:
-        return f"{_ASKED_JSON}\n{json.dumps(fields)}"
-    return f"{_EACH.format(count=count)}number (one JSON object a line):\n{json.dumps({'number': 1, **fields})}"
 
 
 def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
