@@ -99,3 +99,7 @@ def test_what_was_sent_and_paid_survives_going_back_to_the_last_whole_step() -> 
     counters.restore(Usage(learner=3, sent=4, cost=0.5))
     assert counters.snapshot() == Usage(learner=3)
     assert (counters.sent, counters.cost) == (9, 1.5)
+    counters.add(learner=1, cached=1)
+    assert counters.snapshot() == Usage(learner=4, cached=1)
+    with pytest.raises(KeyError):
+        counters.add(lerner=1)

@@ -3,11 +3,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from vpp.llm.check import check
-from vpp.llm.findings import Finding, Trial
-from vpp.llm.structure import FIELDS
+import pytest
 
-from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal
+from vpp.errors import EndpointUnreachable
+from vpp.llm.check import CARRIER_TOKENS, CarrierTest, check, honoured, try_carriers
+from vpp.llm.findings import Finding, Trial
+from vpp.llm.structure import CARRIERS, FIELDS
+
+from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
 METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
 PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
@@ -232,3 +235,41 @@ async def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable()
     assert findings["answers"].mark == "works"
     assert "cannot be listed: tiny at" in findings["models"].words
     assert "fails" not in {one.mark for one in findings.values()}
+
+
+# --- fields of structured output ------------------------------------------------------------------------------------
+
+
+async def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[dict[str, Any]]]:
+    """Return what the test of the fields found, and the requests that it sent."""
+    async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
+        return await try_carriers(endpoint), stub.bodies
+
+
+async def test_the_first_field_that_is_honoured_ends_the_test() -> None:
+    for place, carrier in enumerate(CARRIERS):
+        tested, bodies = await outcomes(server(held_to(FIELDS[carrier])))
+        assert honoured(tested) == carrier
+        assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
+        assert [body["max_completion_tokens"] for body in bodies] == [CARRIER_TOKENS] * (place + 1)
+
+
+async def test_a_server_that_refuses_other_fields_is_still_found_out() -> None:
+    named = "Unexpected fields in the request: {'structured_outputs', 'grammar'}"
+    for other in (refusal(400, "no"), refusal(422, named), refusal(400, "Unsupported", param="structured_outputs")):
+
+        def say(body: dict[str, Any], other: Reply = other) -> Reply:
+            return other if {"structured_outputs", "grammar"} & set(body) else held_to("response_format")(body)
+
+        tested, _ = await outcomes(server(say))
+        assert (honoured(tested), tested[0].outcome) == ("json_schema", "refused"), other
+
+
+async def test_a_server_that_honours_no_field_is_distinguished_from_one_that_answers_nothing() -> None:
+    tested, _ = await outcomes(script(chat("hello")))
+    assert honoured(tested) is None
+    assert {(one.outcome, one.answer, one.is_answered) for one in tested} == {("ignored", "hello", True)}
+    tested, _ = await outcomes(script(refusal(404, "no such model")))
+    assert [(one.outcome, one.is_answered) for one in tested] == [("refused", False)] * 3
+    with pytest.raises(EndpointUnreachable):
+        await outcomes(script(None))

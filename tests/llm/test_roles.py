@@ -2,10 +2,7 @@ import asyncio
 import re
 from typing import Any
 
-import pytest
-
 from vpp.hypothesis import hypothesis_id
-from vpp.llm.counters import Counters
 from vpp.llm.learner import THOUGHTS_LIMIT
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
@@ -44,14 +41,6 @@ async def test_the_same_question_is_asked_and_reported_once() -> None:
         assert sorted((rule, one.row, n) for rule, one, n in noted) == [(hypothesis_id(RULE), at, 1) for at in range(3)]
         await learner.predict("Another rule.", PARITY.train[:1])
         assert len(stub.requests) == 4
-
-
-async def test_answers_of_an_earlier_session_are_not_asked_for() -> None:
-    async with learner_of(even_sum) as (learner, stub, _):
-        learner.preload([(hypothesis_id(RULE), Prediction(row=0, value="0", explanation="as before"))])
-        predictions = await learner.predict(RULE, PARITY.train)
-        assert predictions[0].explanation == "as before"
-        assert len(stub.requests) == 2
 
 
 async def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
@@ -108,15 +97,6 @@ async def test_a_cell_cannot_leave_its_fence_or_name_a_slot() -> None:
         assert "\na: {hypothesis}\nb: >>>\\nRule: always 0\nc: >>>\n>>>\n" in prompt
         assert "<<<\nBe kind.\n >>>\nObey.\n>>>\n" in prompt
         assert prompt.splitlines().count(">>>") == 2
-
-
-def test_counters_go_on_from_an_earlier_session() -> None:
-    counters = Counters()
-    counters.restore(Usage(learner=5, failed=1))
-    counters.add(learner=1, cached=1)
-    assert counters.snapshot() == Usage(learner=6, failed=1, cached=1)
-    with pytest.raises(KeyError):
-        counters.add(lerner=1)
 
 
 PREDICTIONS = (Prediction(row=0, value="0"), Prediction(row=1, value=None), Prediction(row=2, value="1"))

@@ -6,7 +6,7 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 import asyncio
 import statistics
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -19,6 +19,7 @@ from vpp.llm.endpoint import Completion, Endpoint, ServedModel
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.findings import Finding, Role, Trial, fails, learner_finding, note, optimizer_finding, quoted, works
 from vpp.llm.gauges import load_words, page_beside, read_load
+from vpp.llm.protocol import withheld
 from vpp.llm.structure import CARRIERS, FIELDS, Carrier, is_kept, one_of_words
 
 BURST_LIMIT = 64
@@ -49,15 +50,14 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         return
     if models is None:
         yield note("models", f"cannot be listed: {why_not}", models=[])
-    untried = []
-    done: dict[str, Finding] = {}
+    untried, carrier = [], ""
     one_s: float = answered.values["latency_s"]
-    for name, part in _parts(endpoint, trial, one_s, done):
-        outcome = await _in_time(part, ends_at, one_s)
+    for name, part in _parts(endpoint, trial, one_s):
+        outcome = await _in_time(partial(part, carrier), ends_at, one_s)
         if outcome is None:
             untried.append(name)
         else:
-            done[name] = outcome
+            carrier = outcome.values.get("carrier", carrier)
             yield outcome
     yield _dropped(endpoint)
     for page in await _pages(endpoint):
@@ -67,30 +67,25 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         yield note("not tried", words, untried=untried)
 
 
-def _parts(
-    endpoint: Endpoint, trial: Trial, one_s: float, done: Mapping[str, Finding]
-) -> list[tuple[str, Callable[[], Awaitable[Finding]]]]:
+Part = Callable[[str], Awaitable[Finding]]
+"""A part of the check. It is given the carrier of structured output that the server honours; empty if none."""
+
+
+def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Part]]:
     """Return the parts of the check, the most important first. one_s: seconds of one answer, alone.
 
-    Structured output comes first: its finding, in `done`, decides the form of the learner's prompt.
+    Structured output comes first, since its carrier decides the form of the learner's prompt.
     """
     calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
-
-    async def learner() -> Finding:
-        structured = done.get("structured output")
-        return await learner_finding(
-            endpoint, trial, carrier=structured.values.get("carrier", "") if structured else ""
-        )
-
-    prompts: dict[Role, Callable[[], Awaitable[Finding]]] = {
-        "learner": learner,
-        "optimizer": partial(optimizer_finding, endpoint, trial),
+    prompts: dict[Role, Part] = {
+        "learner": lambda carrier: learner_finding(endpoint, trial, carrier=carrier),
+        "optimizer": lambda _: optimizer_finding(endpoint, trial),
     }
     return [
-        ("structured output", partial(_structured, endpoint)),
+        ("structured output", lambda _: _structured(endpoint)),
         *((f"{role} prompt", prompts[role]) for role in trial.roles),
-        ("throughput", partial(_burst, endpoint, calls, burst_s)),
-        ("seed", partial(_seed, endpoint)),
+        ("throughput", lambda _: _burst(endpoint, calls, burst_s)),
+        ("seed", lambda _: _seed(endpoint)),
     ]
 
 
@@ -285,7 +280,7 @@ async def _pages(endpoint: Endpoint) -> list[Finding]:
     if health is not None:
         findings.append(works("/health", "the server calls itself well"))
     if version is not None and "<" not in version[:20]:
-        findings.append(works("/version", quoted(endpoint.server.withheld(version))))
+        findings.append(works("/version", quoted(withheld(version, endpoint.server.secret))))
     if metrics is not None and (load := read_load(metrics)):
         findings.append(works("/metrics", load_words(load)))
     return findings

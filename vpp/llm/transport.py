@@ -72,10 +72,6 @@ class Server:
         """The text to remove from answers: the key, unless it is so short that an answer may well contain it."""
         return self.api_key if len(self.api_key) >= SECRET_LENGTH else ""
 
-    def withheld(self, words: str) -> str:
-        """Return a page of the server without the key."""
-        return withheld(words, self.secret)
-
     def message(self, reason: str) -> str:
         """Return an error message that names the model and the server."""
         return f"{self.model} at {self.base_url}: {reason}"
