@@ -220,17 +220,9 @@ def kind_of(address: Address) -> Kind:
     """Classify an IP address; an IPv6 address that embeds an IPv4 one is classified as that."""
     if address.is_loopback:
         return "loopback"
-    inner = _embedded(address)
-    if inner is not None:
-        return kind_of(inner)
+    for network, shift in _EMBEDDINGS:
+        if address in network:
+            return kind_of(ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF))
     if any(address in network for network in _BARRED):
         return "barred"
     return "public" if address.is_global else "private"
-
-
-def _embedded(address: Address) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address embeds; None if it does not."""
-    for network, shift in _EMBEDDINGS:
-        if address in network:
-            return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
-    return None
