@@ -11,6 +11,9 @@ from vpp.llm.limits import Call, Throttle
 
 Latency = Callable[[float, int], float]
 """Seconds of an answer, given the time and the number of calls in progress."""
+TIMEOUT_S = 120.0
+WAIT_S = 0.5
+"""Most seconds between a refusal and the next attempt."""
 
 
 @dataclass
@@ -21,12 +24,8 @@ class World:
     capacity: int
     latency: Latency
     rejects: bool = False
-    timeout_s: float = 120.0
-    waits_s: float = 0.5
-    """Most seconds between a refusal and the next attempt."""
     now: float = 0.0
     answered: int = 0
-    refused: int = 0
     limits: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -80,9 +79,8 @@ class World:
                 self.answered += 1
                 self.throttle.answered(call)
             else:
-                self.refused += 1
                 self.throttle.refused(call)
-                self.at(self.now + self._random.uniform(0, self.waits_s), lambda: self._to_send.append(kind))
+                self.at(self.now + self._random.uniform(0, WAIT_S), lambda: self._to_send.append(kind))
             self.throttle.semaphore.inside -= 1
 
         def finish() -> None:
@@ -101,4 +99,4 @@ class World:
             self.at(self.now + 0.001, lambda: done(False))
         else:
             self._queue.append(work)
-        self.at(self.now + self.timeout_s, lambda: done(False))
+        self.at(self.now + TIMEOUT_S, lambda: done(False))
