@@ -33,7 +33,7 @@ def found_in(view: RunView) -> Genealogy:
 
 
 def texts(found: Genealogy, step: int) -> list[str]:
-    return [found.texts[node.hypothesis] for node in found.generations[step + 1]]
+    return [node.text for node in found.generations[step + 1]]
 
 
 def test_every_step_is_there_from_the_first_hypotheses_on(labels: Genealogy) -> None:

@@ -1,13 +1,13 @@
 """The genealogy: its summary, its table, the data of its drawing, and one particle's ancestors as HTML."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vpp.drawing.card_parts import AFRESH
 from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import CHANGING, Ancestor, Fate, Founder, Genealogy, Happened, Node, Place
+from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place
 from vpp.inspection.origins import origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
 from vpp.wording.words import capitalised, counted, cut, listed, particles, step_words, weight_text
@@ -37,7 +37,7 @@ def genealogy_sentence(family: Genealogy) -> str:
         return f"{counted(len(family.last), 'first hypothesis', 'first hypotheses')}; no step is complete yet."
     founders = family.founders
     if len(founders) == 1 and len(family.last) == 1:
-        line = family.line(Place(family.last_step, 0))
+        line = family.ancestry(0)
         changes = sum(node.happened in CHANGING for node in line[1:])
         return f"One particle, one line: its text changed at {changes} of {counted(len(line) - 1, 'step')}."
     first = [each for each in founders if each.place.step == INITIAL_STEP]
@@ -113,9 +113,10 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
 
     steps: T, so that the columns keep their places while a run goes on; the initial population is a column more.
     """
-    numbers: dict[str, int] = {}
+    texts = {node.hypothesis: node.text for generation in family.generations for node in generation}
+    numbers = {hypothesis: number for number, hypothesis in enumerate(texts)}
     columns = [_column(nodes, numbers, is_weighted=is_weighted) for nodes in family.generations]
-    most = max(80, min(600, MOST_LETTERS // len(numbers)))
+    most = max(80, min(600, MOST_LETTERS // len(texts)))
     # Columns after which lines fork, with the reason.
     forks = {step: ["resampled"] for step in family.resampled_at}
     for step in family.shrank_at:
@@ -123,7 +124,7 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
     return {
         "columns": columns,
         "total": max(steps + 1, len(columns)),
-        "texts": [cut(without_seed(family.texts[hypothesis], seed_text), most) for hypothesis in numbers],
+        "texts": [cut(without_seed(each, seed_text), most) for each in texts.values()],
         "breaks": [{"column": step - INITIAL_STEP, "words": ", ".join(words)} for step, words in sorted(forks.items())],
         "happened": [*HAPPENED.values()],
         "changing": len(CHANGING),
@@ -133,12 +134,12 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
     }
 
 
-def _column(nodes: Sequence[Node], numbers: dict[str, int], *, is_weighted: bool) -> dict[str, Any]:
+def _column(nodes: Sequence[Node], numbers: Mapping[str, int], *, is_weighted: bool) -> dict[str, Any]:
     """Codes are places in the lists of words; `HAPPENED` begins with what changes a text."""
     happened, fates = [*HAPPENED], [*FATES]
     weights = [node.weight for node in nodes] if is_weighted else []
     return {
-        "texts": [numbers.setdefault(node.hypothesis, len(numbers)) for node in nodes],
+        "texts": [numbers[node.hypothesis] for node in nodes],
         "parents": [-1 if node.parent is None else node.parent for node in nodes],
         # To four digits; a weight between 0 and 1 never becomes 0 or 1.
         "weights": [w if w in (0, 1) else min(max(round(w, 4), 0.0001), 0.9999) for w in weights] or None,
@@ -207,7 +208,7 @@ def outcome_sentence(family: Genealogy, place: Place) -> str:
     return f"{capitalised(particles(slots))} of step {family.last_step} {descend} from it."
 
 
-def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
+def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
     """An entry per change; steps without a change share a line, and so do the changes skipped."""
     stretches = _stretches(line)
     texts = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
@@ -223,9 +224,9 @@ def _entries(line: Sequence[Ancestor], seed_text: str, *, is_weighted: bool, ski
         yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
 
 
-def _stretches(line: Sequence[Ancestor]) -> list[list[Ancestor]]:
+def _stretches(line: Sequence[Node]) -> list[list[Node]]:
     """Changes one by one, and between them the stretches of steps without one."""
-    stretches: list[list[Ancestor]] = []
+    stretches: list[list[Node]] = []
     for each in line:
         if not stretches or each.changed or stretches[-1][0].changed:
             stretches.append([])
@@ -233,7 +234,7 @@ def _stretches(line: Sequence[Ancestor]) -> list[list[Ancestor]]:
     return stretches
 
 
-def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str:
+def _change(each: Node, before: str, says: str, *, is_weighted: bool) -> str:
     weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
     sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
     marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
@@ -243,7 +244,7 @@ def _change(each: Ancestor, before: str, says: str, *, is_weighted: bool) -> str
     )
 
 
-def _marks(each: Ancestor, says: str) -> Iterator[tuple[Mark, str]]:
+def _marks(each: Node, says: str) -> Iterator[tuple[Mark, str]]:
     if each.copied_from is not None:
         yield "", f"copied from particle {each.copied_from}"
     if not says:
@@ -252,7 +253,7 @@ def _marks(each: Ancestor, says: str) -> Iterator[tuple[Mark, str]]:
         yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
 
 
-def _still(stretch: Sequence[Ancestor]) -> str:
+def _still(stretch: Sequence[Node]) -> str:
     happened = Counter(each.happened for each in stretch)
     events = [counted(n, *STILL.get(why, STILL["unchanged"])) for why, n in happened.items()]
     moved = [each for each in stretch if each.copied_from is not None]

@@ -4,8 +4,8 @@ A place, the step (-1 is the initial population) and the slot after it, names a 
 may resample them, mutates them, and, if K changes, renumbers the slots or adds newcomers.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -39,8 +39,12 @@ class Node:
     slot: int
     hypothesis: str
     """Hypothesis id."""
+    text: str
+    """Complete hypothesis, including the seed sentence."""
+    changed: bool
+    """True if the text differs from its parent's, and without a parent."""
     weight: float
-    """Weight assigned by the next step; in the last population the weight that predictions use."""
+    """Weight assigned by the next step, in the last population the one that predictions use; 1/K without weights."""
     parent: int | None
     """Parent's slot at the step before; None for a first hypothesis and for a newcomer."""
     happened: Happened
@@ -58,9 +62,9 @@ class Node:
         return Place(self.step, self.slot)
 
     @property
-    def is_copied(self) -> bool:
-        """True if its slot differs from its parent's."""
-        return self.parent is not None and self.parent != self.slot
+    def copied_from(self) -> int | None:
+        """Parent's slot if it was another one, else None."""
+        return None if self.parent == self.slot else self.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,34 +80,11 @@ class Founder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ancestor:
-    """One step of a particle's line from its first hypothesis."""
-
-    step: int
-    """Step; -1 is the initial population."""
-    slot: int
-    """Slot after that step."""
-    text: str
-    """Complete hypothesis, including the seed sentence."""
-    weight: float
-    """Weight assigned by the next step; 1/K for a method without weights."""
-    happened: Happened
-    is_afresh: bool
-    """True if the text is a restart, drawn from the prior."""
-    copied_from: int | None
-    """Parent's slot if it was another one, else None."""
-    changed: bool
-    """True if the text differs from the step before; always true of the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Genealogy:
     """Every particle of every finished step."""
 
     generations: tuple[tuple[Node, ...], ...]
     """Nodes by step from -1 on, then by slot."""
-    texts: Mapping[str, str]
-    """Text by hypothesis id."""
     resampled_at: tuple[int, ...] = ()
     """Steps that resampled the population before they mutated it."""
     shrank_at: tuple[int, ...] = ()
@@ -134,9 +115,12 @@ class Genealogy:
             raise InputError(f"step {place.step} has no particle {place.slot}: give one from 0 to {len(nodes) - 1}")
         return nodes[place.slot]
 
-    def line(self, place: Place) -> tuple[Node, ...]:
-        """Nodes from the founder to the particle, one a step. Raises InputError for a place without a particle."""
-        node = self.at(place)
+    def ancestry(self, slot: int, *, step: int | None = None) -> tuple[Node, ...]:
+        """Return the particle's line from its founder, one node a step, oldest first.
+
+        slot: in the last population, or in the population after `step`. Raises InputError for an unknown slot.
+        """
+        node = self.at(Place(self.last_step if step is None else step, slot))
         nodes = [node]
         while node.parent is not None:
             node = self.at(Place(node.step - 1, node.parent))
@@ -159,32 +143,11 @@ class Genealogy:
                 return step
         return None
 
-    def ancestry(self, slot: int, *, step: int | None = None) -> tuple[Ancestor, ...]:
-        """Return the particle's line from its first hypothesis, one record a step, oldest first.
-
-        slot: in the last population, or in the population after `step`. Raises InputError for an unknown slot.
-        """
-        line = self.line(Place(self.last_step if step is None else step, slot))
-        before = [None, *(node.hypothesis for node in line)]
-        return tuple(self._ancestor(node, node.hypothesis != h) for node, h in zip(line, before, strict=False))
-
-    def _ancestor(self, node: Node, changed: bool) -> Ancestor:
-        return Ancestor(
-            step=node.step,
-            slot=node.slot,
-            text=self.texts[node.hypothesis],
-            weight=node.weight,
-            happened=node.happened,
-            is_afresh=node.is_afresh,
-            copied_from=node.parent if node.is_copied else None,
-            changed=changed,
-        )
-
     def _founder(self, head: Node) -> Founder:
         family = [node for node in self.last if node.founder == head.place]
         return Founder(
             place=head.place,
-            text=self.texts[head.hypothesis],
+            text=head.text,
             descendants=tuple(node.slot for node in family),
             weight=sum(node.weight for node in family),
         )
@@ -195,74 +158,58 @@ def genealogy(view: RunView) -> Genealogy | None:
     if view.last_step is None:
         return None
     steps = view.finished_steps
-    parents = [_parents(at) for at in steps]
-    founders, survivors = _founders(parents), _survivors(parents)
+    parents = [[came_from(at, slot) for slot in range(len(at.population))] for at in steps]
+    survivors = _survivors(parents)
+    generations: list[tuple[Node, ...]] = []
+    for i, at in enumerate(steps):
+        before = generations[-1] if generations else ()
+        own = [None if parent is None else before[parent] for parent in parents[i]]
+        have_children = set(parents[i + 1]) if i + 1 < len(steps) else survivors[i]
+        generations.append(_generation(view, at, own, survivors[i], have_children))
     return Genealogy(
-        generations=tuple(
-            _generation(view, at, parents[i], founders[i], survivors[i], _children(parents, i))
-            for i, at in enumerate(steps)
-        ),
-        texts=view.texts,
+        generations=tuple(generations),
         resampled_at=tuple(resampled_at(view)),
         shrank_at=tuple(shrank_at(view)),
     )
 
 
-Parents = Sequence[Sequence[int | None]]
-"""Parent's slot by generation and slot; None without a parent."""
-
-
-def _parents(at: StepView) -> list[int | None]:
-    return [came_from(at, slot) for slot in range(len(at.population))]
-
-
-def _founders(parents: Parents) -> list[list[Place]]:
-    """Founders by generation and slot (forward pass: a particle's founder is its parent's)."""
-    founders: list[list[Place]] = []
-    for step, generation in enumerate(parents, start=INITIAL_STEP):
-        before = founders[-1] if founders else []
-        founders.append([Place(step, k) if parent is None else before[parent] for k, parent in enumerate(generation)])
-    return founders
-
-
-def _survivors(parents: Parents) -> list[set[int]]:
-    """Surviving slots by generation (backward pass: the parent of a survivor survives)."""
+def _survivors(parents: Sequence[Sequence[int | None]]) -> list[set[int]]:
+    """Surviving slots by generation (backward pass: the parent of a survivor survives). parents: by generation."""
     survivors = [set(range(len(parents[-1])))]
     for generation in reversed(parents[1:]):
         survivors.append({parent for k in survivors[-1] if (parent := generation[k]) is not None})
     return survivors[::-1]
 
 
-def _children(parents: Parents, i: int) -> Counter[int | None] | None:
-    """Number of children by slot of a generation; None for the last generation."""
-    return Counter(parents[i + 1]) if i + 1 < len(parents) else None
-
-
 def _generation(
     view: RunView,
     at: StepView,
-    parents: Sequence[int | None],
-    founders: Sequence[Place],
+    parents: Sequence[Node | None],
     survivors: set[int],
-    children: Counter[int | None] | None,
+    have_children: AbstractSet[int | None],
 ) -> tuple[Node, ...]:
+    """Nodes of a step. parents: (K,) by slot."""
     following = view.steps.get(at.step + 1)
     weights = _weights(view, at, following)
-    return tuple(
-        Node(
+    nodes = []
+    for slot, (state, parent) in enumerate(zip(at.population, parents, strict=True)):
+        proposed = _proposed(at, slot)
+        node = Node(
             step=at.step,
             slot=slot,
             hypothesis=state.hypothesis,
+            text=view.texts[state.hypothesis],
+            changed=parent is None or parent.hypothesis != state.hypothesis,
             weight=weights[slot],
-            parent=parents[slot],
-            happened=happened(at, slot),
-            is_afresh=_is_afresh(_proposed(at, slot)),
-            founder=founders[slot],
+            parent=parent.slot if parent else None,
+            happened=_happened(at, slot, proposed),
+            is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
+            founder=parent.founder if parent else Place(at.step, slot),
             survives=slot in survivors,
-            fate=_fate(following, slot) if following and children is not None and not children[slot] else "",
+            fate=_fate(following, slot) if following and slot not in have_children else "",
         )
-        for slot, state in enumerate(at.population)
-    )
+        nodes.append(node)
+    return tuple(nodes)
 
 
 def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[float, ...]:
@@ -272,27 +219,23 @@ def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[f
     return following.reweighted.weights if following and following.reweighted else at.weights
 
 
-def happened(at: StepView, slot: int) -> Happened:
+def _proposed(at: StepView, slot: int) -> Proposed | None:
+    """Proposal for the particle that ends the step in `slot`."""
+    before = rewritten_as(at, slot)
+    return None if before is None else at.proposed.get(before)
+
+
+def _happened(at: StepView, slot: int, proposed: Proposed | None) -> Happened:
     """Origin of the text in `slot` at the step's end."""
     if at.step == INITIAL_STEP:
         return "first"
     if slot in at.joined:
         return "joined"
-    proposed = _proposed(at, slot)
     if proposed is None:
         return "not rewritten"
     if proposed.why == "likelihood":
         return "accepted" if proposed.accepted else "rejected"
     return proposed.why
-
-
-def _proposed(at: StepView, slot: int) -> Proposed | None:
-    before = rewritten_as(at, slot)
-    return None if before is None else at.proposed.get(before)
-
-
-def _is_afresh(proposed: Proposed | None) -> bool:
-    return proposed is not None and proposed.accepted and proposed.origin == "prior"
 
 
 def _fate(following: StepView, slot: int) -> Fate:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.inspection.genealogy import Ancestor
+from vpp.inspection.genealogy import Node
 
 ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
 """Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
@@ -21,7 +21,7 @@ class Origin:
     """Step since which every text has had it; -1 is the first hypothesis."""
 
 
-def origins(ancestry: Sequence[Ancestor], *, seed_text: str = "") -> tuple[Origin, ...]:
+def origins(ancestry: Sequence[Node], *, seed_text: str = "") -> tuple[Origin, ...]:
     """Return each sentence of the last text, without the seed sentence, and the step since which it is present.
 
     A sentence that was dropped and written again counts from its return. ancestry: oldest first, at least one.
@@ -55,7 +55,7 @@ def _ends(before: str, after: str) -> bool:
     return not (after[:1].islower() or word in ABBREVIATIONS or numbers)
 
 
-def _by_step(ancestry: Sequence[Ancestor], seed_text: str) -> list[tuple[int, frozenset[str]]]:
+def _by_step(ancestry: Sequence[Node], seed_text: str) -> list[tuple[int, frozenset[str]]]:
     """(step, sentences of its text) for each change of the text, newest first."""
     changed = [each for each in reversed(ancestry) if each.changed]
     return [(each.step, frozenset(map(_key, sentences(_own_text(each.text, seed_text))))) for each in changed]

@@ -9,7 +9,7 @@ from vpp.cli import system
 from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.errors import RunError
-from vpp.inspection.genealogy import Ancestor, genealogy
+from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.inspection.ruled_out import RuledOut, ruled_out
 from vpp.inspection.scores import averages_asked, rows_of, weighed_log_likelihoods
@@ -91,7 +91,7 @@ class Posterior:
         """Return the run's result: the object that `--json` prints."""
         return result(self.directory, self.view)
 
-    def lineage(self, slot: int) -> tuple[Ancestor, ...]:
+    def lineage(self, slot: int) -> tuple[Node, ...]:
         """Return a particle's ancestors from the first hypothesis to now, one a step. Raises InputError, RunError."""
         family = genealogy(self.view)
         if family is None:

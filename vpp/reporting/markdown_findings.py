@@ -12,7 +12,7 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
-from vpp.inspection.genealogy import Ancestor, Genealogy
+from vpp.inspection.genealogy import Genealogy, Node
 from vpp.inspection.ideas import Idea, Ideas, survivors
 from vpp.inspection.points import Point, points
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
@@ -123,7 +123,7 @@ def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]
     yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
 
 
-def _change(each: Ancestor, seed_text: str) -> str:
+def _change(each: Node, seed_text: str) -> str:
     when = capitalised(step_name(each.step))
     how = "" if each.happened == "first" else f", {HAPPENED[each.happened]}"
     afresh = ", drawn afresh from the prior" if each.is_afresh else ""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from vpp.inspection.genealogy import Genealogy, Node, Place, genealogy
+from vpp.inspection.genealogy import Genealogy, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.inspection.points import Point, points
 from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
@@ -86,8 +86,8 @@ def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
 
 def _texts(family: Genealogy) -> dict[str, str]:
     """Texts of all ancestors, by hypothesis id."""
-    lines = (family.line(node.place) for node in family.last)
-    return {node.hypothesis: family.texts[node.hypothesis] for line in lines for node in _changes(line)}
+    lines = (family.ancestry(node.slot) for node in family.last)
+    return {node.hypothesis: node.text for line in lines for node in line if node.changed}
 
 
 def _weights_are(view: RunView, config: Config) -> str | None:
@@ -122,7 +122,7 @@ def _fields(record: Any, *names: str) -> Json:
 
 
 def _lineage(family: Genealogy, slot: int) -> Json:
-    line = family.line(Place(family.last_step, slot))
+    line = family.ancestry(slot)
     founder = line[0].founder
     return {
         "particle": slot,
@@ -136,18 +136,10 @@ def _lineage(family: Genealogy, slot: int) -> Json:
                 "from_prior": node.is_afresh,
                 "weight": node.weight,
             }
-            for node in _changes(line)
+            for node in line
+            if node.changed
         ],
     }
-
-
-def _changes(line: tuple[Node, ...]) -> Iterator[Node]:
-    """Nodes whose text differs from the one before, and the first."""
-    before = None
-    for node in line:
-        if node.hypothesis != before:
-            yield node
-        before = node.hypothesis
 
 
 def _ruled_out(out: RuledOut) -> Json:
