@@ -3,14 +3,17 @@
 The protocols here are all that inference/ and llm/ share.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
 from vpp.data.dataset import Dataset, Row, Value
+from vpp.events import Votes
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
-from vpp.randomness import rng
+from vpp.posterior.metric import accuracy, mean_squared_error
+from vpp.posterior.prediction import average
+from vpp.randomness import rng, tie_draw
 from vpp.settings import Config, ErrorMass
 
 
@@ -186,3 +189,26 @@ def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_
     if tau is None:
         raise ValueError("regression needs tau")
     return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
+
+
+def averages_of(
+    task: str, config: Config, rows: Iterable[int], predictions: Sequence[Votes], weights: Sequence[float]
+) -> Votes:
+    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8).
+
+    rows: (N,) ids, which seed the draws that break ties. predictions: (K, N). weights: (K,) normalised.
+    """
+    is_label = task == "classification"
+    return tuple(
+        average(votes, weights, is_label=is_label, draw=tie_draw(config.seed, row, ties=config.ties))
+        for row, votes in zip(rows, zip(*predictions, strict=True), strict=True)
+    )
+
+
+def metric_of(
+    dataset: Dataset, answers: Votes, targets: Sequence[Value | None]
+) -> tuple[Literal["accuracy", "mse"], float]:
+    """Name and value of the run's metric, over at least one row."""
+    if dataset.task == "classification":
+        return "accuracy", accuracy(answers, targets)
+    return "mse", mean_squared_error(answers, targets, abstention_error=dataset.target_range)

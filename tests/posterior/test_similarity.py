@@ -3,19 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.similarity import (
-    closeness,
-    groups_at,
-    mergers,
-    order,
-    root_mean_squared_differences,
-    share_alike,
-)
+from vpp.posterior.similarity import closeness, groups_at, root_mean_squared_differences, share_alike
 
 LABELS = st.integers(1, 8).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6), min_size=n, max_size=n)
 )
-THRESHOLDS = st.floats(0, 1)
+THRESHOLDS = st.integers(0, 100).map(lambda percent: percent / 100)
 
 
 def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
@@ -49,16 +42,9 @@ def test_numbers_beyond_every_float_are_not_alike() -> None:
 def test_groups_are_those_of_complete_linkage() -> None:
     """0 and 1 are 0.9 alike, 1 and 2 are 0.8, but 0 and 2 only 0.5: at 0.8 the chain is not one group."""
     similarity = np.array([[1.0, 0.9, 0.5], [0.9, 1.0, 0.8], [0.5, 0.8, 1.0]])
-    made = mergers(similarity)
-    assert [merger.similarity for merger in made] == [0.9, 0.5]
-    assert groups_at(made, threshold=0.8) == ((0, 1), (2,))
-    assert groups_at(made, threshold=0.5) == ((0, 1, 2),)
-    assert groups_at(made, threshold=0.95) == ((0,), (1,), (2,))
-
-
-def test_one_alone_is_a_group() -> None:
-    assert order(mergers(np.ones((1, 1)))) == (0,)
-    assert groups_at((), threshold=1.0) == ((0,),)
+    assert groups_at(similarity, threshold=0.8) == ((0, 1), (2,))
+    assert groups_at(similarity, threshold=0.5) == ((0, 1, 2),)
+    assert groups_at(similarity, threshold=0.95) == ((0,), (1,), (2,))
 
 
 @given(LABELS)
@@ -69,29 +55,19 @@ def test_similarity_is_symmetric_and_whole_only_for_equal_answers(answers: list[
     assert ((similarity == 1) == np.array(equal)).all()
 
 
-@given(LABELS, THRESHOLDS)
+@given(LABELS, THRESHOLDS, THRESHOLDS)
 def test_any_two_of_a_group_are_as_similar_as_asked_and_no_two_groups_can_join(
-    answers: list[list[str | None]], threshold: float
+    answers: list[list[str | None]], threshold: float, other: float
 ) -> None:
     similarity = share_alike(answers)
-    groups = groups_at(mergers(similarity), threshold=threshold)
-    for group in groups:
-        assert similarity[np.ix_(group, group)].min() >= threshold
+    groups = groups_at(similarity, threshold=threshold)
     for i, first in enumerate(groups):
+        assert similarity[np.ix_(first, first)].min() >= threshold
         for second in groups[:i]:
             both = (*first, *second)
             assert similarity[np.ix_(both, both)].min() < threshold
-
-
-@given(LABELS, THRESHOLDS)
-def test_every_group_stands_together_in_the_order(answers: list[list[str | None]], threshold: float) -> None:
-    made = mergers(share_alike(answers))
-    assert sorted(order(made)) == list(range(len(answers)))
-    assert sum(groups_at(made, threshold=threshold), ()) == order(made)
-
-
-@given(LABELS, THRESHOLDS, THRESHOLDS)
-def test_asking_for_less_never_leaves_more_groups(answers: list[list[str | None]], one: float, other: float) -> None:
-    made = mergers(share_alike(answers))
-    low, high = sorted((one, other))
-    assert len(groups_at(made, threshold=low)) <= len(groups_at(made, threshold=high))
+    ordered = sum(groups, ())
+    assert sorted(ordered) == list(range(len(answers)))
+    others = groups_at(similarity, threshold=other)
+    assert sum(others, ()) == ordered
+    assert (len(groups) <= len(others)) or other < threshold

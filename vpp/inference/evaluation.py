@@ -12,10 +12,7 @@ from vpp.inference.population import Outcome, Particle, Population, in_order
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import reweight
-from vpp.posterior.metric import accuracy, mean_squared_error
-from vpp.posterior.prediction import average
-from vpp.problem import Problem
-from vpp.randomness import tie_draw
+from vpp.problem import Problem, averages_of, metric_of
 from vpp.settings import Config
 
 Split = Literal["train", "test"]
@@ -92,12 +89,13 @@ def _evaluated(
     """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
     rows = _rows(problem, split)
     weights = population.weights.tolist()
-    averaged = averages(problem, config, rows, predictions, weights)
-    metric, value = _metric(problem, rows, averaged)
+    ids = tuple(row.id for row in rows)
+    averaged = averages_of(problem.dataset.task, config, ids, predictions, weights)
+    metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
     return Evaluated(
         step=population.step,
         split=split,
-        rows=tuple(row.id for row in rows),
+        rows=ids,
         hypotheses=tuple(p.id for p in population.particles),
         predictions=predictions,
         weights=tuple(weights),
@@ -105,22 +103,3 @@ def _evaluated(
         value=value,
         averaged=averaged,
     )
-
-
-def averages(
-    problem: Problem, config: Config, rows: tuple[Row, ...], predictions: tuple[Votes, ...], weights: list[float]
-) -> Votes:
-    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8). predictions: (K, N). weights: (K,) normalised."""
-    is_label = problem.dataset.task == "classification"
-    return tuple(
-        average(votes, weights, is_label=is_label, draw=tie_draw(config.seed, row.id, ties=config.ties))
-        for row, votes in zip(rows, zip(*predictions, strict=True), strict=True)
-    )
-
-
-def _metric(problem: Problem, rows: tuple[Row, ...], averaged: Votes) -> tuple[Literal["accuracy", "mse"], float]:
-    """Accuracy, or mean squared error, over every row."""
-    targets = [row.target for row in rows]
-    if problem.dataset.task == "classification":
-        return "accuracy", accuracy(averaged, targets)
-    return "mse", mean_squared_error(averaged, targets, abstention_error=problem.dataset.target_range)

@@ -12,9 +12,8 @@ from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
 from vpp.posterior.likelihood import Floats
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
-from vpp.posterior.prediction import Value, average
-from vpp.problem import likelihood_of
-from vpp.randomness import tie_draw
+from vpp.posterior.prediction import Value
+from vpp.problem import averages_of, likelihood_of
 from vpp.runs.asking import Answers
 from vpp.runs.averages import averages, constant_answer
 from vpp.runs.view import RunView
@@ -79,12 +78,8 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
 
 def averages_asked(answers: Answers, config: Config) -> Votes:
     """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
-    is_label = answers.task == "classification"
-    by_row = zip(*([p.value for p in particle] for particle in answers.predictions), strict=True)
-    return tuple(
-        average(votes, answers.weights, is_label=is_label, draw=tie_draw(config.seed, place, ties=config.ties))
-        for place, votes in enumerate(by_row)
-    )
+    votes = [tuple(prediction.value for prediction in particle) for particle in answers.predictions]
+    return averages_of(answers.task, config, range(len(answers.rows)), votes, answers.weights)
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:

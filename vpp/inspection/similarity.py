@@ -1,20 +1,13 @@
 """Agreement between ideas: pairwise similarity of their answers, and groups of ideas that nearly agree."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Idea, Ideas
-from vpp.posterior.similarity import (
-    Merger,
-    closeness,
-    groups_at,
-    mergers,
-    order,
-    root_mean_squared_differences,
-    share_alike,
-)
+from vpp.posterior.similarity import closeness, groups_at, root_mean_squared_differences, share_alike
 from vpp.posterior.weights import Floats
 
 MOST = 50
@@ -47,12 +40,11 @@ class Nearness:
     """(n, n) root mean squared difference in the target's unit; None for labels."""
     span: float | None
     """Range of the training targets, at which the similarity is 0; None for labels."""
-    mergers: tuple[Merger, ...]
 
     @property
     def order(self) -> tuple[int, ...]:
         """Numbers of the ideas, with similar ideas next to each other."""
-        return order(self.mergers)
+        return tuple(chain.from_iterable(groups_at(self.similarity, threshold=1.0)))
 
     @property
     def compared(self) -> tuple[Idea, ...]:
@@ -68,7 +60,7 @@ class Nearness:
 
     def groups(self, threshold: float) -> tuple[Group, ...]:
         """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
-        unsorted = [self._group(sorted(members)) for members in groups_at(self.mergers, threshold=threshold)]
+        unsorted = [self._group(sorted(members)) for members in groups_at(self.similarity, threshold=threshold)]
         return tuple(sorted(unsorted, key=lambda group: (-group.weight, group.numbers)))
 
     def _group(self, numbers: list[int]) -> Group:
@@ -92,11 +84,4 @@ def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
         span = dataset.target_range
         differences = root_mean_squared_differences(answers, span=span)
         similarity = closeness(differences, span=span)
-    return Nearness(
-        ideas=ideas,
-        n=len(answers),
-        similarity=similarity,
-        differences=differences,
-        span=span,
-        mergers=mergers(similarity),
-    )
+    return Nearness(ideas=ideas, n=len(answers), similarity=similarity, differences=differences, span=span)

@@ -9,7 +9,6 @@ So within a group any two members are at least as similar as the threshold, whic
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -54,53 +53,19 @@ def closeness(differences: Floats, *, span: float) -> Floats:
         return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merger:
-    """A merger of two groups."""
+def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:
+    """Members by group, similar ones side by side; any two members of a group are at least `threshold` similar.
 
-    members: tuple[int, ...]
-    """Members of both groups, similar ones side by side."""
-    similarity: float
-    """Similarity of the least similar pair across the two groups."""
-
-
-def mergers(similarity: Floats) -> tuple[Merger, ...]:
-    """n - 1 mergers by complete linkage, the most similar groups first; among equals, the lowest indices first.
-
-    similarity: (n, n) symmetric.
+    The order of all members is the same at every threshold. similarity: (n, n) symmetric.
     """
-    groups: list[tuple[int, ...]] = [(i,) for i in range(len(similarity))]
-    linkage = np.array(similarity, dtype=np.float64)
-    np.fill_diagonal(linkage, -np.inf)
-    made = []
-    while len(groups) > 1:
-        a, b = sorted(map(int, np.unravel_index(int(np.argmax(linkage)), linkage.shape)))
-        made.append(Merger(members=_side_by_side(groups[a], groups[b], similarity), similarity=float(linkage[a, b])))
-        groups[a] = made[-1].members
-        del groups[b]
-        linkage[a] = linkage[:, a] = np.minimum(linkage[a], linkage[b])
-        linkage[a, a] = -np.inf
-        linkage = np.delete(np.delete(linkage, b, axis=0), b, axis=1)
-    return tuple(made)
+    if len(similarity) == 1:
+        return ((0,),)
+    # Imported late: the import takes a quarter of a second. scipy comes with scikit-learn.
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+    from scipy.spatial.distance import squareform
 
-
-def _side_by_side(first: tuple[int, ...], second: tuple[int, ...], similarity: Floats) -> tuple[int, ...]:
-    """The two groups, each reversed if need be so that the most similar ends meet; `first` is kept in a tie."""
-    ways = [(x, y) for x in (first, first[::-1]) for y in (second, second[::-1])]
-    left, right = max(ways, key=lambda way: similarity[way[0][-1], way[1][0]])
-    return left + right
-
-
-def order(made: Sequence[Merger]) -> tuple[int, ...]:
-    """All members, similar ones side by side: at every threshold the members of a group are adjacent."""
-    return made[-1].members if made else (0,)
-
-
-def groups_at(made: Sequence[Merger], *, threshold: float) -> tuple[tuple[int, ...], ...]:
-    """Members by group, in `order`; any two members of a group are at least `threshold` similar."""
-    ordered = order(made)
-    group = {member: -1 - member for member in ordered}
-    for number, merger in enumerate(made):
-        if merger.similarity >= threshold:
-            group |= dict.fromkeys(merger.members, number)
-    return tuple(tuple(members) for _, members in groupby(ordered, group.__getitem__))
+    tree = linkage(squareform(1 - similarity, checks=False), method="complete", optimal_ordering=True)
+    group = fcluster(tree, 1 - threshold, criterion="distance")
+    ordered = leaves_list(tree).tolist()
+    forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
+    return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))

@@ -1,7 +1,6 @@
 """The result of a run as one JSON object: the output of `--json`, and the head of every report."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from vpp.data.dataset import Dataset, Value
@@ -9,7 +8,8 @@ from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
-from vpp.posterior.metric import Estimate, accuracy, label_figures, mean_squared_error, number_figures
+from vpp.posterior.metric import Estimate, label_figures, number_figures
+from vpp.problem import metric_of
 from vpp.runs.averages import averages, constant_answer
 from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
@@ -150,8 +150,8 @@ def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> d
     if dataset is None or evaluated is None or not evaluated.rows:
         return {"baseline": None, "beats_baseline": None}
     answer, targets = constant_answer(dataset), _targets(dataset, evaluated)
-    constant = _metric(dataset, evaluated, [answer] * len(targets), targets)
-    own = _metric(dataset, evaluated, averages(evaluated), targets)
+    _, constant = metric_of(dataset, (answer,) * len(targets), targets)
+    _, own = metric_of(dataset, averages(evaluated), targets)
     beats = own > constant if evaluated.metric == "accuracy" else own < constant
     return {
         "baseline": {"answer": answer, "rows": evaluated.split, "value": _json(constant)},
@@ -179,12 +179,6 @@ def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
     ]
 
 
-def _metric(dataset: Dataset, evaluated: Evaluated, answers: Sequence[Value | None], targets: Sequence[Value]) -> float:
-    if evaluated.metric == "accuracy":
-        return accuracy(answers, targets)
-    return mean_squared_error(answers, targets, abstention_error=dataset.target_range)
-
-
 def _estimate(name: str, found: Estimate | None) -> dict[str, float | str | None]:
     error = found.standard_error if found else None
     return {
@@ -203,7 +197,7 @@ def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | 
     if evaluated is None:
         return None
     targets = _targets(dataset, evaluated)
-    return [_metric(dataset, evaluated, answers, targets) for answers in evaluated.predictions]
+    return [metric_of(dataset, answers, targets)[1] for answers in evaluated.predictions]
 
 
 def picked(test: list[float] | None, train: list[float] | None, *, is_error: bool) -> dict[str, float | str | None]:

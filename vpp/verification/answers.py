@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from vpp.data.dataset import Value
 from vpp.events import Evaluated, Scored, Votes
-from vpp.posterior.metric import accuracy, mean_squared_error
-from vpp.posterior.prediction import average
-from vpp.randomness import tie_draw
+from vpp.problem import averages_of, metric_of
 from vpp.verification.inputs import Run, ids
 
 Answered = tuple[str, Sequence[int], Votes]
@@ -61,26 +58,11 @@ def _check_evaluation(run: Run, event: Evaluated, hypotheses: Sequence[str], wei
     run.compare(event, "rows", f"{event.split} rows", written=event.rows, follows=ids(rows))
     run.compare(event, "texts", "hypotheses", written=event.hypotheses, follows=hypotheses)
     run.compare(event, "weights", "weights", written=event.weights, follows=weights)
-    averaged = _averaged(run, event)
+    averaged = averages_of(run.dataset.task, run.config, event.rows, event.predictions, event.weights)
     if event.averaged:
         run.compare(event, "predictions", "averaged", written=event.averaged, follows=averaged)
     else:
         run.ledger.skip("averaged predictions: an older version did not record them")
-    metric, value = _metric(run, event, averaged)
+    metric, value = metric_of(run.dataset, averaged, [row.target for row in run.rows_of(event.rows)])
     run.compare(event, "predictions", "metric", written=event.metric, follows=metric)
     run.compare(event, "predictions", "value", written=event.value, follows=value)
-
-
-def _averaged(run: Run, event: Evaluated) -> Votes:
-    config, is_label = run.config, run.dataset.task == "classification"
-    return tuple(
-        average(votes, event.weights, is_label=is_label, draw=tie_draw(config.seed, row, ties=config.ties))
-        for row, votes in zip(event.rows, zip(*event.predictions, strict=True), strict=True)
-    )
-
-
-def _metric(run: Run, event: Evaluated, averaged: Votes) -> tuple[str, float]:
-    targets: list[Value | None] = [row.target for row in run.rows_of(event.rows)]
-    if run.dataset.task == "classification":
-        return "accuracy", accuracy(averaged, targets)
-    return "mse", mean_squared_error(averaged, targets, abstention_error=run.dataset.target_range)
