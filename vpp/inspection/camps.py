@@ -1,12 +1,12 @@
 """Camps: particles that give the same answer to a row, or are on the same side of its mean; columns of the matrix."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vpp.events import Evaluated
+from vpp.inspection.grouping import behaviour, grouped
 from vpp.inspection.points import Point
-from vpp.inspection.scores import behaviour
 
 ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
 SAME = 1e-9
@@ -34,12 +34,8 @@ class Camp:
 
 def camps(point: Point, weights: Sequence[float]) -> tuple[Camp, ...]:
     """Group the particles by their answer: the vote's winner first, then by weight. weights: (K,)."""
-    sides: dict[str, list[int]] = {}
-    for slot in heaviest_first(weights):
-        name = _side(point, slot)
-        if name is not None and weights[slot] > 0:
-            sides.setdefault(name, []).append(slot)
-    groups = [_camp(name, slots, weights) for name, slots in sides.items()]
+    sides = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
+    groups = [_camp(name, slots, weights) for name, slots in sides.items() if name is not None]
     return tuple(sorted(groups, key=lambda camp: (camp.name != point.prediction, -camp.weight)))
 
 
@@ -83,9 +79,8 @@ def by_particle(weights: Sequence[float]) -> tuple[Column, ...]:
 
 def by_answers(evaluated: Evaluated) -> tuple[Column, ...]:
     """Return one column for all particles with equal answers on every evaluated row, heaviest first."""
-    alike: dict[Hashable, list[int]] = {}
-    for slot in heaviest_first(evaluated.weights):
-        alike.setdefault(behaviour(evaluated.predictions[slot]), []).append(slot)
+    by_weight = heaviest_first(evaluated.weights)
+    alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
     merged = [
         Column(slots=tuple(slots), weight=math.fsum(evaluated.weights[slot] for slot in slots))
         for slots in alike.values()

@@ -15,7 +15,8 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.scores import Score, rows_of, same_answer, score
+from vpp.inspection.grouping import grouped, same_answer
+from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.likelihood import correct, settled_errors
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.runs.averages import averages
@@ -229,23 +230,19 @@ class Spread:
 
 def spreads(comparison: Comparison) -> tuple[Spread, ...]:
     """Group the runs with answers to their test rows by all settings except the seed."""
-    groups: dict[Hashable, list[int]] = {}
-    for place, run in enumerate(comparison.runs):
-        if comparison.standings[place] is not None:
-            groups.setdefault(_setting(run), []).append(place)
+    answered = [place for place, own in enumerate(comparison.standings) if own is not None]
+    groups = grouped((_setting(comparison.runs[place]), place) for place in answered)
     return tuple(_spread(places, comparison) for places in groups.values())
 
 
 def _spread(places: Sequence[int], comparison: Comparison) -> Spread:
-    values: dict[int, list[float]] = {}
-    for place in places:
-        own = comparison.standings[place]
-        if own is not None:
-            values.setdefault(comparison.runs[place].config.seed, []).append(own.value)
+    runs = [comparison.runs[place] for place in places]
+    standings = [comparison.standings[place] for place in places]
+    values = grouped((run.config.seed, own.value) for run, own in zip(runs, standings, strict=True) if own is not None)
     return Spread(
         places=tuple(places),
         by_seed=tuple((seed, fmean(values[seed])) for seed in sorted(values)),
-        n_files=len({comparison.runs[place].dataset.provenance.sha256 for place in places}),
+        n_files=len({run.dataset.provenance.sha256 for run in runs}),
     )
 
 

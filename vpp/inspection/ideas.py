@@ -1,14 +1,13 @@
 """Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated, Scored, Votes
-from vpp.inspection.scores import Score, behaviour, rows_by_id, score
-from vpp.inspection.slots import slots_by_text
-from vpp.posterior.prediction import Value
+from vpp.events import Scored, Votes
+from vpp.inspection.grouping import RecordedAnswers, behaviour, grouped, recorded_answers, totals
+from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.runs.view import RunView, StepView
 
 Basis = Literal["evaluations", "step", "text"]
@@ -113,20 +112,26 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
     at = view.last_step if step is None else step
     if at is None or at not in finished:
         return None
-    population = tuple(state.hypothesis for state in finished[at].population)
+    population = [state.hypothesis for state in finished[at].population]
     weights = view.weights if step is None else finished[at].weights
     evaluations = [each for each in view.evaluated.values() if set(population) <= set(each.hypotheses)]
-    compared = _by_evaluations(evaluations) if evaluations else _by_scores(set(population), _scores_of(view, at))
-    maker = _IdeaMaker(view, dataset, compared, {each.split: _answers(each) for each in evaluations})
-    ideas = [maker.idea(group) for group in _grouped(population, weights, compared.answers)]
+    known = recorded_answers(evaluations or _scores_of(view, at))
+    answered = [known.get(hypothesis, {}) for hypothesis in population]
+    rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))
+    keys = [behaviour(answers[row] for row in rows) for answers in answered] if rows else population
+    maker = _IdeaMaker(view, dataset, known, {each.split: each.rows for each in evaluations} | {"compared": rows})
+    ideas = [
+        maker.idea(slots, totals((population[slot], weights[slot]) for slot in slots))
+        for slots in grouped(zip(keys, range(len(population)), strict=True)).values()
+    ]
     ideas.sort(key=lambda idea: (-idea.weight, idea.slots))
     test_rows = {row.id for row in dataset.test}
     return Ideas(
         step=at,
         all=tuple(ideas),
-        by=compared.by,
-        rows=compared.rows,
-        n_test_rows=sum(row in test_rows for row in compared.rows),
+        by="evaluations" if evaluations else "step" if rows else "text",
+        rows=rows,
+        n_test_rows=sum(row in test_rows for row in rows),
     )
 
 
@@ -135,35 +140,12 @@ def survivors(view: RunView, ideas: Ideas) -> dict[str, int]:
 
     Omit texts without answers to all rows compared; empty if only texts were compared.
     """
+    if not ideas.rows:
+        return {}
     numbers = {behaviour(idea.answers): number for number, idea in enumerate(ideas)}
-    known: dict[str, dict[int, Value | None]] = {}
-    for _, evaluated in view.evaluations:
-        for hypothesis, votes in _answers(evaluated).items():
-            known.setdefault(hypothesis, {}).update(zip(evaluated.rows, votes, strict=True))
-    rows = set(ideas.rows)
-    complete = {h: votes for h, votes in known.items() if rows and votes.keys() >= rows}
-    keys = {hypothesis: behaviour(votes[row] for row in ideas.rows) for hypothesis, votes in complete.items()}
+    known = recorded_answers(evaluated for _, evaluated in view.evaluations)
+    keys = {h: behaviour(map(votes.get, ideas.rows)) for h, votes in known.items() if votes.keys() >= set(ideas.rows)}
     return {hypothesis: numbers[key] for hypothesis, key in keys.items() if key in numbers}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparison:
-    """Answers of a population's texts to the same rows."""
-
-    by: Basis
-    rows: tuple[int, ...] = ()
-    answers: Mapping[str, Votes] = field(default_factory=dict)
-    """Answers by hypothesis id, in the order of `rows`."""
-
-
-def _by_evaluations(evaluations: Sequence[Evaluated]) -> _Comparison:
-    answers: dict[str, Votes] = {}
-    for each in evaluations:
-        for hypothesis, votes in _answers(each).items():
-            answers[hypothesis] = (*answers.get(hypothesis, ()), *votes)
-    rows = tuple(row for each in evaluations for row in each.rows)
-    complete = {hypothesis: votes for hypothesis, votes in answers.items() if len(votes) == len(rows)}
-    return _Comparison(by="evaluations", rows=rows, answers=complete)
 
 
 def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
@@ -175,82 +157,46 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
     yield from view.final_scored.values() if at == view.last_step else ()
 
 
-def _by_scores(population: set[str], scores: Iterator[Scored]) -> _Comparison:
-    known: dict[str, dict[int, Value | None]] = {hypothesis: {} for hypothesis in population}
-    for scored in scores:
-        if scored.hypothesis in known:
-            known[scored.hypothesis].update(zip(scored.rows, scored.predictions, strict=True))
-    rows = tuple(sorted(set.intersection(*(set(answers) for answers in known.values()))))
-    if not rows:
-        return _Comparison(by="text")
-    answers = {hypothesis: tuple(answers[row] for row in rows) for hypothesis, answers in known.items()}
-    return _Comparison(by="step", rows=rows, answers=answers)
-
-
-@dataclass(slots=True)
-class _Group:
-    slots: list[int] = field(default_factory=list)
-    weights: dict[str, float] = field(default_factory=dict)
-    """Weight by hypothesis id."""
-
-
-def _answers(evaluated: Evaluated) -> dict[str, Votes]:
-    """Answers by hypothesis id."""
-    return dict(zip(evaluated.hypotheses, evaluated.predictions, strict=True))
-
-
-def _grouped(population: tuple[str, ...], weights: tuple[float, ...], answers: Mapping[str, Votes]) -> Iterator[_Group]:
-    """Group particles that gave the same answers; without answers, those of the same text."""
-    groups: dict[Hashable, _Group] = {}
-    for slot, (hypothesis, weight) in enumerate(zip(population, weights, strict=True)):
-        group = groups.setdefault(behaviour(answers[hypothesis]) if answers else hypothesis, _Group())
-        group.slots.append(slot)
-        group.weights[hypothesis] = group.weights.get(hypothesis, 0.0) + weight
-    yield from groups.values()
-
-
 class _IdeaMaker:
     """Builds an Idea, with its scores, from a group of particles."""
 
-    def __init__(
-        self, view: RunView, dataset: Dataset, compared: _Comparison, evaluated: Mapping[str, Mapping[str, Votes]]
-    ) -> None:
+    def __init__(self, view: RunView, dataset: Dataset, known: RecordedAnswers, rows: Mapping[str, Sequence[int]]):
+        """rows: ids by split evaluated, and of the rows compared."""
         self._texts = view.texts
         self._dataset = dataset
-        self._compared = compared
-        self._evaluated = evaluated
+        self._known = known
+        self._rows = rows
+        self._by_id = rows_by_id(dataset)
         self._first = _first_held(view.finished_steps)
-        by_id = rows_by_id(dataset)
-        rows = {split: each.rows for split, each in view.evaluated.items()} | {"compared": compared.rows}
-        self._rows = {name: tuple(by_id[row] for row in ids) for name, ids in rows.items()}
 
-    def idea(self, group: _Group) -> Idea:
-        some = next(iter(group.weights))
-        answers = self._compared.answers.get(some, ())
+    def idea(self, slots: Sequence[int], weights: Mapping[str, float]) -> Idea:
+        """weights: by hypothesis id."""
+        some, heaviest_first = next(iter(weights)), sorted(weights, key=lambda hypothesis: -weights[hypothesis])
         return Idea(
-            weight=sum(group.weights.values()),
-            wordings=tuple(self._wording(*item) for item in sorted(group.weights.items(), key=lambda item: -item[1])),
-            slots=tuple(group.slots),
-            answers=answers,
+            weight=sum(weights.values()),
+            wordings=tuple(self._wording(hypothesis, weights[hypothesis]) for hypothesis in heaviest_first),
+            slots=tuple(slots),
+            answers=tuple(self._known[some][row] for row in self._rows["compared"]),
             test=self._score("test", some),
             train=self._score("train", some),
-            compared=score(answers, self._rows["compared"], self._dataset) if answers else None,
+            compared=self._score("compared", some),
         )
 
     def _wording(self, hypothesis: str, weight: float) -> Wording:
         step, slots = self._first[hypothesis]
         return Wording(text=self._texts[hypothesis], weight=weight, first_step=step, first_slots=slots)
 
-    def _score(self, split: str, hypothesis: str) -> Score | None:
-        if split not in self._evaluated:
+    def _score(self, name: str, hypothesis: str) -> Score | None:
+        ids = self._rows.get(name)
+        if not ids:
             return None
-        return score(self._evaluated[split][hypothesis], self._rows[split], self._dataset)
+        return score([self._known[hypothesis][row] for row in ids], [self._by_id[row] for row in ids], self._dataset)
 
 
 def _first_held(steps: Sequence[StepView]) -> dict[str, tuple[int, tuple[int, ...]]]:
     """First step that ended with each text, and its slots then, by hypothesis id."""
     first: dict[str, tuple[int, tuple[int, ...]]] = {}
     for step in steps:
-        by_text = slots_by_text((slot, state.hypothesis) for slot, state in enumerate(step.population))
-        first |= {hypothesis: (step.step, slots) for hypothesis, slots in by_text.items() if hypothesis not in first}
+        by_text = grouped((state.hypothesis, slot) for slot, state in enumerate(step.population))
+        first |= {h: (step.step, tuple(slots)) for h, slots in by_text.items() if h not in first}
     return first

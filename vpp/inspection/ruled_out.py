@@ -12,8 +12,8 @@ from typing import Literal
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
 from vpp.hypothesis import hypothesis_id
+from vpp.inspection.grouping import grouped
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import slots_by_text
 from vpp.posterior.acceptance import log_acceptance
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
@@ -255,10 +255,9 @@ def unparsable(view: RunView) -> tuple[RuledOut, ...]:
 
 def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], view: RunView) -> tuple[RuledOut, ...]:
     """Merge (text, why unread, occasion) into one record a text and parse error, newest first."""
-    occasions: dict[tuple[str, str | None], list[Occasion]] = {}
-    for text, why, occasion in sorted(events, key=lambda each: (-each[2].step, each[2].particles)):
-        occasions.setdefault((text, why), []).append(occasion)
-    held = slots_by_text((slot, view.texts[state.hypothesis]) for slot, state in enumerate(view.population))
+    newest_first = sorted(events, key=lambda each: (-each[2].step, each[2].particles))
+    occasions = grouped(((text, why), occasion) for text, why, occasion in newest_first)
+    held = grouped((view.texts[state.hypothesis], slot) for slot, state in enumerate(view.population))
     past = _pasts(view)
     return tuple(
         RuledOut(
@@ -266,7 +265,7 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
             text=text,
             why_unread=why,
             occasions=tuple(times),
-            held_by=held.get(text, ()),
+            held_by=tuple(held.get(text, ())),
             past=Past() if reason == "unparsable" else past(text),
         )
         for (text, why), times in occasions.items()
@@ -326,15 +325,14 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
     survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
-    scored_by_slot = sorted(step.scored.items())
-    for hypothesis, slots in slots_by_text((slot, scored.hypothesis) for slot, scored in scored_by_slot).items():
+    for hypothesis, slots in grouped((scored.hypothesis, slot) for slot, scored in sorted(step.scored.items())).items():
         if hypothesis not in survivors:
             scored = step.scored[slots[0]]
             yield (
                 hypothesis,
                 Occasion(
                     step=step.step,
-                    particles=slots,
+                    particles=tuple(slots),
                     log_likelihood=scored.log_likelihood,
                     weight=sum(weights[slot] for slot in slots),
                     log_likelihood_heaviest=heaviest.log_likelihood,

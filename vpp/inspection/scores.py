@@ -1,7 +1,7 @@
 """Scores of answers against targets: averaged prediction, each particle, each label, ensembles, log-likelihoods."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,19 +18,6 @@ from vpp.runs.asking import Answers
 from vpp.runs.averages import averages, constant_answer
 from vpp.runs.view import RunView
 from vpp.settings import Config
-
-DIGITS = 9
-"""Significant digits to which numbers count as the same answer."""
-
-
-def behaviour(answers: Iterable[Value | None]) -> Hashable:
-    """Key that is equal for hypotheses with the same answers on every row."""
-    return tuple(map(same_answer, answers))
-
-
-def same_answer(answer: Value | None) -> Hashable:
-    """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
-    return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

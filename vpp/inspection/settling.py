@@ -1,14 +1,14 @@
 """Most informative labels to collect: expected information gain of each row, and the effect of each true answer."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Votes
+from vpp.inspection.grouping import behaviour, grouped
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import Point
-from vpp.inspection.scores import behaviour
 from vpp.posterior.information import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, average, vote_shares
@@ -140,10 +140,9 @@ def contenders(answers: Answers, view: RunView, dataset: Dataset) -> tuple[Conte
     """
     merged = merge_ideas(view, dataset)
     is_current = answers.texts == tuple(view.texts[state.hypothesis] for state in view.population)
-    groups: dict[Hashable, list[int]] = {}
-    for slot, (text, predictions) in enumerate(zip(answers.texts, answers.predictions, strict=True)):
-        own = merged.of_slot(slot) if merged is not None and is_current else text
-        groups.setdefault((own, behaviour(p.value for p in predictions)), []).append(slot)
+    ideas = map(merged.of_slot, range(len(answers.texts))) if merged is not None and is_current else answers.texts
+    said = (behaviour(p.value for p in predictions) for predictions in answers.predictions)
+    groups = grouped((key, slot) for slot, key in enumerate(zip(ideas, said, strict=True)))
     unsorted = [_contender(tuple(slots), answers) for slots in groups.values()]
     return tuple(sorted(unsorted, key=lambda contender: (-contender.weight, contender.slots)))
 

@@ -1,13 +1,14 @@
 """Ideas shared by several runs: identical answers, with the weight that each run gives them."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from vpp.data.dataset import Row
-from vpp.events import Evaluated, Votes
+from vpp.events import Evaluated
 from vpp.inspection.comparison import Candidate, same_row
-from vpp.inspection.scores import Score, behaviour, rows_by_id, score
-from vpp.posterior.prediction import Value
+from vpp.inspection.grouping import behaviour, grouped, recorded_answers, totals
+from vpp.inspection.scores import Score, rows_by_id, score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,47 +73,53 @@ def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
 
     runs: by place, all with the same evaluated test rows; particles and weights are those of that evaluation.
     """
-    known = {place: _known(run) for place, run in runs.items()}
-    first = next(iter(runs.values()))
-    rows = _common_rows(runs, known)
-    test = [row.id for row in first.dataset.test if row.id in rows]
-    groups: dict[Hashable, _Group] = {}
-    for place, run in runs.items():
-        for text, weight, answers in _particles(run, known[place]):
-            alike = behaviour(answers[row] for row in rows)
-            groups.setdefault(alike, _Group(tuple(answers[row] for row in test))).add(place, text, weight)
-    scored = tuple(row for row in first.dataset.test if row.id in rows)
-    ideas = [SharedIdea(by_run=g.holdings(), score=score(g.on_test, scored, first.dataset)) for g in groups.values()]
+    evaluations = {place: _evaluations(run) for place, run in runs.items()}
+    known = {place: recorded_answers(each) for place, each in evaluations.items()}
+    first = next(iter(runs.values())).dataset
+    rows = _common_rows([(rows_by_id(run.dataset), evaluations[place]) for place, run in runs.items()])
+    groups = grouped(
+        (behaviour(known[place][particle.hypothesis][row] for row in rows), particle)
+        for place, run in runs.items()
+        for particle in _particles(place, run)
+    )
+    test = [row for row in first.test if row.id in rows]
+    ideas = []
+    for particles in groups.values():
+        answers = known[particles[0].place][particles[0].hypothesis]
+        on_test = score([answers[row.id] for row in test], test, first)
+        ideas.append(SharedIdea(by_run=_holdings(particles), score=on_test))
     ideas.sort(key=lambda idea: (-len(idea.by_run), -idea.weight, idea.held_by))
     return SharedIdeas(all=tuple(ideas), places=tuple(runs), n_rows=len(rows))
 
 
-@dataclass(slots=True)
-class _Group:
-    on_test: Votes
-    texts: dict[int, dict[str, float]] = field(default_factory=dict)
-    """Weight by run and text."""
-    particles: dict[int, int] = field(default_factory=dict)
+class _Particle(NamedTuple):
+    """One particle of a run's last evaluation of the test rows."""
 
-    def add(self, place: int, text: str, weight: float) -> None:
-        own = self.texts.setdefault(place, {})
-        own[text] = own.get(text, 0.0) + weight
-        self.particles[place] = self.particles.get(place, 0) + 1
-
-    def holdings(self) -> dict[int, Holding]:
-        return {
-            place: Holding(
-                weight=sum(own.values()),
-                text=max(own, key=lambda text: own[text]),
-                n_texts=len(own),
-                n_particles=self.particles[place],
-            )
-            for place, own in sorted(self.texts.items())
-        }
+    place: int
+    hypothesis: str
+    text: str
+    weight: float
 
 
-_Answers = dict[str, dict[int, Value | None]]
-"""Answer by hypothesis id and row id."""
+def _particles(place: int, run: Candidate) -> list[_Particle]:
+    if run.test is None:
+        return []
+    slots = zip(run.test.hypotheses, run.test.weights, strict=True)
+    return [_Particle(place, hypothesis, run.view.texts[hypothesis], weight) for hypothesis, weight in slots]
+
+
+def _holdings(particles: Sequence[_Particle]) -> dict[int, Holding]:
+    """Each run's share of an idea, by its place."""
+    holdings = {}
+    for place, own in sorted(grouped((particle.place, particle) for particle in particles).items()):
+        texts = totals((particle.text, particle.weight) for particle in own)
+        holdings[place] = Holding(
+            weight=sum(texts.values()),
+            text=max(texts, key=lambda text: texts[text]),
+            n_texts=len(texts),
+            n_particles=len(own),
+        )
+    return holdings
 
 
 def _evaluations(run: Candidate) -> list[Evaluated]:
@@ -122,32 +129,8 @@ def _evaluations(run: Candidate) -> list[Evaluated]:
     return [each for each in run.view.evaluated.values() if set(run.test.hypotheses) <= set(each.hypotheses)]
 
 
-def _known(run: Candidate) -> _Answers:
-    known: _Answers = {}
-    for each in _evaluations(run):
-        for hypothesis, answers in dict(zip(each.hypotheses, each.predictions, strict=True)).items():
-            known.setdefault(hypothesis, {}).update(zip(each.rows, answers, strict=True))
-    return known
-
-
-def _common_rows(runs: Mapping[int, Candidate], known: Mapping[int, _Answers]) -> dict[int, Row]:
-    """Rows that every run evaluated and that are equal in all of them, by id."""
-    tables = [(rows_by_id(run.dataset), _covered(run)) for run in runs.values()]
-    table, covered = tables[0]
-    return {
-        row: table[row]
-        for row in sorted(covered)
-        if all(row in theirs and same_row(table[row], rows[row]) for rows, theirs in tables[1:])
-    }
-
-
-def _covered(run: Candidate) -> set[int]:
-    return {row for each in _evaluations(run) for row in each.rows}
-
-
-def _particles(run: Candidate, known: _Answers) -> list[tuple[str, float, dict[int, Value | None]]]:
-    """(text, weight, answers by row) of each slot, as evaluated."""
-    if run.test is None:
-        return []
-    slots = zip(run.test.hypotheses, run.test.weights, strict=True)
-    return [(run.view.texts[hypothesis], weight, known[hypothesis]) for hypothesis, weight in slots]
+def _common_rows(tables: Sequence[tuple[Mapping[int, Row], Sequence[Evaluated]]]) -> list[int]:
+    """Ids of the rows that every run evaluated and that are equal in all of them. tables: rows by id, evaluations."""
+    (table, _), *others = tables
+    covered = set.intersection(*({row for each in evaluations for row in each.rows} for _, evaluations in tables))
+    return [row for row in sorted(covered) if all(same_row(table[row], rows[row]) for rows, _ in others)]

@@ -1,21 +1,13 @@
 """Slots and rows of a step, and each particle's changes since the step before."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vpp.events import INITIAL_STEP, Scored
 from vpp.problem import batch_length
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
-
-
-def slots_by_text(held: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...]]:
-    """Group slots by the text, or its id, that they hold. held: (slot, text), in order."""
-    slots: dict[str, tuple[int, ...]] = {}
-    for slot, text in held:
-        slots[text] = (*slots.get(text, ()), slot)
-    return slots
 
 
 def heirs(at: StepView, slot: int) -> tuple[int, ...]:
