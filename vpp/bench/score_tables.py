@@ -14,7 +14,6 @@ from vpp.bench.table import (
     Column,
     Results,
     Table,
-    deviation,
     is_error,
     listed,
     paired,
@@ -26,6 +25,7 @@ from vpp.bench.table import (
 )
 from vpp.bench.variants import SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
+from vpp.posterior.metric import deviation
 
 ROBUSTNESS_TASKS = ("linear", "two-circles", "contains-zero")
 SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds; number of seeds in brackets."

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Literal
 
 from vpp.bench import paper
 from vpp.bench.outcome import Outcome
 from vpp.bench.sweep import SweepSpec
 from vpp.data.tasks import TASKS
+from vpp.posterior.metric import deviation
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.words import NBSP, fixed, number
 
@@ -61,11 +62,6 @@ def spread_text(values: Sequence[float], *, is_error: bool) -> str:
     if len(values) == 1:
         return f"{mean} ({ONE_SEED})"
     return f"{mean} ± {value_text(deviation(values), is_error=is_error)} ({len(values)})"
-
-
-def deviation(values: Sequence[float]) -> float:
-    """Sample standard deviation (ddof = 1) of at least two values; infinite if one of them is."""
-    return stdev(values) if all(abs(value) < float("inf") for value in values) else float("inf")
 
 
 def paired(values: Mapping[int, float], base: Mapping[int, float]) -> list[float]:

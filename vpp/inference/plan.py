@@ -72,7 +72,7 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
     rounds = first_rounds(config, is_continued=is_continued) + sum(
         step_rounds(config, t, n_train=n_train) for t in range(steps)
     )
-    rounds += growth_rounds(config) * _growths(config, steps) + ENDING_ROUNDS + looks * waits_for_looks(config)
+    rounds += first_rounds(config) * _growths(config, steps) + ENDING_ROUNDS + looks * waits_for_looks(config)
     guessed = _guessed(config, steps, n_train) if is_prefetched else 0
     return Plan(
         steps=steps,
@@ -105,14 +105,12 @@ def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
 
 
 def first_rounds(config: Config, *, is_continued: bool = False) -> int:
-    """Rounds before the first step: none for VML and continued runs; a draw from the prior needs no predictions."""
+    """Rounds that draw the first hypotheses, or newcomers as K grows: none for VML and continued runs.
+
+    A draw from the prior needs no predictions.
+    """
     if is_continued or not config.draws_initial:
         return 0
-    return 1 if config.initial == "prior" else 2
-
-
-def growth_rounds(config: Config) -> int:
-    """Rounds at the end of a step in which K grows, as for the first hypotheses."""
     return 1 if config.initial == "prior" else 2
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import PurePath
-from statistics import fmean, stdev
+from statistics import fmean
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from vpp.inspection.baselines import SimpleModel
 from vpp.inspection.grouping import grouped, same_answer
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.likelihood import correct, settled_errors
+from vpp.posterior.metric import deviation, mean_estimate
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.runs.averages import averages
 from vpp.runs.reader import Snapshot
@@ -61,10 +62,7 @@ class Standing:
     @property
     def standard_error(self) -> float | None:
         """Standard error of the mean loss (ddof = 1); None for one row."""
-        if len(self.losses) < 2:
-            return None
-        with np.errstate(invalid="ignore", over="ignore"):
-            return float(np.std(self.losses, ddof=1)) / math.sqrt(len(self.losses))
+        return mean_estimate(self.losses).standard_error
 
     @property
     def value(self) -> float:
@@ -223,9 +221,7 @@ class Spread:
     def deviation(self) -> float | None:
         """Sample standard deviation over seeds (ddof = 1); None for one seed, infinite if a value is."""
         values = [value for _, value in self.by_seed]
-        if len(values) < 2:
-            return None
-        return stdev(values) if all(map(math.isfinite, values)) else math.inf
+        return deviation(values) if len(values) > 1 else None
 
 
 def spreads(comparison: Comparison) -> tuple[Spread, ...]:

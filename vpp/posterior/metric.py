@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import stdev
 
 import numpy as np
 import numpy.typing as npt
@@ -110,18 +111,21 @@ def number_figures(
     """Metrics of numbers; an abstention is `abstention_error` off. answers, targets: (N,), N at least 1."""
     errors = regression_errors(answers, targets, abstention_error=abstention_error)
     with np.errstate(over="ignore", invalid="ignore"):
-        return NumberFigures(
-            mse=_mean(np.square(errors)),
-            mae=_mean(np.abs(errors)),
-            r2=_r2(errors, np.array([float(target) for target in targets])),
-        )
+        squares, r2 = np.square(errors), _r2(errors, np.array([float(target) for target in targets]))
+    return NumberFigures(mse=mean_estimate(squares), mae=mean_estimate(np.abs(errors)), r2=r2)
 
 
-def _mean(values: Floats) -> Estimate:
-    """Mean, with the sample standard deviation (ddof = 1) over the root of N as its standard error."""
-    n = len(values)
-    spread = float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else None
-    return Estimate(value=float(np.mean(values)), standard_error=spread)
+def mean_estimate(values: npt.ArrayLike) -> Estimate:
+    """Mean, with the sample standard deviation (ddof = 1) over the root of N as its standard error. values: (N,)."""
+    v = np.asarray(values, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(np.std(v, ddof=1)) / math.sqrt(v.size) if v.size > 1 else None
+        return Estimate(value=float(np.mean(v)), standard_error=spread)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Sample standard deviation (ddof = 1) of at least two values; infinite if one of them is."""
+    return stdev(values) if all(map(math.isfinite, values)) else math.inf
 
 
 def _r2(errors: Floats, targets: Floats) -> Estimate | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vpp.posterior.metric import mean_estimate
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference:
@@ -37,11 +39,13 @@ def paired_difference(losses: Sequence[float], others: Sequence[float]) -> Paire
     if a.shape != b.shape or a.ndim != 1 or a.size == 0:
         raise ValueError(f"{a.size} losses beside {b.size}: give one a row, of the same rows")
     with np.errstate(invalid="ignore", over="ignore"):
-        difference = a - b
-        mean = float(difference.mean())
-        error = float(difference.std(ddof=1)) / math.sqrt(a.size) if a.size > 1 else None
+        mean = mean_estimate(a - b)
     return PairedDifference(
-        n=a.size, mean=mean, standard_error=error, better=int((a < b).sum()), worse=int((a > b).sum())
+        n=a.size,
+        mean=mean.value,
+        standard_error=mean.standard_error,
+        better=int((a < b).sum()),
+        worse=int((a > b).sum()),
     )
 
 

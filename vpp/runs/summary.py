@@ -6,7 +6,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Value
 from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
-from vpp.inference.plan import ENDING_ROUNDS, first_rounds, growth_rounds, step_rounds, waits_for_looks
+from vpp.inference.plan import ENDING_ROUNDS, first_rounds, step_rounds, waits_for_looks
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, label_figures, number_figures
 from vpp.problem import metric_of
@@ -236,7 +236,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     done = [step for step in view.finished_steps if step.step >= 0]
     drawn = first_rounds(spec.config, is_continued=spec.is_continued) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
-    grown = growth_rounds(spec.config) * sum(bool(step.joined) for step in done)
+    grown = first_rounds(spec.config) * sum(bool(step.joined) for step in done)
     looks = sum(evaluated.step > whole for whole, evaluated in view.evaluations)
     ending = ENDING_ROUNDS * (len(view.evaluations) > looks)
     return drawn + steps + grown + looks * waits_for_looks(spec.config) + ending
