@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
+import numpy as np
+
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Votes
-from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood
+from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood, correct, settled_errors
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import average
+from vpp.posterior.weights import Floats
 from vpp.randomness import rng, tie_draw
 from vpp.settings import Config, ErrorMass
 
@@ -212,3 +215,12 @@ def metric_of(
     if dataset.task == "classification":
         return "accuracy", accuracy(answers, targets)
     return "mse", mean_squared_error(answers, targets, abstention_error=dataset.target_range)
+
+
+def losses_of(dataset: Dataset, answers: Votes, targets: Sequence[Value | None]) -> Floats:
+    """(N,) loss of each row: 1 if wrong and 0 if right, or the squared error; equal errors have equal losses."""
+    if dataset.task == "classification":
+        return (~correct(answers, targets)).astype(np.float64)
+    errors = settled_errors(answers, targets, abstention_error=dataset.target_range)
+    with np.errstate(over="ignore"):
+        return np.square(errors)

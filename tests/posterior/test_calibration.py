@@ -58,12 +58,6 @@ def test_a_curve_worked_out_by_hand():
     assert [found.at(share) for share in (0.0, 0.5, 2 / 3, 1.0)] == pytest.approx([0, 1 / 6, 1 / 4, 1 / 6])
 
 
-def test_rows_without_an_order_are_refused():
-    for certainty, loss in (([], []), ([1.0], [0.0, 1.0]), ([math.nan], [0.0])):
-        with pytest.raises(ValueError):
-            risk_coverage(certainty, loss)
-
-
 def test_a_confidence_at_a_bins_end_lies_in_that_bin():
     found = reliability([k / 10 for k in range(1, 11)], [True] * 10)
     assert [(each.high, each.n) for each in found] == [(pytest.approx(k / 10), 1) for k in range(1, 11)]

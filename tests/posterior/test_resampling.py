@@ -99,9 +99,3 @@ def test_ancestors_are_ascending_slots_with_weight(weights, u):
 def test_weights_that_are_no_distribution_are_refused(weights):
     with pytest.raises(ValueError, match="weights must be"):
         systematic_resample(weights, u=0.5)
-
-
-@pytest.mark.parametrize("u", [-0.01, 1.0, math.nan])
-def test_a_uniform_number_outside_its_range_is_refused(u):
-    with pytest.raises(ValueError, match="must be in"):
-        systematic_resample([0.5, 0.5], u=u)

@@ -61,20 +61,6 @@ def test_all_minus_infinity_prefers_none(size):
 def test_nan_and_plus_infinity_are_refused(bad):
     with pytest.raises(ValueError, match="undefined"):
         normalise([0.0, bad])
-    with pytest.raises(ValueError, match="undefined"):
-        tempered_log_weights([0.0, bad], beta=1)
-
-
-@pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
-def test_a_beta_that_is_not_positive_is_refused(beta):
-    with pytest.raises(ValueError, match="must be positive"):
-        tempered_log_weights([0.0], beta=beta)
-
-
-@pytest.mark.parametrize("shape", [[], [[0.0, 1.0]]])
-def test_log_weights_must_be_a_vector(shape):
-    with pytest.raises(ValueError, match="vector"):
-        normalise(shape)
 
 
 @settings(deadline=None)

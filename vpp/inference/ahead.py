@@ -23,7 +23,7 @@ from vpp.events import INITIAL_STEP
 from vpp.inference.chain import Chain, chains
 from vpp.inference.plan import may_be_prefetched
 from vpp.inference.population import Outcome, Population, Yielded, in_order
-from vpp.problem import Exchange, Prediction, Problem, Proposal
+from vpp.problem import Prediction, Problem, Proposal
 from vpp.settings import Config
 from vpp.usage import Transaction
 
@@ -220,26 +220,15 @@ class Guesses(Tasks):
             self._guess(hypothesis)
         return await self._problem.learner.predict(hypothesis, rows)
 
-    async def propose(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        *,
-        temperature: float,
-        seed: int,
-        history: Sequence[Exchange] = (),
-    ) -> Proposal:
+    async def propose(self, *asked: Any, **options: Any) -> Proposal:
         """A proposal as the optimizer writes it, with a guess about the current text beside it."""
         self._guess_anew()
-        return await self._problem.optimizer.propose(
-            hypothesis, rows, predictions, temperature=temperature, seed=seed, history=history
-        )
+        return await self._problem.optimizer.propose(*asked, **options)
 
-    async def draw(self, *, temperature: float, seed: int) -> Proposal:
+    async def draw(self, **options: Any) -> Proposal:
         """A draw from the prior, with a guess about the current text beside it."""
         self._guess_anew()
-        return await self._problem.optimizer.draw(temperature=temperature, seed=seed)
+        return await self._problem.optimizer.draw(**options)
 
     def _guess_anew(self) -> None:
         """The forward pass is done: earlier guesses were needed by it, or not at all."""

@@ -1,6 +1,6 @@
 """Draws from the prior: the first population (Section 3.1; Algorithms 1 and 2, line 1), and newcomers as K grows."""
 
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from vpp.hypothesis import hypothesis_id
 from vpp.inference.population import Outcome, Particle, Population, Yielded
 from vpp.inference.rounds import Round, together
 from vpp.posterior.likelihood import auto_tau, regression_errors
-from vpp.problem import Prediction, Problem, Proposal
+from vpp.problem import Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.settings import Config
 
@@ -37,15 +37,10 @@ async def first_population(
     else:
         texts = problem.start_texts or (problem.seed_text,) * config.size
         particles = tuple(Particle(text=text, parent=k) for k, text in enumerate(texts))
-        for event in _given(particles, origin="continued" if problem.start_texts else "drawn"):
-            yield event
+        origin: Literal["continued", "drawn"] = "continued" if problem.start_texts else "drawn"
+        for k, p in enumerate(particles):
+            yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=origin)
     yield replace(population, step=step, particles=particles, tau=await _tau(problem, config, particles))
-
-
-def _given(particles: tuple[Particle, ...], *, origin: Literal["drawn", "continued"]) -> Iterator[ParticleDrawn]:
-    """Events of first particles that need no call."""
-    for k, p in enumerate(particles):
-        yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=origin)
 
 
 async def draws(
@@ -64,9 +59,11 @@ async def draws(
             for k, seed in zip(slots, seeds, strict=True)
         ]
     predictions = await problem.learner.predict(problem.seed_text, batch)
-    temperatures = np.linspace(config.initial_temperature_low, config.initial_temperature_high, len(slots))
+    propose = problem.optimizer.propose
+    evenly = np.linspace(config.initial_temperature_low, config.initial_temperature_high, len(slots))
+    temperatures = [round(float(t), 6) for t in evenly]
     return [
-        _drawn(problem, k, _from_batch(problem, batch, predictions, round(float(t), 6), seed), step=step)
+        _drawn(problem, k, propose(problem.seed_text, batch, predictions, temperature=t, seed=seed), step=step)
         for k, t, seed in zip(slots, temperatures, seeds, strict=True)
     ]
 
@@ -78,12 +75,6 @@ async def _from_prior(problem: Problem, temperature: float, seed: int) -> Propos
         if proposal.text is not None:
             break
     return proposal
-
-
-def _from_batch(
-    problem: Problem, batch: tuple[Row, ...], predictions: tuple[Prediction, ...], temperature: float, seed: int
-) -> Coroutine[Any, Any, Proposal]:
-    return problem.optimizer.propose(problem.seed_text, batch, predictions, temperature=temperature, seed=seed)
 
 
 async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Proposal], *, step: int) -> Outcome:

@@ -1,6 +1,6 @@
 """Evaluation: final weights of the last texts, and the averaged predictions on a split (Eq. 7 and 8; "Predict")."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -22,11 +22,14 @@ SPLITS: tuple[Split, ...] = ("test", "train")
 async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
     """Yield the final weights, then the evaluations on test and training rows; all their calls are one round."""
     is_rescored = config.is_rescored and population.step >= 0
-    finals = _final_scores(problem, config, population) if is_rescored else ()
-    answers = [_answered(problem, k, p, split) for split in SPLITS for k, p in enumerate(population.particles)]
+    # log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows
+    last = chains(problem, config, population, step=population.step) if is_rescored else []
+    work: list[Coroutine[Any, Any, Outcome | _Answers]]
+    work = [score(chain, problem.final_rows(config, population.step), role="final") for chain in last]
+    work += [_answered(problem, k, p, split) for split in SPLITS for k, p in enumerate(population.particles)]
     scored: dict[int, Outcome] = {}
     said: dict[tuple[Split, int], Votes] = {}
-    async with aclosing(completed([*finals, *answers])) as outcomes:
+    async with aclosing(completed(work)) as outcomes:
         async for outcome in outcomes:
             if isinstance(outcome, Outcome):
                 scored[outcome.slot] = outcome
@@ -59,13 +62,6 @@ async def _answered(problem: Problem, slot: int, particle: Particle, split: Spli
 
 def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
     return problem.dataset.test if split == "test" else problem.dataset.train
-
-
-def _final_scores(problem: Problem, config: Config, population: Population) -> Iterator[Coroutine[Any, Any, Outcome]]:
-    """log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows."""
-    rows = problem.final_rows(config, population.step)
-    for chain in chains(problem, config, population, step=population.step):
-        yield score(chain, rows, role="final")
 
 
 async def evaluate_now(

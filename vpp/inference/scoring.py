@@ -13,7 +13,8 @@ from vpp.data.dataset import Row
 from vpp.events import Scored
 from vpp.inference.chain import Chain
 from vpp.inference.population import Outcome, Particle
-from vpp.posterior.likelihood import Floats, Likelihood
+from vpp.posterior.likelihood import Likelihood
+from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Problem
 
 Role = Literal["forward", "proposal", "buffer", "final"]

@@ -160,17 +160,14 @@ def _cells(rows: Sequence[Row], place: int) -> _Cells:
 def _encoded(kind: Kind, train: _Cells, test: _Cells) -> _Columns | str:
     """Encode a column, training rows first; return the reason as text if it is unusable."""
     if kind == "number":
-        numbers = [_number(cell) for cell in (*train, *test)]
+        cells = (*train, *test)
+        numbers = [float(cell) if cell is not None and is_number(cell) else None for cell in cells]
         return _filled(numbers, n_train=len(train)) or "no training row has a value"
     if kind == "sequence":
         return _items(train, test)
     if kind == "category":
         return _one_hot(train, test)
     return "text" if kind == "text" else "dates"
-
-
-def _number(cell: str | None) -> float | None:
-    return float(cell) if cell is not None and is_number(cell) else None
 
 
 def _filled(values: Sequence[float | None], *, n_train: int) -> _Columns:

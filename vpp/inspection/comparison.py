@@ -4,22 +4,20 @@ Losses are 0 or 1 for labels, squared errors in squared units of the target for 
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import PurePath
 from statistics import fmean
-
-import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
 from vpp.inspection.grouping import grouped, same_answer
 from vpp.inspection.scores import Score, rows_of, score
-from vpp.posterior.likelihood import correct, settled_errors
 from vpp.posterior.metric import deviation, mean_estimate
 from vpp.posterior.paired import PairedDifference, paired_difference
+from vpp.problem import losses_of
 from vpp.runs.averages import averages
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
@@ -83,18 +81,8 @@ def standing_of(model: SimpleModel, dataset: Dataset) -> Standing:
 
 
 def _standing(rows: tuple[Row, ...], answers: Votes, dataset: Dataset) -> Standing:
-    return Standing(
-        rows=rows, answers=answers, losses=_losses(answers, rows, dataset), score=score(answers, rows, dataset)
-    )
-
-
-def _losses(answers: Votes, rows: Sequence[Row], dataset: Dataset) -> tuple[float, ...]:
-    targets = [row.target for row in rows]
-    if dataset.task == "classification":
-        return tuple((~correct(answers, targets)).astype(float).tolist())
-    errors = settled_errors(answers, targets, abstention_error=dataset.target_range)
-    with np.errstate(over="ignore"):
-        return tuple(np.square(errors).tolist())
+    losses = losses_of(dataset, answers, [row.target for row in rows])
+    return Standing(rows=rows, answers=answers, losses=tuple(losses.tolist()), score=score(answers, rows, dataset))
 
 
 def same_rows(rows: Sequence[Row], others: Sequence[Row]) -> bool:
@@ -249,10 +237,6 @@ def _setting(run: Candidate) -> Hashable:
     table = (PurePath(data.provenance.file).name, data.target, data.task, data.inputs, len(data.train), len(data.test))
     started = run.view.started
     own = (spec.learner_template, spec.optimizer_template, spec.prior_template)
-    prompts = (*own, *_pairs(started.templates if started else {}))
+    prompts = (*own, *(sorted(started.templates.items()) if started else ()))
     endpoint = spec.endpoint
     return options, table, prompts, spec.start, endpoint.model, endpoint.optimizer_model or endpoint.model
-
-
-def _pairs(templates: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(templates.items()))

@@ -194,6 +194,9 @@ def _generation(
     nodes = []
     for slot, (state, parent) in enumerate(zip(at.population, parents, strict=True)):
         proposed = _proposed(at, slot)
+        fate: Fate = ""
+        if following and slot not in have_children:
+            fate = "dropped" if heirs(following, slot) else "resampled away"
         node = Node(
             step=at.step,
             slot=slot,
@@ -206,7 +209,7 @@ def _generation(
             is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
             founder=parent.founder if parent else Place(at.step, slot),
             survives=slot in survivors,
-            fate=_fate(following, slot) if following and slot not in have_children else "",
+            fate=fate,
         )
         nodes.append(node)
     return tuple(nodes)
@@ -236,7 +239,3 @@ def _happened(at: StepView, slot: int, proposed: Proposed | None) -> Happened:
     if proposed.why == "likelihood":
         return "accepted" if proposed.accepted else "rejected"
     return proposed.why
-
-
-def _fate(following: StepView, slot: int) -> Fate:
-    return "dropped" if heirs(following, slot) else "resampled away"

@@ -208,10 +208,8 @@ def parted(
     entries: Sequence[RuledOut], survivors: Mapping[str, int]
 ) -> tuple[tuple[RuledOut, ...], tuple[RuledOut, ...]]:
     """Split the entries into those that are gone and those that live on."""
-    parts: tuple[list[RuledOut], list[RuledOut]] = ([], [])
-    for entry in entries:
-        parts[lives_on(entry, survivors)].append(entry)
-    return tuple(parts[0]), tuple(parts[1])
+    gone = tuple(entry for entry in entries if not lives_on(entry, survivors))
+    return gone, tuple(entry for entry in entries if lives_on(entry, survivors))
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:

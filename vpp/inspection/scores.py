@@ -10,9 +10,9 @@ import numpy as np
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
-from vpp.posterior.likelihood import Floats
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Value
+from vpp.posterior.weights import Floats
 from vpp.problem import averages_of, likelihood_of
 from vpp.runs.asking import Answers
 from vpp.runs.averages import averages, constant_answer

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vpp.posterior.prediction import Value
-
-Floats = npt.NDArray[np.float64]
+from vpp.posterior.weights import Floats
 
 BINS = 10
 """Bins of equal width of a reliability diagram."""
@@ -47,13 +46,9 @@ def risk_coverage(certainty: npt.ArrayLike, loss: npt.ArrayLike) -> RiskCoverage
     """Risk-coverage curve of N rows.
 
     Rows of equal certainty count with their mean loss: the curve is the mean over every order of them.
-    certainty, loss: (N,), N at least 1; NaN raises ValueError.
+    certainty, loss: (N,), N at least 1.
     """
     sure, lost = np.asarray(certainty, dtype=np.float64), np.asarray(loss, dtype=np.float64)
-    if sure.size == 0 or sure.shape != lost.shape:
-        raise ValueError(f"{sure.size} certainties for {lost.size} losses: give one a row, at least one")
-    if np.isnan(sure).any() or np.isnan(lost).any():
-        raise ValueError("a certainty or a loss is NaN: rows cannot be ordered")
     _, block = np.unique(-sure, return_inverse=True)
     mean_of_block = np.bincount(block, weights=lost) / np.bincount(block)
     risk = _running_mean(mean_of_block[np.sort(block)])

@@ -44,7 +44,7 @@ def label_information(
     votes, weights: (K,), the weights summing to 1.
     """
     p, w = label_laws(votes, labels, likelihood), np.asarray(weights, dtype=np.float64)
-    if _is_unanimous(votes, weights):
+    if len({vote for vote, weight in zip(votes, weights, strict=True) if weight > 0}) < 2:
         return 0.0
     return max(0.0, float(entropy(w @ p) - w @ entropy(p)))
 
@@ -93,8 +93,3 @@ def weights_after(
     with np.errstate(divide="ignore"):
         log_w = np.log(np.asarray(weights, dtype=np.float64))
     return normalise(log_w + likelihood.terms(votes, [answer] * len(votes)))
-
-
-def _is_unanimous(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
-    """Whether all particles with weight give the same answer, or all abstain."""
-    return len({vote for vote, weight in zip(votes, weights, strict=True) if weight > 0}) < 2

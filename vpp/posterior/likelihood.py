@@ -3,46 +3,22 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from vpp.posterior.prediction import Value, settled
-
-Floats = npt.NDArray[np.float64]
-
-
-class Likelihood(Protocol):
-    """log p(y | x, theta), one term a row."""
-
-    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
-        """(M,) log-likelihood of each row."""
-        ...
-
-    @property
-    def usual_term(self) -> float:
-        """Expected term of a row if the hypothesis is true and the noise is as modelled."""
-        ...
-
-    @property
-    def largest_term(self) -> float:
-        """Largest possible term of a row, over all answers."""
-        ...
+from vpp.posterior.weights import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianLikelihood:
-    """Squared error over 2 tau (Eq. 5)."""
+    """Squared error over 2 tau (Eq. 5). `terms` are log p(y | x, theta), one a row."""
 
     tau: float
-    """Sensitivity to errors, in squared units of the target."""
+    """Sensitivity to errors, in squared units of the target; positive."""
     abstention_error: float
     """Error of an abstention: the range of the training targets."""
-
-    def __post_init__(self) -> None:
-        if not self.tau > 0:
-            raise ValueError(f"tau is {self.tau}: it must be positive")
 
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
         """(M,) terms of Eq. 5; an error whose square overflows gives -inf, never NaN."""
@@ -53,12 +29,12 @@ class GaussianLikelihood:
 
     @property
     def usual_term(self) -> float:
-        """Term of a squared error of tau."""
+        """Expected term of a row if the hypothesis is true: that of a squared error of tau."""
         return -0.5
 
     @property
     def largest_term(self) -> float:
-        """Term of a prediction without error."""
+        """Largest possible term of a row: that of a prediction without error."""
         return 0.0
 
 
@@ -71,12 +47,6 @@ class ZeroOneLikelihood:
     n_shares: int = 1
     """Number of wrong labels that share epsilon: 1 gives each all of it, as in Eq. 6; C - 1 makes C labels sum to 1."""
 
-    def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise ValueError(f"epsilon is {self.epsilon}: it must lie between 0 and 1")
-        if self.n_shares < 1:
-            raise ValueError(f"n_shares is {self.n_shares}: it must be at least 1")
-
     def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
         """(M,) terms of Eq. 6; an abstention is wrong."""
         # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
@@ -84,12 +54,12 @@ class ZeroOneLikelihood:
 
     @property
     def usual_term(self) -> float:
-        """Mean term if a fraction epsilon of the answers is wrong."""
+        """Expected term of a row if the hypothesis is true: a fraction epsilon of the answers is wrong."""
         return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
 
     @property
     def largest_term(self) -> float:
-        """Term of a right answer, or of a wrong one if epsilon is large."""
+        """Largest possible term of a row: that of a right answer, or of a wrong one if epsilon is large."""
         return max(self._right, self._wrong)
 
     @property
@@ -99,6 +69,9 @@ class ZeroOneLikelihood:
     @property
     def _wrong(self) -> float:
         return math.log(self.epsilon / self.n_shares)
+
+
+Likelihood = GaussianLikelihood | ZeroOneLikelihood
 
 
 def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> npt.NDArray[np.bool_]:

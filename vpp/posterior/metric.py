@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
-
-Floats = npt.NDArray[np.float64]
+from vpp.posterior.weights import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

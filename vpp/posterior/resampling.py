@@ -17,8 +17,6 @@ def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = 
     total = w.sum()
     if not (np.isfinite(total) and total > 0) or (w < 0).any():
         raise ValueError("weights must be finite, non-negative and not all zero")
-    if not 0 <= u < 1:
-        raise ValueError(f"u is {u}: it must be in [0, 1)")
     cumulative = np.cumsum(w / total)
     # A cumulative sum can end below 1, and a pointer can round up to 1: the last particle with weight takes the rest.
     cumulative[np.flatnonzero(w)[-1] :] = np.inf

@@ -21,11 +21,9 @@ def carried_log_weights(
 ) -> Floats:
     """Log-weights of the tempered posterior at `exponent`, from those at `previous`.
 
-    log_weights, log_lik: (K,) natural log; -inf allowed, NaN or +inf raises ValueError. Returns (K,).
+    log_weights, log_lik: (K,) natural log; -inf allowed. Returns (K,).
     """
     log_w, ll = np.asarray(log_weights, dtype=np.float64), np.asarray(log_lik, dtype=np.float64)
-    if np.isnan(ll).any() or np.isposinf(ll).any():
-        raise ValueError("a log-likelihood is NaN or +inf: weights are undefined")
     if exponent == previous:
         return log_w.copy()  # 0 times -inf is NaN
     # w_t = w_{t-1} p(D | theta)^(phi_t - phi_{t-1})

@@ -9,13 +9,9 @@ Floats = npt.NDArray[np.float64]
 def tempered_log_weights(log_lik: npt.ArrayLike, *, beta: float) -> Floats:
     """Unnormalised log-weights of Eq. 10. `beta` DIVIDES: 10 is flat, 1 is sharp; the inverse temperature is 1/beta.
 
-    log_lik: (K,) natural log; -inf allowed, NaN raises ValueError. beta: positive, else ValueError. Returns (K,).
+    log_lik: (K,) natural log; -inf allowed. beta: positive. Returns (K,).
     """
     log_lik = np.asarray(log_lik, dtype=np.float64)
-    if not beta > 0:
-        raise ValueError(f"beta is {beta}: it divides the log-likelihood and must be positive")
-    if np.isnan(log_lik).any() or np.isposinf(log_lik).any():
-        raise ValueError("a log-likelihood is NaN or +inf: weights are undefined")
     # w_k ∝ exp(log p(buffer | theta_k) / beta_t)                                   (Eq. 10)
     return log_lik / beta
 
@@ -23,12 +19,10 @@ def tempered_log_weights(log_lik: npt.ArrayLike, *, beta: float) -> Floats:
 def normalise(log_weights: npt.ArrayLike) -> Floats:
     """(K,) weights that sum to 1, from log-weights with any constant added.
 
-    If all are -inf, no particle explains the data, and the weights are equal. log_weights: (K,); NaN or +inf raises
-    ValueError.
+    If all are -inf, no particle explains the data, and the weights are equal. log_weights: (K,), K at least 1;
+    NaN or +inf raises ValueError.
     """
     log_w = np.asarray(log_weights, dtype=np.float64)
-    if log_w.ndim != 1 or log_w.size == 0:
-        raise ValueError("log-weights must be a vector of at least one value")
     if np.isnan(log_w).any() or np.isposinf(log_w).any():
         raise ValueError("a log-weight is NaN or +inf: weights are undefined")
     peak = log_w.max()

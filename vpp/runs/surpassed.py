@@ -6,8 +6,8 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored, Votes
-from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.paired import paired_difference
+from vpp.problem import losses_of
 from vpp.runs.averages import averages
 from vpp.runs.view import RunView
 
@@ -97,9 +97,4 @@ def _beside(
 
 def _losses(dataset: Dataset, rows: tuple[int, ...], answers: Votes) -> Losses:
     by_id = {row.id: row.target for row in dataset.train}
-    targets = [by_id[row] for row in rows]
-    if dataset.task == "classification":
-        losses = (~correct(answers, targets)).astype(float)
-    else:
-        losses = regression_errors(answers, targets, abstention_error=dataset.target_range) ** 2
-    return dict(zip(rows, losses.tolist(), strict=True))
+    return dict(zip(rows, losses_of(dataset, answers, [by_id[row] for row in rows]).tolist(), strict=True))

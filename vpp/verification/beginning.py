@@ -10,7 +10,8 @@ import numpy as np
 from vpp.errors import RunError
 from vpp.events import ParticleDrawn, ParticleState, RunStarted, StepFinished
 from vpp.hypothesis import hypothesis_id
-from vpp.posterior.likelihood import Floats, auto_tau, regression_errors
+from vpp.posterior.likelihood import auto_tau, regression_errors
+from vpp.posterior.weights import Floats
 from vpp.runs.view import StepView
 from vpp.verification.inputs import Run
 from vpp.verification.ledger import FILES
