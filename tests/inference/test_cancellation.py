@@ -7,7 +7,7 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude, evaluate
+from vpp.inference.evaluation import conclude
 from vpp.inference.rounds import completed, together
 
 from . import scripted
@@ -58,8 +58,7 @@ def test_closing_the_generator_at_any_event_leaves_no_task_running(method, task)
     assert max(running) > 0 or method == "vml", "some were closed in the middle of a round"
 
 
-@pytest.mark.parametrize("final_weights", ["train"])
-def test_closing_the_conclusion_leaves_no_task_running(final_weights):
+def test_closing_the_conclusion_leaves_no_task_running():
     async def left_after(n):
         script = scripted.Script("regression", delay=scripted.jitter(n))
         problem, config = make("smc", script)
@@ -157,22 +156,6 @@ def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
         asyncio.run(cancelled_at(call))
 
 
-def test_a_learner_that_fails_while_test_rows_are_evaluated_cancels_the_other_particles():
-    async def fail():
-        raise EndpointUnreachable("gone")
-
-    async def run():
-        broken = Broken(0, fail)
-        problem, config = make("mh", scripted.Script("classification", delay=broken))
-        quick, _ = make("mh", scripted.Script("classification"))
-        last = scripted.populations(await scripted.collect(sample(quick, config)))[-1]
-        with pytest.raises(EndpointUnreachable):
-            await evaluate(problem, config, last, "test")
-        assert others() == set()
-
-    asyncio.run(run())
-
-
 # --- the two shapes of a round ------------------------------------------------------------------------------------
 
 
@@ -189,11 +172,6 @@ def test_results_come_as_they_are_done_and_together_in_the_order_given():
 
     assert asyncio.run(run(lambda each: scripted.collect(completed(each)))) == [2, 1, 0]
     assert asyncio.run(run(together)) == [0, 1, 2]
-
-
-def test_a_round_of_nothing_is_done_at_once():
-    assert asyncio.run(scripted.collect(completed([]))) == []
-    assert asyncio.run(together([])) == []
 
 
 @pytest.mark.parametrize("way", [together, lambda each: scripted.collect(completed(each))])

@@ -1,11 +1,10 @@
 """A run that begins with the hypotheses of an earlier one: nothing is asked for them, all else is as ever."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
-from vpp.events import ParticleDrawn, Reweighted, Scored, StepFinished
+from vpp.events import ParticleDrawn
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import first_rounds, plan
 
@@ -46,19 +45,6 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_for_it(method, 
     assert script.drawn == []
 
 
-@each_method_and_task
-def test_it_is_the_same_under_any_completion_order_and_resumed_after_any_step(method, task):
-    config = configure(method, task)
-    plain, plain_end = whole_run(config, scripted.Script(task))
-    events, end = whole_run(config, scripted.Script(task, delay=scripted.jitter(1)))
-    assert scripted.content(events) == scripted.content(plain)
-    assert scripted.content(end) == scripted.content(plain_end)
-    problem = continued(config, scripted.Script(task))
-    for population in scripted.populations(plain, problem.dataset):
-        finished = next(e for e in plain if isinstance(e, StepFinished) and e.step == population.step)
-        assert scripted.run(problem, config, resume_from=population) == plain[plain.index(finished) + 1 :]
-
-
 @pytest.mark.parametrize("method", ["vml", "vml5"])
 def test_vml_begins_with_them_too(method):
     config = scripted.variant(method)
@@ -66,30 +52,6 @@ def test_vml_begins_with_them_too(method):
     problem = scripted.make_problem(config, scripted.Script("classification"), n_train=18)
     events = scripted.run(replace(problem, start_texts=texts), config)
     assert [e.text for e in scripted.of_kind(events, ParticleDrawn)] == list(texts)
-
-
-@pytest.mark.parametrize("method", ["smc", "smc filtered"])
-def test_the_last_weights_count_every_training_row_once(method):
-    config = configure(method, "classification")
-    script = scripted.Script("classification")
-    problem = continued(config, script)
-    events = scripted.run(problem, config)
-    end = scripted.run_conclusion(problem, config, scripted.populations(events, problem.dataset)[-1])
-    final = scripted.of_kind(end, Scored, role="final")
-    rows = tuple(row.id for row in problem.dataset.train)
-    assert len(final) == len(TEXTS)
-    truth = {row.id: row.target for row in problem.dataset.train}
-    for scored in final:
-        assert tuple(scored.rows) == rows
-        right = sum(said == truth[row] for row, said in zip(scored.rows, scored.predictions, strict=True))
-        expected = right * math.log1p(-config.epsilon) + (len(rows) - right) * math.log(config.epsilon)
-        assert scored.log_likelihood == pytest.approx(expected)
-    (weighed,) = scripted.of_kind(end, Reweighted, role="final")
-    assert list(weighed.log_weights) == pytest.approx([s.log_likelihood / config.beta_end for s in by_slot(final)])
-
-
-def by_slot(scored):
-    return sorted(scored, key=lambda event: event.particle)
 
 
 @each_method_and_task

@@ -1,7 +1,6 @@
 """The end of a run: final weights, the averaged prediction, and abstentions in its denominator."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from vpp.inference.population import Particle, Population
 from . import scripted, transcription
 
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
+SPAN = scripted.make_dataset("regression").target_range
 CHOICES = pytest.mark.parametrize("final_weights", ["paper", "rescored", "train"])
 
 
@@ -92,75 +92,51 @@ def test_every_particle_is_applied_to_every_row_of_the_split(task, final_weights
             assert answers == tuple(scripted.answer(particle.text, row, task=task) for row in rows)
 
 
+@TASKS
 @CHOICES
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_accuracy_is_the_literal_share_of_weighted_votes_that_are_right(method, final_weights):
-    problem, _, _, end = ended("classification", method, final_weights=final_weights)
-    for evaluated in scripted.of_kind(end, Evaluated):
-        rows = problem.dataset.test if evaluated.split == "test" else problem.dataset.train
-        right = 0
-        for row, votes in zip(rows, zip(*evaluated.predictions, strict=True), strict=True):
-            shares = {
-                label: sum(w for v, w in zip(votes, evaluated.weights, strict=True) if v == label) for label in votes
-            }
-            shares.pop(None, None)
-            top = max(shares.values(), default=0)
-            right += min((s for s in shares if shares[s] > top - 1e-9), default=None) == row.target
-        assert (evaluated.metric, evaluated.value) == ("accuracy", pytest.approx(right / len(rows)))
-
-
-@CHOICES
-@pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_mse_is_the_literal_mean_over_every_row(method, final_weights):
-    problem, _, _, end = ended("regression", method, final_weights=final_weights)
-    targets = [row.target for row in problem.dataset.train]
-    span = max(targets) - min(targets)
+def test_the_metric_is_the_literal_mean_over_every_row(method, final_weights, task):
+    problem, _, _, end = ended(task, method, final_weights=final_weights)
     for evaluated in scripted.of_kind(end, Evaluated):
         rows = problem.dataset.test if evaluated.split == "test" else problem.dataset.train
         total = 0.0
         for row, votes in zip(rows, zip(*evaluated.predictions, strict=True), strict=True):
             said = [(v, w) for v, w in zip(votes, evaluated.weights, strict=True) if v is not None]
-            mean = sum(v * w for v, w in said) / sum(w for _, w in said) if said else row.target + span
-            total += (mean - row.target) ** 2
-        assert (evaluated.metric, evaluated.value) == ("mse", pytest.approx(total / len(rows)))
+            total += literal_score(said, row.target)
+        name = "accuracy" if task == "classification" else "mse"
+        assert (evaluated.metric, evaluated.value) == (name, pytest.approx(total / len(rows)))
 
 
-def evaluate_with(task, answer, *, texts=("a", "b")):
-    """The test rows' evaluation of equally weighted texts."""
-    config = scripted.paper(particles=len(texts))
+def literal_score(said, target):
+    """1 if the vote of (answer, weight) is right; for numbers the squared error of their mean."""
+    if not isinstance(target, str):
+        mean = sum(v * w for v, w in said) / sum(w for _, w in said) if said else target + SPAN
+        return (mean - target) ** 2
+    shares = {label: sum(w for v, w in said if v == label) for label, _ in said}
+    top = max(shares.values(), default=0)
+    return min((label for label in shares if shares[label] > top - 1e-9), default=None) == target
+
+
+@pytest.mark.parametrize(
+    ("task", "silent", "value"),
+    [
+        ("classification", lambda text, row: row.id in (100, 101), 5 / 7),  # two of seven rows without an answer
+        ("regression", lambda text, row: row.id == 100, SPAN**2 / 7),
+        ("classification", lambda text, row: text == "a", 1.0),  # the other text answers
+        ("regression", lambda text, row: text == "a", 0.0),
+        ("classification", lambda text, row: True, 0.0),
+    ],
+)
+def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answer_count(task, silent, value):
+    def answer(text, row, *, task):
+        return None if silent(text, row) else row.target
+
+    config = scripted.paper(particles=2)
     problem = scripted.make_problem(config, scripted.Script(task, answer=answer))
-    particles = tuple(Particle(text=text, parent=k) for k, text in enumerate(texts))
+    particles = tuple(Particle(text=text, parent=k) for k, text in enumerate("ab"))
     population = Population(step=-1, particles=particles, tau=1.0 if task == "regression" else None)
-
-    async def once():
-        yield await evaluate(problem, config, population, "test")
-
-    return problem, scripted.asyncio.run(scripted.collect(once()))[0]
-
-
-def test_a_row_on_which_all_abstain_is_wrong_and_stays_in_the_denominator():
-    problem, evaluated = evaluate_with(
-        "classification", lambda text, row, *, task: None if row.id in (100, 101) else row.target
-    )
-    assert len(problem.dataset.test) == 7
-    assert evaluated.value == pytest.approx(5 / 7)
-
-
-def test_a_row_on_which_all_abstain_is_the_targets_range_off_and_stays_in_the_denominator():
-    problem, evaluated = evaluate_with("regression", lambda text, row, *, task: None if row.id == 100 else row.target)
-    targets = [row.target for row in problem.dataset.train]
-    assert evaluated.value == pytest.approx((max(targets) - min(targets)) ** 2 / 7)
-
-
-def test_one_abstention_leaves_the_prediction_to_the_others():
-    _, evaluated = evaluate_with("regression", lambda text, row, *, task: None if text == "a" else row.target + 2)
-    assert evaluated.value == pytest.approx(4.0)
-    _, evaluated = evaluate_with("classification", lambda text, row, *, task: None if text == "a" else row.target)
-    assert evaluated.value == 1.0
-
-
-def test_nothing_but_abstentions_scores_zero():
-    assert evaluate_with("classification", lambda text, row, *, task: None)[1].value == 0.0
+    evaluated = scripted.asyncio.run(evaluate(problem, config, population, "test"))
+    assert evaluated.value == pytest.approx(value)
 
 
 def test_final_weights_of_a_run_stopped_early_use_the_beta_of_its_last_step():
@@ -172,11 +148,3 @@ def test_final_weights_of_a_run_stopped_early_use_the_beta_of_its_last_step():
     assert (reweighted.step, reweighted.beta) == (2, pytest.approx(10 - 9 * 2 / 7))
     log_liks = [literal_log_p(problem, p.text, problem.buffer(2, size=12)) for p in stopped.particles]
     assert list(reweighted.weights) == pytest.approx(softmax([x / reweighted.beta for x in log_liks]))
-
-
-def test_concluding_twice_gives_the_same():
-    config = replace(scripted.paper(method="smc"), final_weights="rescored")
-    problem = scripted.make_problem(config, scripted.Script("regression"))
-    last = scripted.populations(scripted.run(problem, config))[-1]
-    once, twice = (scripted.run_conclusion(problem, config, last) for _ in range(2))
-    assert once == twice

@@ -127,18 +127,17 @@ def test_k_grows_no_further_than_the_budget_of_calls_allows():
     assert set(sizes(events)) == {3}
 
 
-def test_the_last_step_leaves_k_alone_so_that_weights_and_particles_belong_together():
-    _, problem, events = run("smc with a growing K", write=keep, epochs=1, batch_size=7)
+@pytest.mark.parametrize(
+    ("name", "size", "options"),
+    [
+        ("smc with a growing K", 3, {"write": keep}),
+        ("mh with a growing K", 9, {"write": scripted.rewrite_anew, "answer": right, "particles": 9}),
+    ],
+)
+def test_the_last_step_leaves_k_alone_so_that_weights_and_particles_belong_together(name, size, options):
+    _, problem, events = run(name, epochs=1, batch_size=7, **options)
     assert problem.steps == PATIENCE
-    assert sizes(events) == [3, 3, 3, 3]
-
-
-def test_the_last_step_does_not_shrink_k_either():
-    _, problem, events = run(
-        "mh with a growing K", write=scripted.rewrite_anew, answer=right, particles=9, epochs=1, batch_size=7
-    )
-    assert problem.steps == PATIENCE
-    assert sizes(events) == [9, 9, 9, 9]
+    assert sizes(events) == [size] * 4
 
 
 def test_a_low_ess_that_stays_low_makes_k_grow_though_every_text_is_new():
@@ -160,13 +159,6 @@ def test_a_low_ess_that_stays_low_makes_k_grow_though_every_text_is_new():
     )
     assert sizes(events)[first + PATIENCE] == 12
     assert len({e.proposal for e in scripted.of_kind(events, Proposed)}) > 6, "though every text is new"
-
-
-def test_a_fixed_k_never_changes():
-    for name in ("mh", "smc"):
-        *_, events = run(name, write=keep)
-        assert len(set(sizes(events))) == 1
-        assert not scripted.of_kind(events, Resampled, why="agreement")
 
 
 @pytest.mark.parametrize("size", [3, 4, 1_234, 50_000])
