@@ -108,7 +108,3 @@ def test_extreme_numbers_and_many_labels_warn_of_nothing() -> None:
     labels: list[str | float] = [f"label {i}" for i in range(6)]
     many = table({"a": ("number", cells)}, labels, n_train=4)
     assert len(baselines(many).models) == 3
-
-
-def test_baselines_are_the_same_every_time() -> None:
-    assert baselines(inspected.LABELS) == baselines(inspected.LABELS)

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from tests import inspected
@@ -19,6 +17,7 @@ from tests.reporting.builders import (
 from vpp.events import Event
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.ideas import Ideas, merge_ideas, survivors
+from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -86,18 +85,6 @@ def test_an_evaluation_of_an_earlier_population_is_not_used_for_new_texts() -> N
     assert merged(view).n_rows == 0
 
 
-def test_each_idea_knows_how_many_test_rows_it_gets_right() -> None:
-    leading, other = merged(ended(on_test()))
-    assert (leading.test.n_correct, leading.test.n) == (3, 3)
-    assert (other.test.n_correct, other.test.n, other.test.mse) == (2, 3, None)
-
-
-def test_an_abstention_is_wrong_and_counted() -> None:
-    answers = {"even": ["yes", None, "no"], "sum is even": ["yes", "no", "no"], "always no": ["no", "no", "no"]}
-    idea = next(idea for idea in merged(ended(on_test(answers))) if idea.text == "even")
-    assert (idea.test.n_correct, idea.test.n_abstained) == (2, 1)
-
-
 def test_numbers_that_differ_by_rounding_alone_are_the_same_answer() -> None:
     slots = ("x plus 0.3", "0.1 plus x plus 0.2", "x")
     answers = {slots[0]: [0.3, 1.0], slots[1]: [0.1 + 0.2, 1.0], slots[2]: [0.3001, 1.0]}
@@ -144,11 +131,15 @@ def test_every_particle_belongs_to_one_idea() -> None:
     assert sum(ideas.weights) == pytest.approx(1)
 
 
-def test_ideas_of_a_known_run_have_their_rows_and_errors(tmp_path: Path) -> None:
-    """EVEN and PAIR get test rows 4 to 8 right, BIG 4, 5, 6 and ODD 4, 5, 7, 9; ODD misses training row 2."""
-    reader = inspected.labels(tmp_path)
+def known(reader: RunReader) -> Ideas:
     ideas = merge_ideas(reader.refresh().view, reader.dataset())
     assert ideas is not None
+    return ideas
+
+
+def test_ideas_of_a_known_run_have_their_rows_and_errors(labels: RunReader) -> None:
+    """EVEN and PAIR get test rows 4 to 8 right, BIG 4, 5, 6 and ODD 4, 5, 7, 9; ODD misses training row 2."""
+    ideas = known(labels)
     assert (ideas.by, ideas.n_rows, ideas.n_test_rows) == ("evaluations", 10, 6)
     assert ideas.weights == pytest.approx((0.6, 0.3, 0.1))
     scores = [(i.test, i.train) for i in ideas]
@@ -156,21 +147,15 @@ def test_ideas_of_a_known_run_have_their_rows_and_errors(tmp_path: Path) -> None
     assert [idea.test.n_abstained for idea in ideas] == [0, 0, 1]
 
 
-def test_the_errors_of_numbers_count_an_abstention_as_the_targets_range(tmp_path: Path) -> None:
+def test_the_errors_of_numbers_count_an_abstention_as_the_targets_range(numbers: RunReader) -> None:
     """LINE is off by 1 on one row of 4 in each split; SLOPE by 1, 0, 1 and the range 4 on test, never on train;
     FLAT by 1, 0, 1, 2 on test and by 2, 1, 0, 2 on train."""
-    reader = inspected.numbers(tmp_path)
-    ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    assert ideas is not None
-    found = [(i.test.mse, i.train.mse) for i in ideas if i.test and i.train]
+    found = [(i.test.mse, i.train.mse) for i in known(numbers) if i.test and i.train]
     assert found == [(1 / 4, 1 / 4), (18 / 4, 0), (6 / 4, 9 / 4)]
 
 
-def test_a_wording_knows_when_it_came_and_to_whom(tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
-    ideas = merge_ideas(reader.refresh().view, reader.dataset())
-    assert ideas is not None
-    first = {w.text: (w.first_step, w.first_slots) for idea in ideas for w in idea.wordings}
+def test_a_wording_knows_when_it_came_and_to_whom(labels: RunReader) -> None:
+    first = {w.text: (w.first_step, w.first_slots) for idea in known(labels) for w in idea.wordings}
     assert first == {
         inspected.EVEN: (-1, (0,)),
         inspected.PAIR: (0, (1,)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.inspected import BIG, EVEN, SEED, label_events
+from tests.inspected import SEED
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, started, view_of
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.origins import origins, sentences
@@ -32,7 +32,7 @@ def test_a_text_is_split_where_its_sentences_end(text: str, found: list[str]) ->
     assert list(sentences(text)) == found
 
 
-@given(st.text())
+@given(st.text(st.sampled_from("ab .!?\n\u201c\u201d(5")))
 def test_no_letter_of_a_text_is_lost(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
 
@@ -62,11 +62,3 @@ def test_a_sentence_that_was_dropped_and_written_again_counts_from_then() -> Non
 
 def test_the_seed_sentence_alone_has_stood_from_the_first() -> None:
     assert told(SEED, SEED) == [(SEED, -1)]
-
-
-def test_the_run_of_labels() -> None:
-    """Slot 1 was copied from EVEN and rewritten at step 1; slot 0 says what it said at first."""
-    found = genealogy(view_of(*label_events()))
-    assert found
-    assert [(o.sentence, o.step) for o in origins(found.ancestry(1), seed_text=SEED)] == [(BIG[len(SEED) + 1 :], 1)]
-    assert [(o.sentence, o.step) for o in origins(found.ancestry(0), seed_text=SEED)] == [(EVEN[len(SEED) + 1 :], -1)]

@@ -1,7 +1,5 @@
 """Points, camps, columns and voices of the two runs of known predictions."""
 
-from pathlib import Path
-
 import pytest
 
 from tests import inspected
@@ -21,16 +19,6 @@ def on_test(reader: RunReader) -> Evaluated:
 
 def of(reader: RunReader) -> dict[int, Point]:
     return {point.row.id: point for point in points(on_test(reader), rows_by_id(reader.dataset()))}
-
-
-@pytest.fixture
-def labels(tmp_path: Path) -> RunReader:
-    return inspected.labels(tmp_path)
-
-
-@pytest.fixture
-def numbers(tmp_path: Path) -> RunReader:
-    return inspected.numbers(tmp_path)
 
 
 def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_those_that_answered(

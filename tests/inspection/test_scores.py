@@ -7,12 +7,13 @@ from tests import inspected
 from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated
 from vpp.data.dataset import Row
 from vpp.inspection.scores import (
+    LabelLine,
     averaged_score,
     averages_asked,
     balanced_accuracy,
     baseline,
+    by_label,
     particle_scores,
-    score,
 )
 from vpp.problem import Prediction
 from vpp.randomness import tie_draw
@@ -20,6 +21,7 @@ from vpp.runs.asking import Answers
 from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.counts import label_cells
 
 
 def test_the_averaged_vote_is_scored_with_its_weights() -> None:
@@ -33,19 +35,6 @@ def test_a_mean_squared_error_is_of_the_weighted_mean() -> None:
     event = evaluated(NUMBERS, {"a": [0.0, 2.0], "b": [2.0, 4.0]}, slots=("a", "b"), weights=(0.5, 0.5))
     assert averaged_score(event, NUMBERS).mse == 0
     assert [s.mse for s in particle_scores(event, NUMBERS)] == [1, 1]
-
-
-def test_an_abstention_is_off_by_the_range_of_the_training_targets() -> None:
-    assert NUMBERS.target_range == 4
-    given = score([1.0, None], NUMBERS.test, NUMBERS)
-    assert (given.mse, given.n_abstained) == (8, 1)
-
-
-def test_a_smaller_error_is_better_in_both_tasks() -> None:
-    right, wrong = score(["yes"], YES_NO.test[:1], YES_NO), score(["no"], YES_NO.test[:1], YES_NO)
-    assert right.error < wrong.error
-    near, far = score([1.1], NUMBERS.test[:1], NUMBERS), score([3.0], NUMBERS.test[:1], NUMBERS)
-    assert near.error < far.error
 
 
 def test_balanced_accuracy_is_told_of_labels_whose_rows_can_be_read(tmp_path: Path) -> None:
@@ -63,10 +52,7 @@ def test_the_baseline_of_labels_is_the_most_frequent_of_the_training_rows() -> N
     data = dataset(["b", "b", "a"], ["a", "a", "b"])
     constant = baseline(data.test, data)
     assert (constant.answer, constant.score.n_correct) == ("b", 1)
-
-
-def test_a_tie_of_labels_goes_to_the_lowest() -> None:
-    assert baseline(YES_NO.test, YES_NO).answer == "no"
+    assert baseline(YES_NO.test, YES_NO).answer == "no", "a tie goes to the lowest"
 
 
 def test_the_baseline_of_numbers_is_the_mean_of_the_training_targets() -> None:
@@ -96,3 +82,30 @@ def test_a_tied_vote_on_new_rows_falls_as_the_run_was_told() -> None:
     seeded = averages_asked(asked, Config(ties="seeded", seed=3))
     assert seeded == tuple("yes" if tie_draw(3, i, ties="seeded") >= 0.5 else "no" for i in range(40))
     assert set(seeded) == {"no", "yes"}
+
+
+# The test rows label by label
+
+DATA = dataset(["a", "b", "c", "a"], ["a", "a", "a", "b", "b"])
+
+
+def test_each_label_has_its_rows_and_its_commonest_mistake() -> None:
+    test = evaluated(DATA, {"one": ("a", "c", None, "b", "b")}, slots=("one",))
+    assert by_label(test, DATA) == (
+        LabelLine(label="a", n=3, n_correct=1, mistaken=(None, 1), n_trained=2),
+        LabelLine(label="b", n=2, n_correct=2, mistaken=None, n_trained=1),
+        LabelLine(label="c", n=0, n_correct=0, mistaken=None, n_trained=1),
+    )
+    assert label_cells(by_label(test, DATA)) == [
+        ("a", "2", "3", "1", "33\N{NO-BREAK SPACE}%", "no answer (1)"),
+        ("b", "1", "2", "2", "100\N{NO-BREAK SPACE}%", ""),
+        ("c", "1", "0", "0", "–", ""),
+    ]
+
+
+def test_two_labels_and_numbers_need_no_table() -> None:
+    two = dataset(["a", "b"], ["a", "b"])
+    numbers = dataset([1.0, 2.0], [1.0, 2.0])
+    assert by_label(evaluated(two, {"one": ("a", "b")}, slots=("one",)), two) == ()
+    assert by_label(evaluated(numbers, {"one": (1.0, 2.0)}, slots=("one",)), numbers) == ()
+    assert by_label(None, DATA) == ()

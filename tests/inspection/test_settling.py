@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,16 +23,6 @@ def said(reader: RunReader, by_text: dict, slots: tuple[str, ...], weights: tupl
     return Answers(
         rows=rows, texts=slots, weights=weights, predictions=predictions, task=dataset.task, target=dataset.target
     )
-
-
-@pytest.fixture
-def labels(tmp_path: Path) -> RunReader:
-    return inspected.labels(tmp_path)
-
-
-@pytest.fixture
-def numbers(tmp_path: Path) -> RunReader:
-    return inspected.numbers(tmp_path)
 
 
 def of_labels(reader: RunReader, **config) -> tuple[Question, ...]:

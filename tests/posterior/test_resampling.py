@@ -49,34 +49,16 @@ def test_copies_averaged_over_a_grid_of_u_equal_k_w_exactly(parts):
     assert total.tolist() == [part * len(parts) for part in parts]
 
 
-@pytest.mark.parametrize("winner", range(4))
-@pytest.mark.parametrize("u", [0.0, 0.5, ALMOST_ONE])
-def test_all_weight_on_one_particle_copies_it_everywhere(winner, u):
-    assert systematic_resample(np.eye(4)[winner], u=u).tolist() == [winner] * 4
-
-
 @pytest.mark.parametrize("u", [1e-9, 0.3, 1 - 1e-9])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
 def test_equal_weights_copy_each_particle_once(size, u):
     assert systematic_resample([1 / size] * size, u=u).tolist() == list(range(size))
 
 
-@pytest.mark.parametrize("scale", [1e-200, 0.5, 2.0, 1024.0, 1e200])
-def test_weights_need_not_be_normalised(scale):
-    weights = np.array([1, 5, 2, 0, 8]) / 16
-    for u in (0.1, 0.45, 0.83):
-        assert (systematic_resample(weights * scale, u=u) == systematic_resample(weights, u=u)).all()
-
-
 def test_a_running_sum_that_ends_below_one_still_gives_the_last_particle():
     weights = [0.1] * 10
     assert np.cumsum(weights)[-1] < 1, "the case that is tested: rounding leaves the sum short"
     assert systematic_resample(weights, u=ALMOST_ONE)[-1] == 9
-
-
-def test_a_running_sum_that_ends_below_one_never_names_a_trailing_particle_without_weight():
-    weights = [0.1] * 10 + [0.0]
-    assert systematic_resample(weights, u=ALMOST_ONE).max() == 9
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 9, 10, 1000])
@@ -88,6 +70,8 @@ def test_a_pointer_that_rounds_up_to_one_names_the_last_particle(size):
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.just(0.0) | st.floats(0, 1), min_size=1, max_size=30).filter(any), uniforms)
 @example([1e-20, 1.0, 1e-20], ALMOST_ONE)
+@example([0.1] * 10 + [0.0], ALMOST_ONE)
+@example([0.0, 1.0, 0.0, 0.0], 0.0)
 def test_ancestors_are_ascending_slots_with_weight(weights, u):
     ancestors = systematic_resample(weights, u=u)
     assert all(weights[a] > 0 for a in ancestors)

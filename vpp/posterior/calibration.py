@@ -130,7 +130,7 @@ def log_score(shares: Mapping[Value, float], truth: Value | None) -> float:
     return -math.log2(share) + 0.0 if share > 0 else math.inf
 
 
-def ranks(values: npt.ArrayLike) -> Floats:
+def _ranks(values: npt.ArrayLike) -> Floats:
     """(N,) ranks from 1, the smallest value first; equal values get their mean rank."""
     _, place, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -139,7 +139,7 @@ def ranks(values: npt.ArrayLike) -> Floats:
 
 def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
     """Spearman's rank correlation, -1 to 1; None if a or b is constant. a, b: (N,)."""
-    x, y = ranks(a), ranks(b)
+    x, y = _ranks(a), _ranks(b)
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
     return float(np.corrcoef(x, y)[0, 1])
