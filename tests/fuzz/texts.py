@@ -13,7 +13,7 @@ from tests.fuzz.promises import promise
 from vpp.data.answers import cut_thinking, without_invisible
 from vpp.data.answers import one_line as quoted_line
 from vpp.data.kinds import is_number
-from vpp.posterior.similarity import (
+from vpp.inspection.similarity import (
     closeness,
     groups_at,
     root_mean_squared_differences,

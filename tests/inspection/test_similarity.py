@@ -1,11 +1,26 @@
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests import inspected
 from tests.reporting.builders import drawn, started, view_of
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.similarity import Nearness, nearness
+from vpp.inspection.similarity import (
+    Nearness,
+    closeness,
+    groups_at,
+    nearness,
+    root_mean_squared_differences,
+    share_alike,
+)
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+
+LABELS = st.integers(1, 8).flatmap(
+    lambda n: st.lists(st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6), min_size=n, max_size=n)
+)
+THRESHOLDS = st.integers(0, 100).map(lambda percent: percent / 100)
 
 
 def near_of(reader: RunReader) -> Nearness:
@@ -52,3 +67,65 @@ def test_nothing_is_said_of_ideas_that_words_alone_tell_apart() -> None:
     ideas = merge_ideas(view, inspected.LABELS)
     assert ideas is not None
     assert nearness(ideas, inspected.LABELS) is None
+
+
+def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
+    """Rows 0 and 3 are equal, both silent on 3; one silent on row 2 is unlike: 2 of 4."""
+    found = share_alike([["yes", "no", "no", None], ["yes", "yes", None, None]])
+    assert found.tolist() == [[1.0, 0.5], [0.5, 1.0]]
+
+
+def test_a_label_that_reads_as_nothing_is_no_abstention() -> None:
+    assert share_alike([["None"], [None]])[0, 1] == 0
+
+
+def test_numbers_differ_by_their_root_mean_squared_difference() -> None:
+    """Differences 3, 0, and 4 for the one abstention: sqrt((9 + 0 + 16) / 3); two abstentions are alike."""
+    found = root_mean_squared_differences([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=4.0)
+    assert found[0, 1] == found[1, 0] == pytest.approx((25 / 3) ** 0.5)
+    assert root_mean_squared_differences([[None], [None]], span=4.0).tolist() == [[0, 0], [0, 0]]
+
+
+def test_closeness_is_what_the_span_leaves() -> None:
+    differences = np.array([0.0, 1.0, 4.0, 9.0, np.inf])
+    assert closeness(differences, span=4.0).tolist() == [1, 0.75, 0, 0, 0]
+    assert closeness(differences, span=0.0).tolist() == [1, 0, 0, 0, 0]
+
+
+def test_numbers_beyond_every_float_are_not_alike() -> None:
+    differences = root_mean_squared_differences([[1e308], [-1e308]], span=1.0)
+    assert closeness(differences, span=1.0).tolist() == [[1, 0], [0, 1]]
+
+
+def test_groups_are_those_of_complete_linkage() -> None:
+    """0 and 1 are 0.9 alike, 1 and 2 are 0.8, but 0 and 2 only 0.5: at 0.8 the chain is not one group."""
+    similarity = np.array([[1.0, 0.9, 0.5], [0.9, 1.0, 0.8], [0.5, 0.8, 1.0]])
+    assert groups_at(similarity, threshold=0.8) == ((0, 1), (2,))
+    assert groups_at(similarity, threshold=0.5) == ((0, 1, 2),)
+    assert groups_at(similarity, threshold=0.95) == ((0,), (1,), (2,))
+
+
+@given(LABELS)
+def test_similarity_is_symmetric_and_whole_only_for_equal_answers(answers: list[list[str | None]]) -> None:
+    similarity = share_alike(answers)
+    assert (similarity == similarity.T).all()
+    equal = [[a == b for b in answers] for a in answers]
+    assert ((similarity == 1) == np.array(equal)).all()
+
+
+@given(LABELS, THRESHOLDS, THRESHOLDS)
+def test_any_two_of_a_group_are_as_similar_as_asked_and_no_two_groups_can_join(
+    answers: list[list[str | None]], threshold: float, other: float
+) -> None:
+    similarity = share_alike(answers)
+    groups = groups_at(similarity, threshold=threshold)
+    for i, first in enumerate(groups):
+        assert similarity[np.ix_(first, first)].min() >= threshold
+        for second in groups[:i]:
+            both = (*first, *second)
+            assert similarity[np.ix_(both, both)].min() < threshold
+    ordered = sum(groups, ())
+    assert sorted(ordered) == list(range(len(answers)))
+    others = groups_at(similarity, threshold=other)
+    assert sum(others, ()) == ordered
+    assert (len(groups) <= len(others)) or other < threshold

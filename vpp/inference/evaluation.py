@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from vpp.data.dataset import Row
@@ -16,6 +16,8 @@ from vpp.problem import Problem, averages_of, metric_of
 from vpp.settings import Config
 
 Split = Literal["train", "test"]
+_Answers = tuple[Split, int, Votes]
+"""One slot's answers to the rows of a split."""
 SPLITS: tuple[Split, ...] = ("test", "train")
 
 
@@ -36,28 +38,20 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
                 for event in outcome.events:
                     yield event
             else:
-                said[outcome.split, outcome.slot] = outcome.votes
+                at, slot, votes = outcome
+                said[at, slot] = votes
     if is_rescored:
         final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
         yield replace(final, role="final")
         population = replace(population, particles=particles)
     for split in SPLITS:
-        votes = tuple(said[split, k] for k in range(population.size))
-        yield _evaluated(problem, config, population, split, votes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answers:
-    """One particle's answers to the rows of a split."""
-
-    split: Split
-    slot: int
-    votes: Votes
+        predictions = tuple(said[split, k] for k in range(population.size))
+        yield _evaluated(problem, config, population, split, predictions)
 
 
 async def _answered(problem: Problem, slot: int, particle: Particle, split: Split) -> _Answers:
     predictions = await problem.learner.predict(particle.text, _rows(problem, split))
-    return _Answers(split=split, slot=slot, votes=tuple(p.value for p in predictions))
+    return split, slot, tuple(p.value for p in predictions)
 
 
 def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
@@ -76,7 +70,7 @@ async def evaluate_now(
 async def evaluate(problem: Problem, config: Config, population: Population, split: Split) -> Evaluated:
     """Apply every particle to every row of the split; return the answers and the averaged prediction's error."""
     answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
-    return _evaluated(problem, config, population, split, tuple(answer.votes for answer in answers))
+    return _evaluated(problem, config, population, split, tuple(votes for _, _, votes in answers))
 
 
 def _evaluated(

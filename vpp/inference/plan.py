@@ -115,7 +115,7 @@ def first_rounds(config: Config, *, is_continued: bool = False) -> int:
 
 
 def may_be_prefetched(config: Config) -> bool:
-    """Whether a chain may guess its next forward pass before its accept step has decided."""
+    """True if a chain may guess its next forward pass before its accept step has decided."""
     return config.method == "mh" and config.scored_on != "train" and config.may_run_ahead
 
 
@@ -127,7 +127,7 @@ def _guessed(config: Config, steps: int, n_train: int) -> int:
 
 
 def waits_for_looks(config: Config) -> bool:
-    """Whether an evaluation along the way takes a round of its own; else the next step's calls run beside it."""
+    """True if an evaluation along the way takes a round of its own; else the next step's calls run beside it."""
     return config.is_telescoping or not config.may_run_ahead
 
 

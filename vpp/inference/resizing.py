@@ -57,7 +57,7 @@ def _counted(problem: Problem, config: Config, population: Population) -> Popula
 
 
 def is_few(config: Config, population: Population) -> bool:
-    """Whether at most half of the texts are distinct, or the ESS is, or before resampling was, below its threshold."""
+    """True if at most half of the texts are distinct, or the ESS is, or before resampling was, below its threshold."""
     n_unique = len({p.text for p in population.particles})
     low = config.is_weighted and (
         ess(population.weights) < config.ess_threshold * population.size or _was_resampled(population)
@@ -70,7 +70,7 @@ def _was_resampled(population: Population) -> bool:
 
 
 def agree(problem: Problem, config: Config, population: Population) -> bool:
-    """Whether all particles answered the rows last scored alike, with errors that the likelihood's noise explains.
+    """True if all particles answered the rows last scored alike, with errors that the likelihood's noise explains.
 
     If every proposal is taken, the answers are those of the texts before the step's mutation.
     """

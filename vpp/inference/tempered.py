@@ -96,7 +96,7 @@ def reweight(population: Population, exponent: float, *, step: int) -> tuple[Rew
 
 
 def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, size: int) -> bool:
-    """Whether the ESS is below its threshold, or adaptive tempering has just set it there."""
+    """True if the ESS is below its threshold, or adaptive tempering has just set it there."""
     is_short = config.tempering == "adaptive" and exponent < 1 / config.beta_end
     return size > 1 and (is_short or reweighted.ess < config.ess_threshold * size)
 

@@ -80,7 +80,8 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
     truths = [point.row.target for point in points]
     logs = [log_score(share, truth) for share, truth in zip(shares, truths, strict=True)]
     finite = [value for value in logs if math.isfinite(value)]
-    bins = _bins(points)
+    answered = [(point.confidence, not point.is_wrong) for point in points if point.confidence is not None]
+    bins = reliability([confidence for confidence, _ in answered], [right for _, right in answered])
     return VoteReliability(
         n=len(points),
         is_equally_sure=is_equally_sure(points),
@@ -117,11 +118,6 @@ def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadRelia
 def is_equally_sure(points: Sequence[Point]) -> bool:
     """True if all points are equally certain, so that certainty carries no information."""
     return len({point.certainty for point in points}) < 2
-
-
-def _bins(points: Sequence[Point]) -> tuple[Bin, ...]:
-    answered = [(point.confidence, not point.is_wrong) for point in points if point.confidence is not None]
-    return reliability([confidence for confidence, _ in answered], [right for _, right in answered])
 
 
 def _hits(points: Sequence[Point]) -> Hits:

@@ -143,13 +143,12 @@ def contenders(answers: Answers, view: RunView, dataset: Dataset) -> tuple[Conte
     ideas = map(merged.of_slot, range(len(answers.texts))) if merged is not None and is_current else answers.texts
     said = (behaviour(p.value for p in predictions) for predictions in answers.predictions)
     groups = grouped((key, slot) for slot, key in enumerate(zip(ideas, said, strict=True)))
-    unsorted = [_contender(tuple(slots), answers) for slots in groups.values()]
+    unsorted = []
+    for slots in groups.values():
+        first = max(slots, key=lambda slot: (answers.weights[slot], -slot))
+        weight = sum(answers.weights[slot] for slot in slots)
+        unsorted.append(Contender(text=answers.texts[first], slots=tuple(slots), weight=weight))
     return tuple(sorted(unsorted, key=lambda contender: (-contender.weight, contender.slots)))
-
-
-def _contender(slots: tuple[int, ...], answers: Answers) -> Contender:
-    first = max(slots, key=lambda slot: (answers.weights[slot], -slot))
-    return Contender(text=answers.texts[first], slots=slots, weight=sum(answers.weights[slot] for slot in slots))
 
 
 def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:

@@ -1,13 +1,22 @@
-"""Agreement between ideas: pairwise similarity of their answers, and groups of ideas that nearly agree."""
+"""Agreement between ideas: pairwise similarity of their answers, and groups of ideas that nearly agree.
 
+Similarities lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1 minus the
+root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an abstention and
+an answer differ by the most that is possible, for numbers the full range, as when an abstention is scored.
+
+Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
+So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 import numpy as np
 
 from vpp.data.dataset import Dataset
-from vpp.inspection.ideas import Idea, Ideas
-from vpp.posterior.similarity import closeness, groups_at, root_mean_squared_differences, share_alike
+from vpp.events import Votes
+from vpp.inspection.ideas import Ideas
 from vpp.posterior.weights import Floats
 
 MOST = 50
@@ -35,7 +44,7 @@ class Nearness:
     n: int
     """Ideas compared: the heaviest, at most `MOST`."""
     similarity: Floats
-    """(n, n) between 0 and 1, by number of the idea; defined in vpp.posterior.similarity."""
+    """(n, n) between 0 and 1, by number of the idea."""
     differences: Floats | None
     """(n, n) root mean squared difference in the target's unit; None for labels."""
     span: float | None
@@ -45,11 +54,6 @@ class Nearness:
     def order(self) -> tuple[int, ...]:
         """Numbers of the ideas, with similar ideas next to each other."""
         return tuple(chain.from_iterable(groups_at(self.similarity, threshold=1.0)))
-
-    @property
-    def compared(self) -> tuple[Idea, ...]:
-        """The n heaviest ideas."""
-        return self.ideas.all[: self.n]
 
     def pair(self, *, nearest: bool) -> tuple[int, int]:
         """Return the two ideas that agree most (nearest), or least; the heaviest of equal pairs. Requires n >= 2."""
@@ -85,3 +89,55 @@ def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
         differences = root_mean_squared_differences(answers, span=span)
         similarity = closeness(differences, span=span)
     return Nearness(ideas=ideas, n=len(answers), similarity=similarity, differences=differences, span=span)
+
+
+def share_alike(answers: Sequence[Votes]) -> Floats:
+    """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
+    known = {
+        label: code for code, label in enumerate(sorted({str(a) for votes in answers for a in votes if a is not None}))
+    }
+    codes = np.array([[-1 if a is None else known[str(a)] for a in votes] for votes in answers], dtype=np.int64)
+    return np.array([(codes == own).sum(axis=1) / codes.shape[1] for own in codes], dtype=np.float64)
+
+
+def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> Floats:
+    """(n, n) differences in the target's unit. answers: n of N numbers each, N at least 1.
+
+    span: the difference between an abstention and an answer.
+    """
+    f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
+    silent = np.isnan(f)
+    differences = np.empty((len(f), len(f)))
+    for i, own in enumerate(f):
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = np.where(silent | silent[i], span, f - own)
+            apart[silent & silent[i]] = 0.0
+            # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+            differences[i] = np.sqrt(np.mean(np.square(apart), axis=1))
+    return differences
+
+
+def closeness(differences: Floats, *, span: float) -> Floats:
+    """1 - difference / span, at least 0; with a span of 0, 1 for no difference and else 0."""
+    if span <= 0:
+        return np.asarray(differences == 0, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(1 - np.minimum(1.0, differences / span), dtype=np.float64)
+
+
+def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...], ...]:
+    """Members by group, similar ones side by side; any two members of a group are at least `threshold` similar.
+
+    The order of all members is the same at every threshold. similarity: (n, n) symmetric.
+    """
+    if len(similarity) == 1:
+        return ((0,),)
+    # Imported late: the import takes a quarter of a second. scipy comes with scikit-learn.
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    tree = linkage(squareform(1 - similarity, checks=False), method="complete", optimal_ordering=True)
+    group = fcluster(tree, 1 - threshold, criterion="distance")
+    ordered = leaves_list(tree).tolist()
+    forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
+    return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))

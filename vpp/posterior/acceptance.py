@@ -17,5 +17,5 @@ def log_acceptance(log_lik_proposal: float, log_lik: float) -> float:
 
 
 def accepts(log_alpha: float, *, u: float) -> bool:
-    """Whether log u < log alpha; ties accept. u: the uniform number in [0, 1) drawn before the evaluation."""
+    """True if log u < log alpha; ties accept. u: the uniform number in [0, 1) drawn before the evaluation."""
     return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha

@@ -7,7 +7,7 @@ from vpp.posterior.prediction import Value, vote_shares, weighted_mean
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
-    """Whether the particles that answered are not unanimous, whatever their weights (Section 5.3).
+    """True if the particles that answered are not unanimous, whatever their weights (Section 5.3).
 
     Particles of weight 0 and abstentions are ignored; a point on which all abstain is uncertain. votes, weights: (K,).
     """
