@@ -8,7 +8,7 @@ from statistics import median
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
-from vpp.inspection.camps import Camp, Column, camps, heaviest_first
+from vpp.inspection.camps import Camp, camps, heaviest_first
 from vpp.inspection.points import Point
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
@@ -55,7 +55,7 @@ def distance(vote: Value | None, point: Point) -> float:
 class Matrix:
     """Style and columns of the matrix."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Camp, ...]
     """Columns in order."""
     labels: tuple[str, ...]
     """Labels, shown as their `codes`; empty for numbers."""
@@ -130,7 +130,7 @@ class Matrix:
         )
 
 
-def _head(column: Column, peak: float) -> str:
+def _head(column: Camp, peak: float) -> str:
     """Column head: the weight as a bar, the particle's number, and how many particles share the column."""
     many = len(column.slots)
     whom = f"particle {column.slots[0]}" if many == 1 else f"particles {listed(sorted(column.slots))}"

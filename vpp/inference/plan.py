@@ -12,8 +12,12 @@ ENDING_ROUNDS = 1
 """Final weights, test rows and training rows share one round."""
 PATIENCE = 3
 """Consecutive steps with the same sign before K changes."""
-
-_Items = list[tuple[str, int]]
+SCORED = {
+    "batch": "Predictions, each batch",
+    "buffer": "Predictions, rolling buffer",
+    "train": "Predictions, all training rows",
+}
+"""Name of the calls that score particles, by the rows that they are scored on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,30 +60,34 @@ def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = Fals
     """
     config = _within_budget(config, n_train, n_test)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
+    is_drawn = config.draws_initial and not is_continued
+    first_batch = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
+    growths = steps // PATIENCE if config.particles_max else 0
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
-    ending = [
+    guessed = _guessed(config, steps, n_train) if is_prefetched else 0
+    every = (
+        ("Predictions, first batch", first_batch * is_drawn),
+        ("First hypotheses", config.size * is_drawn),
+        (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
+        ("Proposals", k * steps),
+        ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
+        ("Predictions, for newcomers", growths * first_batch),
+        ("Newcomers, where K grows", growths * -(-k // 2)),
+        ("Test rows, along the way", looks * k * _calls(config, n_test)),
+        ("Final weights", k * _final_calls(config, n_train)),
         ("Test rows", k * _calls(config, n_test)),
         ("Training rows, for the summary", k * _calls(config, n_train)),
-    ]
-    items = (
-        *([] if is_continued else _first(config, n_train)),
-        *_steps(config, steps, n_train),
-        *_growth(config, steps, n_train),
-        *([("Test rows, along the way", k * _calls(config, n_test) * looks)] if looks else []),
-        *_final(config, n_train),
-        *ending,
+        (GUESSED, guessed),
     )
-    rounds = first_rounds(config, is_continued=is_continued) + sum(
-        step_rounds(config, t, n_train=n_train) for t in range(steps)
-    )
-    rounds += first_rounds(config) * _growths(config, steps) + ENDING_ROUNDS + looks * waits_for_looks(config)
-    guessed = _guessed(config, steps, n_train) if is_prefetched else 0
+    rounds = first_rounds(config, is_continued=is_continued) + growths * first_rounds(config)
+    rounds += sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
+    rounds += ENDING_ROUNDS + looks * waits_for_looks(config)
     return Plan(
         steps=steps,
-        items=(*items, (GUESSED, guessed)) if guessed else items,
-        optimizer_calls=sum(calls for what, calls in items if what in OPTIMIZER),
+        items=tuple((what, calls) for what, calls in every if calls),
+        optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
         least_learner_calls=_calls(config, n_train) + _calls(config, n_test),
-        least_optimizer_calls=_least_optimizer_calls(config, steps, is_continued=is_continued),
+        least_optimizer_calls=config.size * is_drawn + _least_proposals(config, steps),
         rounds=rounds - (steps - 1) if guessed else rounds,
         rounds_plain=rounds,
     )
@@ -157,27 +165,8 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
     return batch
 
 
-def _first(config: Config, n_train: int) -> _Items:
-    if not config.draws_initial:
-        return []
-    drawn = ("First hypotheses", config.size)
-    if config.initial == "prior":
-        return [drawn]
-    return [("Predictions, first batch", _calls(config, min(config.batch_size, n_train))), drawn]
-
-
-def _steps(config: Config, steps: int, n_train: int) -> _Items:
-    """Calls of all steps."""
-    k = config.largest_size
-    scoring = sum(_scoring_calls(config, t, n_train) for t in range(steps))
-    items = [(_scored_name(config), k * scoring), ("Proposals", k * steps)]
-    if config.is_filtered:
-        judging = sum(_calls(config, _scored_rows(config, t, n_train)) for t in range(steps))
-        items.append(("Predictions, each proposal", k * judging))
-    return items
-
-
 def _scoring_calls(config: Config, step: int, n_train: int) -> int:
+    """Calls for one particle's forward pass."""
     if config.is_on_fixed_rows:
         return _calls(config, n_train) if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
@@ -188,46 +177,27 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
     return _calls(config, rows) if rows >= batch else _calls(config, rows) + _calls(config, batch - rows)
 
 
-def _scored_name(config: Config) -> str:
-    if config.is_on_fixed_rows:
-        return "Predictions, all training rows"
-    if config.scored_on == "buffer":
-        return "Predictions, rolling buffer"
-    return "Predictions, each batch"
+def _judging_calls(config: Config, step: int, n_train: int) -> int:
+    """Calls for one proposal's accept step."""
+    return _calls(config, _scored_rows(config, step, n_train)) if config.is_filtered else 0
 
 
-def _growths(config: Config, steps: int) -> int:
-    """How often K may grow at most: each time takes PATIENCE steps."""
-    return steps // PATIENCE if config.particles_max else 0
+def _final_calls(config: Config, n_train: int) -> int:
+    """Calls for the final weight of one text."""
+    if not config.is_rescored:
+        return 0
+    seen = n_train if config.deduplicate_buffer else n_train * config.epochs
+    return _calls(config, n_train if config.final_weights == "train" else min(config.buffer_size, seen))
 
 
-def _growth(config: Config, steps: int, n_train: int) -> _Items:
-    growths = _growths(config, steps)
-    if not growths:
-        return []
-    first = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
-    newcomers = -(-config.largest_size // 2)
-    return [("Predictions, for newcomers", growths * first), ("Newcomers, where K grows", growths * newcomers)]
-
-
-def _least_optimizer_calls(config: Config, steps: int, *, is_continued: bool) -> int:
-    """Optimizer calls at least: the first hypotheses, and one a particle and step unless only copies are rewritten."""
-    first = config.size if config.draws_initial and not is_continued else 0
+def _least_proposals(config: Config, steps: int) -> int:
+    """Proposals at least: one a particle and step, unless only copies are rewritten."""
     least = min(config.size, config.particles_min) if config.particles_max else config.size
     rewrites_all = config.method != "smc" or config.mutate != "duplicates" or config.is_telescoping
-    return first + least * steps * rewrites_all
+    return least * steps * rewrites_all
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
     """(learner, optimizer) calls of one step at most, without newcomers and evaluations along the way."""
     k = config.largest_size
-    judging = _calls(config, _scored_rows(config, step, n_train)) if config.is_filtered else 0
-    return k * (_scoring_calls(config, step, n_train) + judging), k
-
-
-def _final(config: Config, n_train: int) -> _Items:
-    if not config.is_rescored:
-        return []
-    seen = n_train if config.deduplicate_buffer else n_train * config.epochs
-    rows = n_train if config.final_weights == "train" else min(config.buffer_size, seen)
-    return [("Final weights", config.largest_size * _calls(config, rows))]
+    return k * (_scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train)), k

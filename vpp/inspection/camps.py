@@ -15,12 +15,12 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camp:
-    """One side of a disagreement."""
+    """One side of a disagreement, or a column of the disagreement matrix."""
 
     name: str
-    """Its label; for regression the side of the weighted mean."""
+    """Its label; for regression the side of the weighted mean; empty for a column."""
     slots: tuple[int, ...]
-    """Slots with positive weight, heaviest first."""
+    """Heaviest first; in a side only slots with positive weight."""
     weight: float
     """Total weight."""
     is_even: bool
@@ -62,27 +62,14 @@ def _side(point: Point, slot: int) -> str | None:
     return ABOVE if vote > mean else BELOW
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column of the disagreement matrix: one particle, or several with equal answers."""
-
-    slots: tuple[int, ...]
-    """Heaviest first; the first one's answers are shown."""
-    weight: float
-    """Total weight."""
-
-
-def by_particle(weights: Sequence[float]) -> tuple[Column, ...]:
+def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
     """Return one column a particle, heaviest first. weights: (K,)."""
-    return tuple(Column(slots=(slot,), weight=weights[slot]) for slot in heaviest_first(weights))
+    return tuple(_camp("", [slot], weights) for slot in heaviest_first(weights))
 
 
-def by_answers(evaluated: Evaluated) -> tuple[Column, ...]:
+def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
     """Return one column for all particles with equal answers on every evaluated row, heaviest first."""
     by_weight = heaviest_first(evaluated.weights)
     alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
-    merged = [
-        Column(slots=tuple(slots), weight=math.fsum(evaluated.weights[slot] for slot in slots))
-        for slots in alike.values()
-    ]
+    merged = [_camp("", slots, evaluated.weights) for slots in alike.values()]
     return tuple(sorted(merged, key=lambda column: (-column.weight, column.slots)))
