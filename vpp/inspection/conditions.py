@@ -1,6 +1,6 @@
 """Conditions of runs side by side: options, data, endpoint, prompts and versions."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -31,7 +31,7 @@ class Compared:
 
 def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool]) -> tuple[Compared, ...]:
     """Return every condition, sorted by kind. used: true if an option has an effect, given the run's other options."""
-    by_run = [dict(_of(run, used)) for run in runs]
+    by_run = [_of(run, used) for run in runs]
     names = sorted(dict.fromkeys(name for each in by_run for name in each), key=_place)
     return tuple(
         Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in by_run)) for kind, name in names
@@ -47,26 +47,23 @@ def _place(name: Condition) -> tuple[int, int]:
     return _KINDS.index(name[0]), _OPTIONS.get(name[1], 0) if name[0] == "options" else 0
 
 
-def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> Iterator[tuple[Condition, str]]:
-    spec = run.snapshot.spec
-    for name in (f.name for f in fields(Config)):
-        if used(name, run.config, run.dataset.task):
-            yield ("options", name), _text(getattr(run.config, name))
-    yield from _data(run)
-    yield from ((("endpoint", f.name), _text(getattr(spec.endpoint, f.name))) for f in fields(EndpointSpec))
-    started = run.view.started
+def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> dict[Condition, str]:
+    started, endpoint = run.view.started, run.snapshot.spec.endpoint
+    kinds: dict[str, Mapping[str, Any]] = {
+        "options": {name: getattr(run.config, name) for name in _OPTIONS if used(name, run.config, run.dataset.task)},
+        "data": _data(run),
+        "endpoint": {f.name: getattr(endpoint, f.name) for f in fields(EndpointSpec)},
+    }
     if started:
-        yield from _named(
-            "prompts", {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
-        )
-        yield ("prompts", "seed sentence"), started.seed_text
-        yield from _named("versions", started.versions)
+        templates = {f"{role} template, SHA-256": sha[:HASHED] for role, sha in started.templates.items()}
+        kinds |= {"prompts": {**templates, "seed sentence": started.seed_text}, "versions": started.versions}
+    return {(kind, name): _text(value) for kind, values in kinds.items() for name, value in values.items()}
 
 
-def _data(run: Candidate) -> Iterator[tuple[Condition, str]]:
+def _data(run: Candidate) -> dict[str, Any]:
     data, spec = run.dataset, run.snapshot.spec.dataset
     file = data.provenance
-    facts = {
+    return {
         "file": file.file,
         "file, SHA-256": file.sha256[:HASHED],
         "rows in the file": file.n_rows,
@@ -82,11 +79,6 @@ def _data(run: Candidate) -> Iterator[tuple[Condition, str]]:
         "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],
         "goes on from": run.snapshot.spec.started_from or "no run",
     }
-    yield from _named("data", facts)
-
-
-def _named(kind: str, values: Mapping[str, Any]) -> Iterator[tuple[Condition, str]]:
-    yield from (((kind, name), _text(value)) for name, value in values.items())
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
@@ -92,7 +93,7 @@ class Occasion:
 
         Classification: rows answered wrongly. Regression: rows with a larger error than that text's.
         """
-        return self.case.judge.contradictions(self.case.scored, against=self.case.against) if self.case else ()
+        return self.case.contradictions() if self.case else ()
 
     @property
     def deficit(self) -> float | None:
@@ -214,9 +215,9 @@ def parted(
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """Return the proposals rejected by their likelihood (Eq. 9), newest first."""
-    judge = _Judge(dataset)
+    case = partial(Case, dataset=dataset, rows=rows_by_id(dataset))
     rejections = [
-        (p.text, None, _rejection(p, view.steps[p.step], judge))
+        (p.text, None, _rejection(p, view.steps[p.step], case))
         for p in view.decided_by_likelihood
         if not p.accepted and p.text is not None
     ]
@@ -225,12 +226,12 @@ def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """Return the hypotheses without a copy after resampling, newest first."""
-    judge = _Judge(dataset)
+    case = partial(Case, dataset=dataset, rows=rows_by_id(dataset))
     losses = [
         (view.texts[hypothesis], None, occasion)
         for step in view.steps.values()
         if step.resampled
-        for hypothesis, occasion in _lost(step, step.resampled, judge)
+        for hypothesis, occasion in _lost(step, step.resampled, case)
     ]
     return _merged("resampled away", losses, view)
 
@@ -280,10 +281,10 @@ def _pasts(view: RunView) -> Callable[[str], Past]:
     return lambda text: Past(drawn=drawn[text], proposed=proposed[text], accepted=accepted[text])
 
 
-def _rejection(proposed: Proposed, step: StepView, judge: "_Judge") -> Occasion:
+def _rejection(proposed: Proposed, step: StepView, case: Callable[..., "Case"]) -> Occasion:
     scored = step.proposals_scored.get(proposed.particle)
-    case = Case(judge=judge, scored=scored, against=_parent_of(proposed, step)) if scored else None
-    return replace(decision(proposed, step), case=case)
+    occasion = decision(proposed, step)
+    return replace(occasion, case=case(scored=scored, against=_parent_of(proposed, step))) if scored else occasion
 
 
 def decision(proposed: Proposed, step: StepView) -> Occasion:
@@ -318,7 +319,7 @@ def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
     return scored if scored and scored.hypothesis == proposed.parent else None
 
 
-def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tuple[str, Occasion]]:
+def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> Iterator[tuple[str, Occasion]]:
     """Yield (hypothesis id, occasion) of each text without a copy after resampling."""
     survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
@@ -335,7 +336,7 @@ def _lost(step: StepView, resampled: Resampled, judge: "_Judge") -> Iterator[tup
                     weight=sum(weights[slot] for slot in slots),
                     log_likelihood_heaviest=heaviest.log_likelihood,
                     alike=_alike(step, scored, resampled.ancestors),
-                    case=Case(judge=judge, scored=scored, against=heaviest),
+                    case=case(scored=scored, against=heaviest),
                 ),
             )
 
@@ -351,36 +352,31 @@ def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[in
 class Case:
     """Scores of a hypothesis and of its competitor."""
 
-    judge: "_Judge"
+    dataset: Dataset
+    rows: Mapping[int, Row]
+    """The dataset's rows by id."""
     scored: Scored
     against: Scored | None
 
-
-class _Judge:
-    """Finds the rows that contradict a hypothesis."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._rows: Mapping[int, Row] = rows_by_id(dataset)
-        self._is_classification = dataset.task == "classification"
-        self._abstention_error = 0.0 if self._is_classification else dataset.target_range
-
-    def contradictions(self, scored: Scored, against: Scored | None = None) -> tuple[Contradiction, ...]:
+    def contradictions(self) -> tuple[Contradiction, ...]:
         """Rows with a loss, largest excess over `against` first; for regression only rows with an excess."""
-        losses = self._losses(scored)
-        others = self._losses(against) if against else {}
+        losses = self._losses(self.scored)
+        others = self._losses(self.against) if self.against else {}
         excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
-        answers = dict(zip(scored.rows, scored.predictions, strict=True))
-        contradicting = [row for row in losses if losses[row] > 0 and (self._is_classification or excess[row] > 0)]
+        answers = dict(zip(self.scored.rows, self.scored.predictions, strict=True))
+        is_label = self.dataset.task == "classification"
+        contradicting = [row for row in losses if losses[row] > 0 and (is_label or excess[row] > 0)]
         worst_first = sorted(contradicting, key=lambda row: (-excess[row], -losses[row], row))
         return tuple(
-            Contradiction(row=self._rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first
+            Contradiction(row=self.rows[row], said=answers[row], is_decisive=excess[row] > 0) for row in worst_first
         )
 
     def _losses(self, scored: Scored) -> dict[int, float]:
         """Losses by row id: 1 if wrong and 0 if right, or the absolute error."""
-        targets = [self._rows[row].target for row in scored.rows]
-        if self._is_classification:
+        targets = [self.rows[row].target for row in scored.rows]
+        if self.dataset.task == "classification":
             losses = (~correct(scored.predictions, targets)).astype(float)
         else:
-            losses = abs(regression_errors(scored.predictions, targets, abstention_error=self._abstention_error))
+            span = self.dataset.target_range
+            losses = abs(regression_errors(scored.predictions, targets, abstention_error=span))
         return dict(zip(scored.rows, losses.tolist(), strict=True))

@@ -99,16 +99,20 @@ def changes(view: RunView, step: int, weights: Sequence[float]) -> Mapping[int, 
     before = view.steps.get(step - 1)
     if before is None or not before.finished:
         return {}
-    earlier = before.weights
-    return {
-        slot: Change(
-            weight=earlier[slot] if slot < len(earlier) else None,
-            place=_place_before(before, slot),
-            copied=_copied(before, slot),
-            is_new=_is_new(before, slot),
-        )
-        for slot in range(len(weights))
-    }
+    return {slot: _change(before, slot) for slot in range(len(weights))}
+
+
+def _change(before: StepView, slot: int) -> Change:
+    """Compare the particle that ended the step in `slot` with its parent."""
+    origin = came_from(before, slot)
+    scored = None if origin is None else before.scored.get(origin)
+    weights = before.reweighted.weights if before.reweighted else None
+    return Change(
+        weight=before.weights[slot] if slot < len(before.weights) else None,
+        place=None if origin is None or weights is None else place(weights, origin),
+        copied=origin if before.resampled and origin != slot else None,
+        is_new=scored.hypothesis != before.population[slot].hypothesis if scored else slot in before.joined,
+    )
 
 
 def place(weights: Sequence[float], slot: int) -> int | None:
@@ -116,27 +120,3 @@ def place(weights: Sequence[float], slot: int) -> int | None:
     if sum(math.isclose(weight, weights[slot], abs_tol=1e-9) for weight in weights) > 1:
         return None
     return 1 + sum(weight > weights[slot] for weight in weights)
-
-
-def _place_before(before: StepView, slot: int) -> int | None:
-    """Rank before the step; None after the initial draw and for newcomers."""
-    origin = came_from(before, slot) if before.step != INITIAL_STEP else None
-    if before.reweighted is None or origin is None:
-        return None
-    return place(before.reweighted.weights, origin)
-
-
-def _copied(before: StepView, slot: int) -> int | None:
-    """Ancestor slot if copied, else None."""
-    if before.resampled is None:
-        return None
-    origin = came_from(before, slot)
-    return None if origin in (slot, None) else origin
-
-
-def _is_new(before: StepView, slot: int) -> bool:
-    """True if the slot's text changed; False at the initial draw."""
-    origin = came_from(before, slot)
-    if origin is None or origin not in before.scored:
-        return slot in before.joined
-    return before.population[slot].hypothesis != before.scored[origin].hypothesis
