@@ -239,6 +239,13 @@ def run_conclusion(problem, config, population):
     return asyncio.run(collect(conclude(problem, config, population)))
 
 
+def whole_run(config, script, *, start_texts=(), n_train=18):
+    """A run from its first event to its last: (its events, those after the last step)."""
+    problem = replace(make_problem(config, script, n_train=n_train), start_texts=start_texts)
+    events = run(problem, config)
+    return events, run_conclusion(problem, config, populations(events, problem.dataset)[-1])
+
+
 def texts_of(events):
     """Text by hypothesis id."""
     texts = {e.hypothesis: e.text for e in events if isinstance(e, ParticleDrawn)}

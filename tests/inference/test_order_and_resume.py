@@ -23,17 +23,10 @@ def configure(method, task, **options):
     return scripted.variant(method, seed=3, tau=tau, evaluate_every=2, final_weights="rescored", **options)
 
 
-def whole_run(config, script):
-    """Every event of the run, and of its ending."""
-    problem = scripted.make_problem(config, script, n_train=18)
-    events = scripted.run(problem, config)
-    return events, scripted.run_conclusion(problem, config, scripted.populations(events, problem.dataset)[-1])
-
-
 @cache
 def plain_run(method, task):
     """The run whose calls finish in the order they were sent, made once."""
-    return whole_run(configure(method, task), scripted.Script(task))
+    return scripted.whole_run(configure(method, task), scripted.Script(task))
 
 
 @each_method_and_task
@@ -42,7 +35,7 @@ def test_events_have_the_same_content_under_any_completion_order(method, task):
     plain, plain_end = plain_run(method, task)
     orders = set()
     for order in range(3):
-        events, end = whole_run(config, scripted.Script(task, delay=scripted.jitter(order), memo=order == 2))
+        events, end = scripted.whole_run(config, scripted.Script(task, delay=scripted.jitter(order), memo=order == 2))
         assert scripted.content(events) == scripted.content(plain)
         assert scripted.content(end) == scripted.content(plain_end)
         assert [e for e in events if isinstance(e, IN_ORDER)] == [e for e in plain if isinstance(e, IN_ORDER)]
@@ -82,7 +75,7 @@ def test_a_run_resumed_after_any_step_goes_on_and_ends_as_if_never_interrupted(m
 def test_another_seed_gives_another_run(method):
     config = replace(configure(method, "classification"), seed=4)
     one, _ = plain_run(method, "classification")
-    other, _ = whole_run(config, scripted.Script("classification"))
+    other, _ = scripted.whole_run(config, scripted.Script("classification"))
     assert scripted.content(one) != scripted.content(other)
 
 
