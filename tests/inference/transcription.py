@@ -1,7 +1,6 @@
 """Algorithms 1 and 2 of the paper, written down literally: one loop after another, sums as sums.
 
-They share with the samplers only the addresses of random numbers and the scripted model's pure functions. Choices
-of method.md are marked by number.
+They share with the samplers only the addresses of random numbers and the scripted model's pure functions.
 """
 
 import math
@@ -57,7 +56,7 @@ class Literal:
         return self.epochs * self.per_epoch
 
     def batches(self):
-        """Every step's rows: a seeded shuffle each epoch; a last short batch is used as it is (choice 11)."""
+        """Every step's rows: a seeded shuffle each epoch; a last short batch is used as it is."""
         for epoch in range(self.epochs):
             order = list(rng(self.seed, "batches", epoch).permutation(len(self.dataset.train)))
             while order:
@@ -74,7 +73,7 @@ class Literal:
         return text
 
     def log_p(self, rows, y_hat):
-        """Eq. 5 or 6; an abstention is wrong, or the range of the training targets off (choice 12).
+        """Eq. 5 or 6; an abstention is wrong, or the range of the training targets off.
 
         fsum rounds once, so hypotheses with as many right answers tie exactly.
         """
@@ -89,7 +88,7 @@ class Literal:
         return math.fsum(terms)
 
     def initial(self):
-        """theta_0^(k) <- f_opt(theta_init, seed batch), temperatures from 0.3 to 1.2 (choice 9)."""
+        """theta_0^(k) <- f_opt(theta_init, seed batch), temperatures from 0.3 to 1.2."""
         first = next(self.batches())
         y_hat = self.f(scripted.SEED_TEXT, first)
         texts = []
@@ -131,7 +130,7 @@ def algorithm_2(problem):
     for t, batch in enumerate(problem.batches()):
         buffer = (buffer + batch)[-problem.B :]
         log_liks = [problem.log_p(buffer, problem.f(theta[k], buffer)) for k in range(K)]
-        beta = 10 - 9 * t / (T - 1) if T > 1 else 1  # choice 2
+        beta = 10 - 9 * t / (T - 1) if T > 1 else 1  # linear, from 10 to 1
         powers = [math.exp((ll - max(log_liks)) / beta) for ll in log_liks]
         w = [p / sum(powers) for p in powers]
         ess = 1 / sum(x * x for x in w)
@@ -144,7 +143,7 @@ def algorithm_2(problem):
             step.weights = [1 / K] * K
         median = statistics.median(log_liks)
         step.log_liks = log_liks
-        step.temperatures = [0.3 if ll >= median else 1.0 for ll in log_liks]  # choice 6
+        step.temperatures = [0.3 if ll >= median else 1.0 for ll in log_liks]  # a tie at the median is cautious
         for k in range(K):
             y_hat = problem.f(theta[k], batch)
             seed = call_seed(problem.seed, "propose", t, k)

@@ -1,4 +1,4 @@
-"""The two likelihoods against literal sums (Eq. 5 and 6), and tau from the data (choice 16)."""
+"""The two likelihoods against literal sums (Eq. 5 and 6), and tau from the data."""
 
 import math
 import statistics

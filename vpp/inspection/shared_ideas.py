@@ -82,7 +82,8 @@ def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
         for place, run in runs.items()
         for particle in _particles(place, run)
     )
-    test = [row for row in first.test if row.id in rows]
+    shared = set(rows)
+    test = [row for row in first.test if row.id in shared]
     ideas = []
     for particles in groups.values():
         answers = known[particles[0].place][particles[0].hypothesis]
