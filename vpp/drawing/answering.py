@@ -9,7 +9,7 @@ from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.inspection.slots import slots_by_text
+from vpp.inspection.grouping import grouped
 from vpp.inspection.votes import Vote, target_spread
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
@@ -110,9 +110,8 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
 
     texts: (K,). Particles that hold the same sentence gave the same answer.
     """
-    heaviest_first = sorted(
-        slots_by_text(enumerate(texts)).values(), key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots)
-    )
+    groups = grouped((sentence, slot) for slot, sentence in enumerate(texts)).values()
+    heaviest_first = sorted(groups, key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
     lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
     head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
     drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'

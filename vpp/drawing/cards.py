@@ -20,8 +20,9 @@ from vpp.drawing.card_parts import (
 )
 from vpp.drawing.deck import Card, Marks
 from vpp.events import INITIAL_STEP, ParticleDrawn
+from vpp.inspection.grouping import grouped
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import UNCHANGED, Change, changes, place, slots_by_text
+from vpp.inspection.slots import UNCHANGED, Change, changes, place
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark
@@ -162,7 +163,7 @@ def _came(since: Change, step: int) -> Marks:
 
 def _same_words(hypotheses: Mapping[int, str]) -> Mapping[int, Marks]:
     """Badges naming the other slots with the same text, by slot. hypotheses: ids by slot."""
-    slots = slots_by_text(hypotheses.items())
+    slots = grouped((hypothesis, slot) for slot, hypothesis in hypotheses.items())
     twins = {slot: [k for k in slots[hypothesis] if k != slot] for slot, hypothesis in hypotheses.items()}
     return {slot: (("", f"same words as {particles(others)}"),) if others else () for slot, others in twins.items()}
 
