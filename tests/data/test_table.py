@@ -57,7 +57,7 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     writer = csv.writer(out, delimiter=delimiter, quoting=quoting)
     writer.writerows([[f"column {i}" for i in range(len(rows[0]))], *rows])
     table = Table.read(out.getvalue().encode(encoding), name="some.csv")
-    assert (table.delimiter, table.encoding) == (delimiter, encoding)
+    assert (table.reading.delimiter, table.reading.encoding) == (delimiter, encoding)
     assert list(zip(*table.texts, strict=True)) == [
         tuple(text.strip() for text in row) for row in rows if any(text.strip() for text in row)
     ]

@@ -139,8 +139,8 @@ def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, not
     return Provenance(
         file=table.file,
         sha256=table.sha256,
-        delimiter=table.delimiter,
-        encoding=table.encoding,
+        delimiter=table.reading.delimiter,
+        encoding=table.reading.encoding,
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_rows - n_labelled,
