@@ -19,14 +19,7 @@ from vpp.data.kinds import (
     is_sequence,
     labels_among,
 )
-from vpp.data.numbers import (
-    Cells,
-    certain_decimal,
-    is_written_number,
-    read_notation,
-    read_number,
-    two_ways,
-)
+from vpp.data.numbers import Cells, certain_decimal, is_written_number, read_notation, read_number, two_ways
 from vpp.errors import DataError
 
 MOSTLY = 0.8
@@ -68,8 +61,10 @@ def read_columns(
     likely = "," if delimiter == ";" else "."
     for draft in drafts:
         draft.read(decimal, likely)
-    if decimal is None:
-        _settle([draft for draft in drafts if draft.is_doubtful], _certain_decimal(drafts))
+    if decimal is None and (shown := _certain_decimal(drafts)):
+        for draft in drafts:
+            if draft.is_doubtful:
+                draft.read(shown, shown)
     columns = tuple(draft.column() for draft in drafts)
     return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=tuple(_notes(drafts)))
 
@@ -210,12 +205,6 @@ def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
     return marks.pop() if len(marks) == 1 else None
 
 
-def _settle(doubtful: Sequence[_Draft], decimal: str | None) -> None:
-    """Read the doubtful columns again with the decimal mark of the others."""
-    for draft in doubtful if decimal else ():
-        draft.read(decimal, decimal or ".")
-
-
 def _notes(drafts: Sequence[_Draft]) -> Iterator[str]:
     yield from _notation_notes(drafts)
     for draft in drafts:
@@ -230,19 +219,15 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         if draft.notation is not None:
             alike.setdefault(draft.notation, []).append(draft)
     for notation, columns in alike.items():
-        written, cell = max(_rewritten(columns[0]), key=lambda pair: len(pair[0]))
+        pairs = zip(columns[0].written, columns[0].cells, strict=True)
+        rewritten = islice(((w, c) for w, c in pairs if w is not None and c is not None and w != c), LOOKED_AT)
+        written, cell = max(rewritten, key=lambda pair: len(pair[0]))
         named = _named([column.name for column in columns])
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
             read = f"{cell} {notation.unit}".strip()
             yield f"{named}: {quoted(written)} is read as {read}{_doubt(notation)}"
-
-
-def _rewritten(draft: _Draft) -> list[tuple[str, str]]:
-    """Some cells that reading changed: (as written, as read)."""
-    pairs = zip(draft.written, draft.cells, strict=True)
-    return list(islice(((w, c) for w, c in pairs if w is not None and c is not None and w != c), LOOKED_AT))
 
 
 def _doubt(notation: Notation) -> str:
@@ -271,7 +256,7 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     elif draft.kind in ("category", "text") and draft.present:
         yield from _not_numbers(draft, name)
     if draft.form is None and draft.kind in ("category", "text", "sequence"):
-        yield from _not_dates(draft, name)
+        yield from _not_dates(draft)
 
 
 def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
@@ -284,21 +269,23 @@ def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
     numbers = [cell for cell in draft.present if is_written_number(cell)]
     if len(numbers) < MOSTLY * len(draft.present) or are_codes(numbers, name=draft.name) or is_code_name(draft.name):
         return
-    other = next((cell for cell in draft.present if not is_written_number(cell)), None)
-    if other is None:
+    if len(numbers) == len(draft.present):
         yield f"{name} is {draft.kind}: its numbers are not in one notation, such as {two_ways(numbers)}"
     elif len(numbers) >= FEWEST_NUMBERS:
-        row = draft.cells.index(other)
-        yield f"{name} is {draft.kind}, though mostly numbers: row {row} holds {quoted(other)}"
+        yield _though_mostly("numbers", draft, next(cell for cell in draft.present if not is_written_number(cell)))
 
 
-def _not_dates(draft: _Draft, name: str) -> Iterator[str]:
+def _not_dates(draft: _Draft) -> Iterator[str]:
     if not any(map(is_date, draft.present[:LOOKED_AT])):
         return
     others = [cell for cell in draft.present if not is_date(cell)]
     if others and len(draft.present) >= FEWEST_DATES and len(others) <= max(1, (1 - MOSTLY) * len(draft.present)):
-        row = draft.cells.index(others[0])
-        yield f"{name} is {draft.kind}, though mostly dates: row {row} holds {quoted(others[0])}"
+        yield _though_mostly("dates", draft, others[0])
+
+
+def _though_mostly(what: str, draft: _Draft, other: str) -> str:
+    row = draft.cells.index(other)
+    return f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:

@@ -107,12 +107,11 @@ def find_form(present: Sequence[str]) -> DateForm | None:
     fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
     if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
         return None
-    return DateForm(fits[0], fits[1] if len(fits) > 1 and _differ(fits, distinct) else None)
-
-
-def _differ(fits: Sequence[str], distinct: Sequence[str]) -> bool:
-    first, second = (_PATTERNS[name] for name in fits[:2])
-    return any(_read(first, text) != _read(second, text) for text in distinct)
+    if len(fits) == 1:
+        return DateForm(fits[0])
+    first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in distinct)
+    return DateForm(fits[0], fits[1] if is_doubtful else None)
 
 
 def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
@@ -121,23 +120,16 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         return None
     parts = match.groupdict()
     try:
-        year, month, day = _year(parts["year"]), _month(parts), int(parts["day"])
+        year, day, named = int(parts["year"]), int(parts["day"]), parts.get("named")
+        if len(parts["year"]) == 2:
+            year += 2000 if year < 70 else 1900
+        month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
         if parts["hour"] is None:
             return datetime(year, month, day)
         hour, second = _hour(int(parts["hour"]), parts["half"]), min(int(parts["second"] or 0), 59)
         return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
     except (ValueError, OverflowError):
         return None
-
-
-def _year(text: str) -> int:
-    """Read a year; two digits mean 1970 to 2069."""
-    return int(text) if len(text) == 4 else (2000 if int(text) < 70 else 1900) + int(text)
-
-
-def _month(parts: dict[str, str | None]) -> int:
-    named = parts.get("named")
-    return _MONTHS.index(named.lower()) + 1 if named else int(parts["month"] or 0)
 
 
 def _hour(hour: int, half: str | None) -> int:

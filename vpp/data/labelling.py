@@ -52,7 +52,10 @@ def input_key(row: Row) -> Key:
 
 def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]) -> tuple[Row, ...]:
     """Generate rows with independent cells, so that impossible combinations may occur."""
-    columns = [(name, _cell_sampler(column)) for name, column in _columns(dataset)]
+    columns = [
+        (name, _cell_sampler([cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]))
+        for place, name in enumerate(dataset.inputs)
+    ]
     first = dataset.next_id
     drawn = (
         Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
@@ -69,13 +72,6 @@ def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
         if key not in seen:
             seen.add(key)
             yield row
-
-
-def _columns(dataset: Dataset) -> Iterator[tuple[str, list[str]]]:
-    """Yield (name, present cells of the training rows) of each input."""
-    for place, name in enumerate(dataset.inputs):
-        cells = [row.inputs[place][1] for row in dataset.train]
-        yield name, [cell for cell in cells if cell is not None]
 
 
 def _cell_sampler(seen: Sequence[str]) -> _Draw:

@@ -39,6 +39,7 @@ _STANDS_FOR = {
 _WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
 _BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
+"""Plain numbers that could be integers with points between thousands."""
 
 
 def _body(marks: Marks) -> re.Pattern[str]:
@@ -65,13 +66,17 @@ def read_notation(
     """
     present = list(dict.fromkeys(cell for cell in cells if cell is not None))
     unchanged = tuple(cells), None
-    if not present or (all(map(is_number, present)) and not ((decimal or likely) == "," and _are_grouped(present))):
+    wanted = decimal or likely
+    are_grouped = wanted == "," and any("." in cell for cell in present) and all(map(_POINTS.fullmatch, present))
+    if all(map(is_number, present)) and not are_grouped:
         return unchanged
     column = _parts(present)
     readings = _readings(column) if column else []
     if not column or not readings:
         return unchanged
-    marks, plain, is_doubtful = _chosen(readings, decimal, likely)
+    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
+    is_usual = likely == "." and marks == (".", "")
+    is_doubtful = len(readings) > 1 and decimal is None and not is_usual
     is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, present)))
     if plain == present or not all(math.isfinite(float(number)) for number in plain):
         return unchanged
@@ -107,14 +112,12 @@ def is_written_number(text: str) -> bool:
 def two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
-    ways = (_unit, lambda number: re.sub(r"\d+", "0", number))
+    ways = (
+        lambda number: part.unit if (part := _part(number)) else "",
+        lambda number: re.sub(r"\d+", "0", number),
+    )
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
     return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
-
-
-def _unit(number: str) -> str:
-    part = _part(number)
-    return part.unit if part else ""
 
 
 def certain_decimal(cells: Iterable[str | None]) -> str | None:
@@ -189,24 +192,9 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     return readings
 
 
-def _chosen(
-    readings: Sequence[tuple[Marks, list[str]]], decimal: str | None, likely: str
-) -> tuple[Marks, list[str], bool]:
-    """Choose a reading: its marks, its numbers, and whether the choice is doubtful."""
-    wanted = decimal or likely
-    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
-    is_usual = likely == "." and marks == (".", "")
-    return marks, plain, len(readings) > 1 and decimal is None and not is_usual
-
-
 def _is_phone(part: _Part, marks: Marks) -> bool:
     """True for a number such as `+49 170 123`."""
     return part.plus and marks[1] == " " and not _STANDS_FOR[" "].isdisjoint(part.body)
-
-
-def _are_grouped(present: Sequence[str]) -> bool:
-    """True if plain numbers could be integers with points between thousands."""
-    return all(map(_POINTS.fullmatch, present)) and any("." in cell for cell in present)
 
 
 def _plain(part: _Part, marks: Marks) -> str:
