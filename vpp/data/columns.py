@@ -86,8 +86,6 @@ class _Draft:
     notation: Notation | None = None
     present: list[str] = field(default_factory=list)
     """Distinct values as read."""
-    is_plain: bool = False
-    """True if every value is a plain number as written."""
     kind: Kind = "text"
     form: DateForm | None = None
 
@@ -104,10 +102,10 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         """Read the cells; numbers in the column's notation become plain decimal numbers."""
         self.cells, self.notation, self.present = self.written, None, self.given
-        self.is_plain = bool(self.given) and all(map(is_number, self.given))
-        if self.is_plain and (decimal or likely) == ".":
+        if (decimal or likely) == "." and all(map(is_number, self.given)):
             return
-        if self.chosen == "number" or (self.chosen is None and not self._is_code()):
+        is_code = is_code_name(self.name) or are_codes(self.given)
+        if self.chosen == "number" or (self.chosen is None and not is_code):
             read, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
             if self.notation:
                 by_text = dict(zip(self.given, read, strict=True))
@@ -118,25 +116,20 @@ class _Draft:
     def is_doubtful(self) -> bool:
         return self.notation is not None and self.notation.is_doubtful
 
-    def _detected_kind(self) -> Kind:
-        if self.notation or self.form:
-            return "number" if self.notation else "date"
-        if self.is_plain and len(self.given) > 2 and not self._is_code():
-            return "number"
-        return find_kind(self.cells, name=self.name)
-
-    def _is_code(self) -> bool:
-        return is_code_name(self.name) or are_codes(self.given)
-
     def column(self) -> Column:
         if self.chosen is not None:
             self._check(self.chosen)
         self.form = None if self.chosen or self.notation else find_form(self.present)
-        self.kind = self.chosen or self._detected_kind()
+        n_missing = self.cells.count(None)
+        if self.notation or self.form:
+            found: Kind = "number" if self.notation else "date"
+        else:
+            found = find_kind(self.present, n=len(self.cells) - n_missing, name=self.name)
+        self.kind = self.chosen or found
         return Column(
             name=self.name,
             kind=self.kind,
-            n_missing=self.cells.count(None),
+            n_missing=n_missing,
             n_distinct=len(self.present),
             notation=self.notation,
             is_chosen=self.chosen is not None,

@@ -198,23 +198,20 @@ def sequence_items(text: str) -> tuple[float, ...] | None:
     return values if all(map(math.isfinite, values)) else None
 
 
-def find_kind(cells: Iterable[str | None], *, name: str = "") -> Kind:
-    """Return the kind of a column's present cells; an empty column is text.
+def find_kind(distinct: Sequence[str], *, n: int, name: str = "") -> Kind:
+    """Return the kind of a column's distinct cells, unless they are dates; an empty column is text.
 
-    A column of 0 and 1 is a category. Codes of digits (`00123`, phone numbers, codes by the column's name) are
-    categories or text.
+    n: present cells. A column of 0 and 1 is a category. Codes of digits (`00123`, phone numbers, codes by the column's
+    name) are categories or text.
     """
-    present = [cell for cell in cells if cell is not None]
-    if not present:
+    if not distinct:
         return "text"
-    distinct = list(dict.fromkeys(present))
-    if find_form(distinct) is not None:
-        return "date"
     if all(map(is_number, distinct)) and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
     if are_sequences(distinct) and not is_code_name(name):
         return "sequence"
-    return "category" if _repeats(len(distinct), len(present)) else "text"
+    repeats = 2 * len(distinct) <= n or len(distinct) <= min(FEW_VALUES, n - 1)
+    return "category" if repeats else "text"
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
@@ -250,16 +247,9 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     if kind == "number":
         integers = all(map(is_integer, present))
         return integers and (_consecutive(present) or _ID_NAME.fullmatch(name) is not None)
-    return kind == "date" or _are_code_words(present)
-
-
-def _are_code_words(present: Sequence[str]) -> bool:
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
-    return n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-
-
-def _repeats(n_distinct: int, n: int) -> bool:
-    return 2 * n_distinct <= n or n_distinct <= min(FEW_VALUES, n - 1)
+    are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
+    return kind == "date" or are_codes
 
 
 def _consecutive(integers: Iterable[str]) -> bool:

@@ -1,6 +1,5 @@
 """Rows from a person: rows to label next, labelled rows added to a dataset, rows typed into a form."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,7 +10,7 @@ import numpy as np
 
 from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value
-from vpp.data.kinds import clean_cell, is_number
+from vpp.data.kinds import is_number
 from vpp.data.numbers import read_number, write_number
 from vpp.data.roles import require_columns
 from vpp.data.table import Table, read_like
@@ -105,8 +104,8 @@ def _decimals(cell: str) -> int:
 class Answered:
     """Inputs and the true target of a row that the user labelled."""
 
-    inputs: Mapping[str, str | float | None]
-    """Cell of each input column; None or a word such as NA is a missing cell."""
+    inputs: Mapping[str, str | None]
+    """Cell of each input column; None if missing."""
     target: Value
 
 
@@ -129,8 +128,8 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     """Append the rows to the training rows, under new ids; the test rows stay unchanged.
 
     note: source of the rows, put before their ids in the provenance. Rows without a target that are now answered are
-    removed from the unlabelled ones. Raises DataError for an unknown column or label, a cell or target that should be
-    a number, and a row that is labelled already.
+    removed from the unlabelled ones. Raises DataError for an unknown label, a cell or target that should be a number,
+    and a row that is labelled already.
     """
     if not answered:
         raise DataError("no row has been answered: give the true target of at least one row")
@@ -159,35 +158,22 @@ def n_answered(dataset: Dataset) -> int:
 
 def _row(dataset: Dataset, given: Answered, place: int) -> Row:
     where = f"answered row {place + 1}"
-    for name in given.inputs:
-        if name not in dataset.inputs:
-            raise DataError(f"{where}: {name!r} is not an input of the run: leave it out")
-    kinds = {column.name: column.kind for column in dataset.columns}
-    cells = tuple((name, _cell(given.inputs, name, kinds.get(name), where)) for name in dataset.inputs)
-    return Row(id=dataset.next_id + place, inputs=cells, target=_target(dataset, given.target, where))
-
-
-def _cell(inputs: Mapping[str, str | float | None], name: str, kind: Kind | None, where: str) -> str | None:
-    if name not in inputs:
-        raise DataError(f"{where} has no {name!r}: give every input, None if it is missing")
-    value = inputs[name]
-    text = None if value is None else clean_cell(str(value))
-    if text is not None and kind == "number" and not is_number(text):
-        raise DataError(f"{where}: {text!r} is not a number: give {name!r} as a decimal number")
-    return text
-
-
-def _target(dataset: Dataset, target: Value, where: str) -> Value:
-    text = str(target).strip()
+    known = {column.name: column for column in dataset.columns}
+    for name, cell in given.inputs.items():
+        if cell is not None and known[name].kind == "number" and not is_number(cell):
+            raise DataError(f"{where}: {cell!r} is not a number: give {name!r} as a decimal number")
+    inputs = tuple((name, given.inputs[name]) for name in dataset.inputs)
+    text = str(given.target).strip()
+    target: Value | None = text
     if dataset.task == "classification":
         if text not in dataset.classes:
             raise DataError(f"{where}: {text!r} is not a label: give one of {', '.join(dataset.classes)}")
-        return text
-    known = {column.name: column.notation for column in dataset.columns}
-    number = text if is_number(text) else read_number(text, known.get(dataset.target))
-    if number is None or not math.isfinite(float(number)):
-        raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
-    return float(number)
+    else:
+        number = text if is_number(text) else read_number(text, known[dataset.target].notation)
+        if number is None or not is_number(number):
+            raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
+        target = float(number)
+    return Row(id=dataset.next_id + place, inputs=inputs, target=target)
 
 
 def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
