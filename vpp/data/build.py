@@ -203,12 +203,10 @@ def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:
     known = set(_word_for_word(files[0]))
     again = sum(row in known for row in _word_for_word(files[1]))
     if again:
-        row = "row" if again == 1 else "rows"
-        was = "is" if again == 1 else "are"
-        total = len(files[1].targets)
+        rows = f"{counted(again, 'row')} of the {len(files[1].targets):,} of {files[1].table.file}"
         yield (
-            f"{again:,} {row} of the {total:,} of {files[1].table.file} {was} identical to a row of "
-            f"{files[0].table.file}: rows used for training and testing make the test too optimistic"
+            f"{rows} {'is' if again == 1 else 'are'} identical to a row of {files[0].table.file}: rows used for "
+            "training and testing make the test too optimistic"
         )
 
 

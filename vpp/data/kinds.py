@@ -208,7 +208,8 @@ def find_kind(distinct: Sequence[str], *, n: int, name: str = "") -> Kind:
         return "text"
     if all(map(is_number, distinct)) and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
-    if are_sequences(distinct) and not is_code_name(name):
+    are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
+    if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
         return "sequence"
     repeats = 2 * len(distinct) <= n or len(distinct) <= min(FEW_VALUES, n - 1)
     return "category" if repeats else "text"
@@ -226,12 +227,6 @@ def are_codes(present: Sequence[str], *, name: str = "") -> bool:
 def is_code_name(name: str) -> bool:
     """True for a column name of codes or phone numbers."""
     return _CODE_NAME.fullmatch(name) is not None
-
-
-def are_sequences(present: Sequence[str]) -> bool:
-    """True if all cells are sequences, and they are not all decimal commas or all phone numbers."""
-    others = (_DECIMAL_COMMA, _PHONE)
-    return all(map(is_sequence, present)) and not any(all(map(other.fullmatch, present)) for other in others)
 
 
 def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:

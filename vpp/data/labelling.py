@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from vpp.data.columns import read_cell
-from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value
+from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value, decimals
 from vpp.data.kinds import is_number
 from vpp.data.numbers import read_number, write_number
 from vpp.data.roles import require_columns
@@ -51,10 +51,7 @@ def input_key(row: Row) -> Key:
 
 def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]) -> tuple[Row, ...]:
     """Generate rows with independent cells, so that impossible combinations may occur."""
-    columns = [
-        (name, _cell_sampler([cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]))
-        for place, name in enumerate(dataset.inputs)
-    ]
+    columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
     first = dataset.next_id
     drawn = (
         Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
@@ -80,10 +77,10 @@ def _cell_sampler(seen: Sequence[str]) -> _Draw:
     if not all(map(_is_plain, seen)):
         distinct = list(dict.fromkeys(seen))
         return lambda rng: distinct[int(rng.integers(len(distinct)))]
-    decimals = max(map(_decimals, seen))
-    low, high = min(map(Decimal, seen)), max(map(Decimal, seen))
-    steps = int((high - low).scaleb(decimals))
-    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-decimals):.{decimals}f}"
+    numbers = list(map(Decimal, seen))
+    places, low, high = max(map(decimals, numbers)), min(numbers), max(numbers)
+    steps = int((high - low).scaleb(places))
+    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-places):.{places}f}"
 
 
 def _is_plain(cell: str) -> bool:
@@ -91,13 +88,7 @@ def _is_plain(cell: str) -> bool:
     if not is_number(cell):
         return False
     number = Decimal(cell)
-    return _decimals(cell) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
-
-
-def _decimals(cell: str) -> int:
-    """Digits after the point."""
-    exponent = Decimal(cell).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return decimals(number) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,12 +220,15 @@ class Field:
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     """Return a field for each input column, in order."""
     known = {column.name: column for column in dataset.columns}
-    seen = zip(*(row.inputs for row in dataset.train), strict=True)
-    return tuple(_field(known[cells[0][0]], [cell for _, cell in cells]) for cells in seen)
+    return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
 
 
-def _field(column: Column, cells: Sequence[str | None]) -> Field:
-    present = [cell for cell in cells if cell is not None]
+def _present(dataset: Dataset, place: int) -> list[str]:
+    """Cells of an input in the training rows, but the missing ones."""
+    return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
+
+
+def _field(column: Column, present: Sequence[str]) -> Field:
     numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
     return Field(
         name=column.name,
@@ -254,7 +248,10 @@ def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
     Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
     if every cell is missing.
     """
-    read = [None if cell is None else _typed(field, cell) for field, cell in zip(fields, cells, strict=True)]
+    read = [
+        read_cell(cell or "", kind=field.kind, notation=field.notation, kept_words=field.kept_words)
+        for field, cell in zip(fields, cells, strict=True)
+    ]
     for field, cell in zip(fields, read, strict=True):
         if field.kind == "number" and cell is not None and not is_number(cell):
             example = f", such as {field.written(field.example)}" if field.example else ""
@@ -262,7 +259,3 @@ def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
     if all(cell is None for cell in read):
         raise DataError("every field is empty: fill in at least one")
     return Row(id=0, inputs=tuple((f.name, cell) for f, cell in zip(fields, read, strict=True)), target=None)
-
-
-def _typed(field: Field, cell: str) -> str | None:
-    return read_cell(cell, kind=field.kind, notation=field.notation, kept_words=field.kept_words)

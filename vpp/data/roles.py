@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.dataset import Row, Task
+from vpp.data.dataset import Column, Row, Task
 from vpp.data.kinds import is_number
 from vpp.data.numbers import is_written_number, two_ways
 from vpp.data.table import Table
@@ -30,9 +30,9 @@ def target_guess(table: Table) -> str | None:
     """
     if len(table.columns) < 2:
         return None
-    by_lower = {name.lower(): name for name in table.names}
-    named = [by_lower[name] for name in TARGET_NAMES if name in by_lower and _varies(table, by_lower[name])]
-    suitable = (name for name in reversed(table.names) if not why_no_target(table, name))
+    by_lower = {column.name.lower(): column.name for column in table.columns if column.n_distinct > 1}
+    named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
+    suitable = (column.name for column in reversed(table.columns) if _is_suitable(table, column))
     return next(chain(named, suitable), table.names[-1])
 
 
@@ -43,20 +43,11 @@ def guess_note(table: Table) -> str:
     return f"the target {guess!r} is a guess: {why}"
 
 
-def why_no_target(table: Table, name: str) -> str:
-    """Reason, as a clause, why the column is unsuitable as the target; empty if it is suitable."""
-    column = table.column(name)
-    if not _varies(table, name):
-        return "it has one value only" if column.n_distinct else "it is empty"
-    if column.kind in ("date", "text", "sequence"):
-        return {"date": "it holds dates", "text": "it is free text", "sequence": "it holds sequences"}[column.kind]
-    if table.id_like(name):
-        return "it only names the rows"
-    return "it has too many labels" if column.kind == "category" and column.n_distinct > MAX_CLASSES else ""
-
-
-def _varies(table: Table, name: str) -> bool:
-    return table.column(name).n_distinct > 1
+def _is_suitable(table: Table, column: Column) -> bool:
+    """True if the column could be the target: it varies, holds numbers or labels, and does more than name its rows."""
+    if column.n_distinct < 2 or column.kind in ("date", "text", "sequence") or table.id_like(column.name):
+        return False
+    return column.kind == "number" or column.n_distinct <= MAX_CLASSES
 
 
 def find_task(cells: Iterable[str | None]) -> Task:
