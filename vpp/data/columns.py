@@ -19,9 +19,11 @@ from vpp.data.kinds import (
     is_sequence,
     labels_among,
 )
-from vpp.data.numbers import Cells, certain_decimal, is_written_number, read_notation, read_number, two_ways
+from vpp.data.numbers import certain_decimal, is_written_number, read_notation, read_number, two_ways
 from vpp.errors import DataError
 
+Cells = tuple[str | None, ...]
+"""None is a missing cell."""
 MOSTLY = 0.8
 """Least share of numbers (or dates) in a column for a note on its other cells."""
 FEWEST_NUMBERS = 3
@@ -110,7 +112,7 @@ class _Draft:
             if self.notation:
                 by_text = dict(zip(self.given, read, strict=True))
                 self.cells = tuple(None if cell is None else by_text[cell] for cell in self.written)
-                self.present = [cell for cell in dict.fromkeys(read) if cell is not None]
+                self.present = list(dict.fromkeys(read))
 
     @property
     def is_doubtful(self) -> bool:

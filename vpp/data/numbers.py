@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import Notation
 from vpp.data.kinds import is_number
 
-Cells = tuple[str | None, ...]
 Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
@@ -57,34 +56,30 @@ _BODIES = {
 
 
 def read_notation(
-    cells: Sequence[str | None], *, decimal: str | None = None, likely: str = "."
-) -> tuple[Cells, Notation | None]:
-    """Return the cells of a column as plain decimal numbers with every digit, and their notation.
+    texts: Sequence[str], *, decimal: str | None = None, likely: str = "."
+) -> tuple[Sequence[str], Notation | None]:
+    """Return the texts of a column as plain decimal numbers with every digit, and their notation.
 
-    Return the cells unchanged and None if they are plain already, or if no one notation fits all of them.
+    Return the texts unchanged and None if they are plain already, or if no one notation fits all of them.
     decimal: the decimal mark chosen by the user. likely: the decimal mark preferred if either fits.
     """
-    present = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    unchanged = tuple(cells), None
     wanted = decimal or likely
-    are_grouped = wanted == "," and any("." in cell for cell in present) and all(map(_POINTS.fullmatch, present))
-    if all(map(is_number, present)) and not are_grouped:
-        return unchanged
-    column = _parts(present)
-    readings = _readings(column) if column else []
-    if not column or not readings:
-        return unchanged
+    are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
+    if all(map(is_number, texts)) and not are_grouped:
+        return texts, None
+    column = _parts(texts)
+    readings = _readings(column)
+    if not readings:
+        return texts, None
     marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
     is_usual = likely == "." and marks == (".", "")
     is_doubtful = len(readings) > 1 and decimal is None and not is_usual
-    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, present)))
-    if plain == present or not all(math.isfinite(float(number)) for number in plain):
-        return unchanged
-    written = dict(zip(present, plain, strict=True))
-    notation = Notation(
+    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))
+    if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
+        return texts, None
+    return plain, Notation(
         decimal=marks[0], grouping=marks[1], unit=column[0].unit, before=column[0].before, is_doubtful=is_doubtful
     )
-    return tuple(None if cell is None else written[cell] for cell in cells), notation
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
@@ -112,20 +107,21 @@ def is_written_number(text: str) -> bool:
 def two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
-    ways = (
-        lambda number: part.unit if (part := _part(number)) else "",
-        lambda number: re.sub(r"\d+", "0", number),
-    )
+    ways = (_unit, lambda number: re.sub(r"\d+", "0", number))
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
     return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
 
 
-def certain_decimal(cells: Iterable[str | None]) -> str | None:
-    """Return the decimal mark of a column of numbers if only one is possible and the cells show it, else None."""
-    present = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    column = _parts(present) if present else None
-    readings = _readings(column) if column else []
-    if not column or len(readings) != 1:
+def _unit(number: str) -> str:
+    part = _part(number)
+    return part.unit if part else ""
+
+
+def certain_decimal(texts: Sequence[str]) -> str | None:
+    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
+    column = _parts(texts)
+    readings = _readings(column)
+    if len(readings) != 1:
         return None
     (decimal, grouping), _ = readings[0]
     marks = [decimal, *([grouping] if grouping in (",", ".") else [])]
@@ -167,20 +163,22 @@ def _part(cell: str) -> _Part | None:
     )
 
 
-def _parts(present: Sequence[str]) -> list[_Part] | None:
-    """Parse the cells; None unless all parse with the same unit in the same place, and not all are in parentheses."""
+def _parts(texts: Sequence[str]) -> list[_Part]:
+    """Parse the texts; empty unless all parse with the same unit in the same place, and not all are in parentheses."""
     column: list[_Part] = []
-    for cell in present:
-        part = _part(cell)
+    for text in texts:
+        part = _part(text)
         if part is None or (column and (part.unit, part.before) != (column[0].unit, column[0].before)):
-            return None
+            return []
         column.append(part)
-    return None if all(part.in_parentheses for part in column) else column
+    return [] if all(part.in_parentheses for part in column) else column
 
 
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
     readings: list[tuple[Marks, list[str]]] = []
+    if not column:
+        return readings
     used = set().union(*(part.body for part in column)) - set("0123456789")
     for marks, pattern in _BODIES.items():
         if not _STANDS_FOR[marks[1]] & used and marks[1]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from vpp.data.binary import Format, check_text, find_format, read_parquet, read_sheet
-from vpp.data.columns import no_number_note, read_columns, read_known
+from vpp.data.columns import Cells, no_number_note, read_columns, read_known
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs
 from vpp.data.dialect import NO_DELIMITER, find_delimiter, named_delimiter, skip_lines, table_start, why_no_header
 from vpp.data.grid import Grid, build_grid, shown_name
@@ -147,7 +147,6 @@ def _called(delimiter: str) -> str:
     return DELIMITER_NAMES.get(delimiter, repr(delimiter))
 
 
-Cells = tuple[str | None, ...]
 MOST_LISTED = 20
 """Most columns that a message lists."""
 

@@ -87,11 +87,11 @@ def encoding_name(encoding: str) -> str:
 def _in_chosen(content: bytes, name: str, encoding: str) -> Decoded:
     try:
         text = content.decode(encoding)
-    except (UnicodeError, ValueError) as error:
+        if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
+            raise ValueError
+    except ValueError as error:
         where = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(f"{name} is not text in {encoding_name(encoding)}{where}: choose another encoding") from None
-    if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
-        raise DataError(f"{name} is not text in {encoding_name(encoding)}: choose another encoding")
     return Decoded(text=text, encoding=encoding)
 
 
