@@ -167,8 +167,8 @@ SIZE, COLOUR = input_fields(SIZES)
 
 def test_a_field_has_the_range_of_the_training_rows():
     assert SIZES.test[0].inputs == (("x", "99"), ("z", "green"))
-    assert Field(name="x", kind="number", example="9", low="-2.5", high="10") == SIZE
-    assert (COLOUR.kind, COLOUR.values) == ("category", ("blue", "red"))
+    assert Field(column=SIZES.columns[0], example="9", low="-2.5", high="10") == SIZE
+    assert Field(column=SIZES.columns[1], example="blue", values=("blue", "red")) == COLOUR
     outside = {"-2.5": False, "10.0": False, "10.01": True, "-3": True, "ten": True, None: False}
     assert {cell: SIZE.is_outside(cell) for cell in outside} == outside
     assert [COLOUR.is_outside(cell) for cell in ("red", "green", None)] == [False, True, False]

@@ -99,5 +99,5 @@ def test_others_read_it_as_csv(dataset):
 def test_columns_that_do_not_match_the_rows_are_refused(dataset):
     header = json.loads(json.dumps(spec(dataset)))
     header["columns"][0]["name"] = "another"
-    with pytest.raises(DataError, match=r"run\.json of 'some' has no column 'row': restore run.json from a copy"):
+    with pytest.raises(DataError, match=r"of 'some' do not both have the column 'row': restore both"):
         dataset_from_csv(rows_csv(dataset), header=header)

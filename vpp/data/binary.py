@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -80,30 +80,25 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large unpacked, or declares entities.
     """
-    _check_archive(content, name)
-    book = _open(content, name)
-    try:
-        names = tuple(worksheet.title for worksheet in book.worksheets)
-        if sheet is not None and sheet not in names:
-            raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
-        for each in (sheet,) if sheet is not None else names:
-            records = _records(book[each], name)
-            if len(records) > 1 or sheet is not None:
-                return Sheet(name=each, names=names, records=records)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, SyntaxError) as error:
-        raise _broken(name) from error
-    finally:
-        book.close()
-    raise DataError(f"{name} has no sheet with a header line and a row: give one")
-
-
-def _open(content: bytes, name: str) -> Any:
     from openpyxl import load_workbook
 
     try:
-        return load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    except Exception as error:  # openpyxl passes on any exception of its parsers
-        raise _broken(name) from error
+        _check_archive(content, name)
+        with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
+            names = tuple(worksheet.title for worksheet in book.worksheets)
+            if sheet is not None and sheet not in names:
+                raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
+            for each in (sheet,) if sheet is not None else names:
+                records = _records(book[each], name)
+                if len(records) > 1 or sheet is not None:
+                    return Sheet(name=each, names=names, records=records)
+    except DataError:
+        raise
+    except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
+        raise DataError(
+            f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV"
+        ) from error
+    raise DataError(f"{name} has no sheet with a header line and a row: give one")
 
 
 def _records(sheet: Any, name: str) -> list[Record]:
@@ -133,15 +128,11 @@ def _check_archive(content: bytes, name: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
         for part in archive.infolist():
-            try:
-                with archive.open(part) as stream:
-                    declares = part.filename.endswith(_XML) and _declares_type(stream)
-            except Exception as error:  # a damaged archive makes zipfile raise anything
-                raise _broken(name) from error
-            if declares:
-                raise DataError(
-                    f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
-                )
+            with archive.open(part) as stream:
+                if part.filename.endswith(_XML) and _declares_type(stream):
+                    raise DataError(
+                        f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
+                    )
 
 
 def _check_unpacked(unpacked: int, name: str) -> None:
@@ -160,10 +151,6 @@ def _declares_type(stream: IO[bytes]) -> bool:
         while not seen and (piece := stream.read(_PIECE)):
             parser.Parse(piece, False)
     return bool(seen) and seen[0]
-
-
-def _broken(name: str) -> DataError:
-    return DataError(f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV")
 
 
 def read_parquet(content: bytes, *, name: str) -> Grid:

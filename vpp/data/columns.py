@@ -162,21 +162,20 @@ class _Draft:
 _PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
 
 
-def read_cell(text: str, *, kind: Kind, notation: Notation | None, kept_words: Sequence[str] = ()) -> str | None:
-    """Read a cell as those of a column were read; None if missing. A cell that is not a number stays as written."""
+def read_cell(text: str, column: Column) -> str | None:
+    """Read a cell as those of the column were read; None if missing. A cell that is not a number stays as written."""
     stripped = text.strip()
-    if stripped in kept_words:
+    if stripped in column.kept_words:
         return stripped
     cell = clean_cell(stripped)
-    if cell is None or kind != "number":
+    if cell is None or column.kind != "number":
         return cell
-    return read_number(cell, notation) or cell
+    return read_number(cell, column.notation) or cell
 
 
 def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
     """Read other texts as those of the column were read. A cell that is not a number stays as written."""
-    kind, notation, words = column.kind, column.notation, column.kept_words
-    cells = {text: read_cell(text, kind=kind, notation=notation, kept_words=words) for text in dict.fromkeys(texts)}
+    cells = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
     read = tuple(cells[text] for text in texts)
     return replace(column, n_missing=read.count(None), n_distinct=len(set(read) - {None})), read
 

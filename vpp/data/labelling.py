@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from vpp.data.columns import read_cell
-from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value, decimals
+from vpp.data.dataset import Column, Dataset, Row, Value, decimals
 from vpp.data.kinds import is_number
 from vpp.data.numbers import read_number, write_number
 from vpp.data.roles import require_columns
@@ -181,8 +181,7 @@ def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
 class Field:
     """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
 
-    name: str
-    kind: Kind
+    column: Column
     example: str | None
     """First present cell of the training rows."""
     low: str | None = None
@@ -191,19 +190,16 @@ class Field:
     """Largest number; None for other kinds and empty columns."""
     values: tuple[str, ...] = ()
     """Sorted values of a category; empty for other kinds."""
-    notation: Notation | None = None
-    """Format of the file's numbers; None if plain."""
-    kept_words: tuple[str, ...] = ()
-    """Labels that mean a missing cell in other columns."""
 
     @property
     def unit(self) -> str:
         """Unit of the numbers; empty if none."""
-        return self.notation.unit if self.notation else ""
+        return self.column.notation.unit if self.column.notation else ""
 
     def written(self, cell: str) -> str:
         """Format a cell as a user types it: numbers with the file's decimal mark."""
-        return write_number(cell, self.notation) if self.kind == "number" and is_number(cell) else cell
+        is_decimal = self.column.kind == "number" and is_number(cell)
+        return write_number(cell, self.column.notation) if is_decimal else cell
 
     def is_outside(self, cell: str | None) -> bool:
         """True for an extrapolation: a number outside the training range, or an unseen category.
@@ -212,9 +208,9 @@ class Field:
         """
         if cell is None:
             return False
-        if self.kind == "number" and self.low is not None and self.high is not None:
+        if self.low is not None and self.high is not None:
             return not (is_number(cell) and float(self.low) <= float(cell) <= float(self.high))
-        return self.kind == "category" and cell not in self.values
+        return self.column.kind == "category" and cell not in self.values
 
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
@@ -223,23 +219,20 @@ def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
 
 
-def _present(dataset: Dataset, place: int) -> list[str]:
-    """Cells of an input in the training rows, but the missing ones."""
-    return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
-
-
 def _field(column: Column, present: Sequence[str]) -> Field:
     numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
     return Field(
-        name=column.name,
-        kind=column.kind,
-        notation=column.notation,
-        kept_words=column.kept_words,
+        column=column,
         example=present[0] if present else None,
         low=min(numbers, key=float, default=None),
         high=max(numbers, key=float, default=None),
         values=tuple(sorted(set(present))) if column.kind == "category" else (),
     )
+
+
+def _present(dataset: Dataset, place: int) -> list[str]:
+    """Cells of an input in the training rows, but the missing ones."""
+    return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
 
 
 def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
@@ -248,14 +241,11 @@ def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
     Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
     if every cell is missing.
     """
-    read = [
-        read_cell(cell or "", kind=field.kind, notation=field.notation, kept_words=field.kept_words)
-        for field, cell in zip(fields, cells, strict=True)
-    ]
-    for field, cell in zip(fields, read, strict=True):
-        if field.kind == "number" and cell is not None and not is_number(cell):
+    inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
+    for field, (name, cell) in zip(fields, inputs, strict=True):
+        if field.column.kind == "number" and cell is not None and not is_number(cell):
             example = f", such as {field.written(field.example)}" if field.example else ""
-            raise DataError(f"{field.name!r} takes a number{example}, not {cell[:40]!r}")
-    if all(cell is None for cell in read):
+            raise DataError(f"{name!r} takes a number{example}, not {cell[:40]!r}")
+    if all(cell is None for _, cell in inputs):
         raise DataError("every field is empty: fill in at least one")
-    return Row(id=0, inputs=tuple((f.name, cell) for f, cell in zip(fields, read, strict=True)), target=None)
+    return Row(id=0, inputs=inputs, target=None)

@@ -95,11 +95,12 @@ def _written(cell: str | None) -> str:
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
     """Yield (split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
-    if missing := {header["target"], *header["inputs"]} - set(names):
-        raise DataError(f"data.csv of {header['name']!r} has no column {min(missing)!r}: restore run.json from a copy")
     described = {column["name"] for column in header["columns"]}
-    if unknown := [name for name in names if name not in described]:
-        raise DataError(f"run.json of {header['name']!r} has no column {unknown[0]!r}: restore run.json from a copy")
+    if lacking := {header["target"], *header["inputs"]} - described.intersection(names):
+        raise DataError(
+            f"run.json and data.csv of {header['name']!r} do not both have the column {min(lacking)!r}: restore both "
+            "from a copy"
+        )
     for row_id, part, *values in lines:
         cells = dict(zip(names, values, strict=True))
         truth = cells[header["target"]]
