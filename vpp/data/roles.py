@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.dataset import Column, Row, Task
+from vpp.data.dataset import Column, Row, SplitRule, Task
 from vpp.data.kinds import is_number
 from vpp.data.numbers import is_written_number, two_ways
 from vpp.data.table import Table
@@ -159,25 +159,35 @@ class ColumnChoice:
 
 
 def choose_inputs(
-    table: Table, *, target: str, inputs: Sequence[str] | None, exclude: Collection[str]
+    table: Table,
+    split: SplitRule,
+    *,
+    target: str,
+    inputs: Sequence[str] | None = None,
+    exclude: Collection[str] = (),
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
-    inputs: None takes every column except constants and identifiers. Raises DataError for an unknown name, for the
-    target among the inputs, and if no input is left.
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
     """
     for name in (*(inputs or ()), *exclude):
         table.column(name)
-    if inputs is not None and target in inputs:
-        raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
-    wanted = table.names if inputs is None else inputs
-    names = tuple(name for name in table.names if name in wanted and name not in exclude and name != target)
-    chosen, notes = _informative(table, names) if inputs is None else (names, ())
+    if inputs is not None:
+        if target in inputs:
+            raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+        chosen = tuple(name for name in table.names if name in inputs and name not in exclude)
+        notes: tuple[str, ...] = ()
+    else:
+        unwanted = {*exclude, target, split.column}
+        chosen, notes = _informative(table, [name for name in table.names if name not in unwanted])
     if not chosen:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise DataError(
             f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
+    if inputs is None and split.column and split.column not in exclude:
+        notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
     return chosen, notes
 
 
