@@ -88,6 +88,8 @@ class _Draft:
     notation: Notation | None = None
     present: list[str] = field(default_factory=list)
     """Distinct values as read."""
+    are_numbers: bool = False
+    """True if every value is a plain number as written."""
     kind: Kind = "text"
     form: DateForm | None = None
 
@@ -104,7 +106,8 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         """Read the cells; numbers in the column's notation become plain decimal numbers."""
         self.cells, self.notation, self.present = self.written, None, self.given
-        if (decimal or likely) == "." and all(map(is_number, self.given)):
+        self.are_numbers = all(map(is_number, self.given))
+        if self.are_numbers and (decimal or likely) == ".":
             return
         is_code = is_code_name(self.name) or are_codes(self.given)
         if self.chosen == "number" or (self.chosen is None and not is_code):
@@ -126,7 +129,8 @@ class _Draft:
         if self.notation or self.form:
             found: Kind = "number" if self.notation else "date"
         else:
-            found = find_kind(self.present, n=len(self.cells) - n_missing, name=self.name)
+            n = len(self.cells) - n_missing
+            found = find_kind(self.present, n=n, are_numbers=self.are_numbers, name=self.name)
         self.kind = self.chosen or found
         return Column(
             name=self.name,
@@ -194,7 +198,7 @@ def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
     """Return the one decimal mark that the unambiguous columns show, if any column is doubtful; else None."""
     if not any(draft.is_doubtful for draft in drafts):
         return None
-    numbers = (draft for draft in drafts if draft.notation or all(map(is_number, draft.present)))
+    numbers = (draft for draft in drafts if draft.notation or draft.are_numbers)
     marks = {mark for draft in numbers if (mark := certain_decimal(draft.given))}
     return marks.pop() if len(marks) == 1 else None
 
@@ -254,7 +258,7 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
 
 
 def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
-    if all(map(is_number, draft.present)):
+    if draft.are_numbers:
         if draft.kind == "text" or are_codes(draft.present, name=draft.name):
             yield f"{name} holds codes of digits, not numbers"
         return

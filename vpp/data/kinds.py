@@ -198,15 +198,15 @@ def sequence_items(text: str) -> tuple[float, ...] | None:
     return values if all(map(math.isfinite, values)) else None
 
 
-def find_kind(distinct: Sequence[str], *, n: int, name: str = "") -> Kind:
+def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
     """Return the kind of a column's distinct cells, unless they are dates; an empty column is text.
 
-    n: present cells. A column of 0 and 1 is a category. Codes of digits (`00123`, phone numbers, codes by the column's
-    name) are categories or text.
+    n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
+    Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
     """
     if not distinct:
         return "text"
-    if all(map(is_number, distinct)) and not are_codes(distinct, name=name):
+    if are_numbers and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
     are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
     if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
