@@ -129,8 +129,8 @@ def test_cells_are_read_in_their_common_notation_or_stay_unchanged(cells, read):
     ],
 )
 def test_an_ambiguous_mark_is_decided_and_marked_as_doubtful(cells, options, read, is_doubtful):
-    found, notation = read_notation(cells, **options)
-    assert found[0] == read
+    numbers, notation = read_notation(cells, **options)
+    assert numbers[0] == read
     assert (notation.is_doubtful if notation else None) == is_doubtful
 
 

@@ -127,11 +127,11 @@ class _Draft:
         self.form = None if self.chosen or self.notation else find_form(self.present)
         n_missing = self.cells.count(None)
         if self.notation or self.form:
-            found: Kind = "number" if self.notation else "date"
+            detected: Kind = "number" if self.notation else "date"
         else:
             n = len(self.cells) - n_missing
-            found = find_kind(self.present, n=n, are_numbers=self.are_numbers, name=self.name)
-        self.kind = self.chosen or found
+            detected = find_kind(self.present, n=n, are_numbers=self.are_numbers, name=self.name)
+        self.kind = self.chosen or detected
         return Column(
             name=self.name,
             kind=self.kind,
