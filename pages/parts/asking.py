@@ -127,8 +127,8 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
 
 def cell_of(field: Field, key: str) -> str | None:
     """Draw one field. Its name comes from the file, so Markdown in it is escaped."""
-    label = markdown_text(f"{field.name}, in {field.unit}" if field.unit else field.name)
-    if field.kind == "category":
+    label = markdown_text(f"{field.column.name}, in {field.unit}" if field.unit else field.column.name)
+    if field.column.kind == "category":
         chosen: str | None = st.selectbox(
             label,
             field.values,
@@ -157,7 +157,7 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
         chosen = st.session_state[key]
         if chosen is not None:
             for place, (_, cell) in enumerate(by_id[chosen].inputs):
-                empty = None if fields[place].kind == "category" else ""
+                empty = None if fields[place].column.kind == "category" else ""
                 st.session_state[_key(run, f"cell.{place}")] = empty if cell is None else fields[place].written(cell)
 
     place, _ = st.columns([1, 3])

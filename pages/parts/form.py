@@ -11,10 +11,10 @@ from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model
 from pages.parts.front import FROM
 from pages.parts.prompts import choose_templates
-from vpp.data.build import build_dataset, choose_split_inputs
+from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
-from vpp.data.roles import ColumnChoice, guess_note, resolve_task, target_guess
+from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
 from vpp.errors import VppError
 from vpp.llm.structure import FREE_TEXT, structured_answers
@@ -177,7 +177,7 @@ def choose_columns(table: Table) -> Choice:
     )
     place = st.container()
     splitting = table_part.choose_split(table, target)
-    default, left_out = choose_split_inputs(table, splitting.rule, target=target)
+    default, left_out = choose_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
         [name for name in names if name != target],

@@ -1,15 +1,13 @@
 """Small files that claim to be large, and answers without end: refused or cut by size, in bounded memory."""
 
 import gzip
-import io
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.llm.stub import chat
-from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, parse_label, parse_rule
+from vpp.llm.answers import EXPLANATION_LIMIT, parse_label
 from vpp.llm.protocol import ID_LIMIT, REASONING_LIMIT, TEXT_LIMIT, read_completion
 
 ROOT = Path(__file__).parents[2]
@@ -38,20 +36,8 @@ for path in map(Path, sys.argv[1:]):
 """
 
 
-def workbook(sheet: bytes, *, unpacked: int) -> bytes:
-    """A workbook whose one sheet unpacks to so many bytes of the same."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as part:
-            for _ in range(unpacked // len(sheet)):
-                part.write(sheet)
-    return held.getvalue()
-
-
 BOMBS: dict[str, Callable[[], bytes]] = {
-    "workbook.xlsx": lambda: workbook(bytes(1_000_000), unpacked=501_000_000),
+    "workbook.xlsx": (ZOO / "workbook_bomb.xlsx").read_bytes,
     "gzip.csv": lambda: gzip.compress(bytes(50_000_000), 1),
     "one_cell.csv": lambda: b"a,b\n" + b'"' + b"x" * 5_000_000,
     "commas.csv": lambda: b"a,b\n" + b"," * 5_000_000,
@@ -79,11 +65,6 @@ def test_an_answer_is_cut_in_all_its_parts() -> None:
     assert len(read.text) == TEXT_LIMIT
     assert len(read.reasoning or "") == REASONING_LIMIT
     assert len(read.finish_reason or "") == ID_LIMIT
-
-
-def test_a_book_is_no_hypothesis_so_that_no_prompt_carries_it() -> None:
-    assert parse_rule("New rule:\n" + "Say yes. " * 25_000).value is None
-    assert parse_rule("New rule:\n" + "x" * RULE_LIMIT).value is not None
 
 
 def test_an_explanation_is_cut() -> None:

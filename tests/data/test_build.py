@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
 
-from vpp.data.build import build_dataset
+from vpp.data.build import build_dataset, split_hints
+from vpp.data.dataset import SplitRule
 from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -22,13 +22,6 @@ PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 @pytest.fixture(scope="module")
 def penguins() -> Table:
     return Table.read(PENGUINS.read_bytes(), name="penguins.csv")
-
-
-@pytest.fixture(scope="module")
-def iris() -> Table:
-    data = load_iris()
-    lines = [f"{a},{b},{c},{d},{data.target_names[k]}" for (a, b, c, d), k in zip(data.data, data.target, strict=True)]
-    return read("\n".join(["sepal length,sepal width,petal length,petal width,kind", *lines]), "iris.csv")
 
 
 def read(text: str, name: str = "some.csv") -> Table:
@@ -61,13 +54,9 @@ def test_the_split_of_a_seed_never_changes(penguins):
     """A run is repeated from its seed, so these ids hold for every version."""
     dataset = build_dataset(penguins, target="species")
     assert [row.id for row in dataset.train[:5]] == [24, 207, 286, 11, 224]
-    assert [row.id for row in build_dataset(penguins, target="species", test_table=penguins).test[:5]] == [
-        525,
-        596,
-        468,
-        467,
-        630,
-    ]
+    tested = build_dataset(penguins, target="species", test_table=penguins, split=SplitPlan(test_size=30)).test
+    assert [row.id for row in tested[:5]] == [525, 596, 468, 467, 630]
+    assert labels(tested) == {"Adelie": 13, "Chinstrap": 6, "Gentoo": 11}
 
 
 @settings(deadline=None)
@@ -91,26 +80,10 @@ def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train
     assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
 
 
-def test_uninformative_columns_are_left_out_with_a_note():
-    rows = "".join(f"{i},s-{i:03},2007,,{i % 3},{i % 2}\n" for i in range(20))
-    dataset = build_dataset(read("n,code,year,blank,x,y\n" + rows), target="y")
-    assert dataset.inputs == ("x",)
-    assert dataset.provenance.notes == (
-        "column 'n' was left out: it only names the rows",
-        "column 'code' was left out: it only names the rows",
-        "column 'year' was left out: it has one value only",
-        "column 'blank' was left out: it is empty",
-    )
-
-
-def test_a_constant_with_missing_cells_is_an_input():
+def test_a_constant_with_missing_cells_is_an_input_and_an_index_if_nothing_else_is():
     rows = "".join(f"{'yes' if i % 3 else ''},{i % 2}\n" for i in range(20))
     assert build_dataset(read("x,y\n" + rows), target="y").inputs == ("x",)
-
-
-def test_an_index_is_an_input_if_nothing_else_is():
-    rows = "".join(f"{i},{i * i}\n" for i in range(20))
-    dataset = build_dataset(read("x,y\n" + rows), target="y")
+    dataset = build_dataset(read("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(20))), target="y")
     assert (dataset.inputs, dataset.provenance.notes) == (("x",), ())
 
 
@@ -148,12 +121,6 @@ def test_a_test_file_gives_the_test_rows():
     assert p.notes[-1] == f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
 
 
-def test_a_test_file_is_sampled_down_to_the_test_size(iris):
-    dataset = build_dataset(iris, target="kind", test_table=iris, split=SplitPlan(test_size=30))
-    assert labels(dataset.test) == {"setosa": 10, "versicolor": 10, "virginica": 10}
-    assert labels(dataset.train) == {"setosa": 34, "versicolor": 33, "virginica": 33}
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -180,3 +147,40 @@ def test_one_labelled_row_is_too_few():
     with pytest.raises(DataError, match="one value only"):
         build_dataset(read("x,y\n1,2.5\n2,\n"), target="y")
     assert len(build_dataset(read("x,y\n1,2.5\n2,3.5\n"), target="y").train) == 1
+
+
+def hinted(name: str, cells: list[str]) -> Table:
+    rows = (f"{cell},{i * 37 % 101}.5,{'ab'[i % 2]}" for i, cell in enumerate(cells))
+    return read("\n".join([f"{name},x,y", *rows]))
+
+
+def test_a_column_named_after_a_group_whose_values_repeat_is_suggested():
+    notes = build_dataset(hinted("patient", [str(i % 40 * 7) for i in range(200)]), target="y").provenance.notes
+    groups = "column 'patient' has 40 values for 200 rows: if its rows belong together"
+    assert f"{groups}, split by group (--split group:patient)" in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("patient", [str(i) for i in range(60)]),
+        ("age", [str(i % 30) for i in range(60)]),
+        ("grade", [f"{'ABC'[i % 3]}1" for i in range(60)]),
+        ("lot", [f"L-{i % 40:02d}" for i in range(200)]),
+        ("town", [("Bern", "Basel", "Chur", "Genf")[i % 4] for i in range(60)]),
+    ],
+)
+def test_distinct_values_measurements_and_few_labels_are_no_groups(name, cells):
+    assert split_hints(hinted(name, cells), "y") == ()
+
+
+def test_dates_hint_at_time_until_a_split_is_chosen():
+    dated = hinted("day", [f"2024-01-{i % 28 + 1:02d}" for i in range(28)])
+    found = build_dataset(dated, target="y")
+    assert found.inputs == ("x",)
+    assert found.provenance.notes[:2] == (
+        "column 'day' was left out: it is different on every row",
+        "column 'day' holds dates: to predict later rows from earlier ones, split by time (--split time:day)",
+    )
+    chosen = build_dataset(dated, target="y", split=SplitPlan(rule=SplitRule(kind="time", column="day")))
+    assert not any("holds dates" in note for note in chosen.provenance.notes)

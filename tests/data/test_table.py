@@ -1,4 +1,4 @@
-"""Read the bytes of a CSV file: cells, detected dialects, refusals."""
+"""Read the bytes of a CSV file, and its columns again: with chosen kinds, and as those of an existing run."""
 
 import contextlib
 import csv
@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data import table
+from vpp.data.build import build_dataset
 from vpp.data.dataset import ReadAs
 from vpp.data.dialect import DELIMITERS
-from vpp.data.table import Table
+from vpp.data.labelling import input_fields, typed_row
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.table import Table, read_like, with_kinds
 from vpp.errors import DataError
 
 CELLS = st.text(
@@ -24,15 +27,6 @@ CELLS = st.text(
 
 def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
-
-
-def refusal(content: bytes) -> str:
-    with pytest.raises(DataError) as caught:
-        Table.read(content, name="some.csv")
-    message = str(caught.value)
-    assert message.startswith("some.csv")
-    assert "\n" not in message
-    return message
 
 
 @st.composite
@@ -57,9 +51,10 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     writer = csv.writer(out, delimiter=delimiter, quoting=quoting)
     writer.writerows([[f"column {i}" for i in range(len(rows[0]))], *rows])
     table = Table.read(out.getvalue().encode(encoding), name="some.csv")
-    assert (table.delimiter, table.encoding) == (delimiter, encoding)
+    assert (table.reading.delimiter, table.reading.encoding) == (delimiter, encoding)
+    assert table.sha256 == hashlib.sha256(out.getvalue().encode(encoding)).hexdigest()
     assert list(zip(*table.texts, strict=True)) == [
-        tuple(text.strip() for text in row) for row in rows if any(text.strip() for text in row)
+        tuple(text.strip() for text in row) for row in rows if has_text([row])
     ]
 
 
@@ -81,16 +76,6 @@ def test_any_cells_survive_any_chosen_dialect(rows, delimiter, encoding):
     assert list(zip(*table.texts, strict=True)) == [tuple(text.strip() for text in row[:n_columns]) for row in kept]
 
 
-def test_the_file_is_identified_by_its_bytes():
-    table = Table.read(b"x,y\n1,2\n", name="some.csv")
-    assert (table.file, table.sha256) == ("some.csv", hashlib.sha256(b"x,y\n1,2\n").hexdigest())
-
-
-def test_a_quote_may_follow_a_blank():
-    table = read('a, "b; c"\n1, "2, 3"\n')
-    assert (table.names, table.cells("b; c")) == (("a", "b; c"), ("2, 3",))
-
-
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["", "x", "x_2", "x_3", "column_1", "column_2"]), min_size=1, max_size=8))
 def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
@@ -100,32 +85,16 @@ def test_names_are_unique_and_the_first_of_each_given_one_stays(headers):
     assert len(table.notes) == len(headers) - len({name for name in headers if name})
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "is empty"),
-        (b" \n\n", "is empty"),
-        ("\ufeff".encode(), "is empty"),
-        (b"a,b\n", "one line only"),
-        (b"nothing to see", "one line only"),
-        (b"a,b\n1,2,3\n", "line 2 has 3 cells where 2 are expected"),
-        (b'a,b\n1,"2\n3,4\n', "line 2 opens a quote that is never closed"),
-        (b"a,b\n1,\x002\n", "is not text in"),
-        (bytes(range(256)), "is not text in"),
-        (b"a,b\n\xff\x01,2\n", "is not text in"),
-        (b"a,b\n\xff\x81,2\n", "is not text in"),
-        (b"\xff\xfea", "is not text in"),
-        (b"PK\x03\x04rest", "is a zip archive or a workbook that is cut short"),
-        (b"\x1f\x8brest", "is a gzip archive"),
-    ],
-)
-def test_other_files_are_refused_in_one_line(content, said):
-    assert said in refusal(content)
+@pytest.mark.parametrize("content", [b"a,b\n1,\x002\n", b"a,b\n\xff\x01,2\n", b"a,b\n\xff\x81,2\n", b"\xff\xfea"])
+def test_bytes_that_are_no_text_are_refused_in_one_line(content):
+    with pytest.raises(DataError, match=r"\Asome.csv is not text in [^\n]*\Z"):
+        Table.read(content, name="some.csv")
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch):
     monkeypatch.setattr(table, "MAX_BYTES", 5)
-    assert "keep a sample of its rows" in refusal(b"a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"some.csv is larger than 0 MB: keep a sample of its rows"):
+        read("a,b\n1,2\n")
 
 
 @settings(deadline=None)
@@ -151,3 +120,55 @@ def test_twenty_thousand_rows_are_read_in_under_two_seconds():
     table = Table.read(content, name="some.csv")
     assert time.process_time() - start < 2
     assert [column.kind for column in table.columns] == ["number", "number", "number", "sequence", "category", "text"]
+
+
+ROWS = [f"{i + 1}.000,5{i} €;0{i % 3}7;{('Mild', 'None', 'Severe')[i % 3]};{i % 2}" for i in range(9)]
+GERMAN = Table.read("\n".join(["preis;code;note;y", *ROWS]).encode(), name="haus.csv")
+
+
+def test_a_chosen_kind_reads_the_cells_as_written():
+    table = with_kinds(GERMAN, {"preis": "text", "code": "number"})
+    assert [column.kind for column in table.columns] == ["text", "number", "category", "category"]
+    assert [column.is_chosen for column in table.columns] == [True, True, False, False]
+    assert (table.cells("preis")[0], table.cells("code")[0]) == ("1.000,50 €", "007")
+    assert "column 'preis': '1.000,50 €' is read as 1000.50 €" not in table.notes
+    assert with_kinds(GERMAN, {}) is GERMAN
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ({"note": "number"}, "column 'note' cannot be read as numbers in one notation: row 0 holds 'Mild'"),
+        ({"note": "date"}, "column 'note' cannot be read as dates in one form: row 0 holds 'Mild'"),
+        ({"code": "sequence"}, "column 'code' cannot be read as sequences of integers: row 0 holds '007'"),
+        ({"price": "text"}, "haus.csv has no column 'price': did you mean 'preis'?"),
+    ],
+)
+def test_a_kind_that_does_not_fit_the_cells_is_refused(kinds, said):
+    with pytest.raises(DataError) as caught:
+        with_kinds(GERMAN, kinds)
+    assert said in str(caught.value)
+
+
+def test_new_rows_are_read_as_those_of_the_run():
+    few = Table.read(b'preis,note,code\n"1.234",None,1\n7.5,NA,2\nfree,Mild,3\n', name="new.csv")
+    assert few.cells("note") == (None, None, "Mild")
+    like = read_like(few, GERMAN.columns)
+    assert like.cells("preis") == ("1234", "7.5", "free")
+    assert like.cells("note") == ("None", None, "Mild")
+    assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
+
+
+def test_a_number_may_be_typed_as_the_file_writes_it():
+    dataset = build_dataset(GERMAN, target="y")
+    assert dataset_from_csv(rows_csv(dataset), header=spec(dataset)) == dataset
+    fields = input_fields(dataset)
+    assert [field.unit for field in fields] == ["€", "", ""]
+    assert typed_row(fields, ["1.234,5 €", "007", "None"]).inputs == (
+        ("preis", "1234.5"),
+        ("code", "007"),
+        ("note", "None"),
+    )
+    assert fields[0].written("1000.50") == "1000,50"
+    with pytest.raises(DataError, match=r"'preis' takes a number, such as \d000,5\d, not 'cheap'"):
+        typed_row(fields, ["cheap", "", ""])

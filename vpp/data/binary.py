@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -30,7 +30,8 @@ def plain_texts(values: Sequence[Any]) -> list[str]:
     A column of integral floats loses its `.0`, a column of dates its midnight.
     """
     whole = all(value.is_integer() or not math.isfinite(value) for value in values if isinstance(value, float))
-    days = not any(_has_time(value) for value in values if isinstance(value, date))
+    moments = [value for value in values if isinstance(value, datetime)]
+    days = all(moment.time() == _MIDNIGHT and moment.tzinfo is None for moment in moments)
     return [_text(value, whole=whole, days=days) for value in values]
 
 
@@ -58,10 +59,6 @@ def _number(value: float, *, whole: bool) -> str:
     return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
 
 
-def _has_time(value: date) -> bool:
-    return isinstance(value, datetime) and (value.time() != _MIDNIGHT or value.tzinfo is not None)
-
-
 _XML = (".xml", ".rels", ".vml")
 _PIECE = 1_024
 """Bytes of a part that are parsed at a time, up to its first element."""
@@ -83,41 +80,35 @@ def read_sheet(content: bytes, *, name: str, sheet: str | None = None) -> Sheet:
 
     Raises DataError for an unknown sheet, and for a workbook that is broken, too large unpacked, or declares entities.
     """
-    _check_unpacked(content, name)
-    _check_entities(content, name)
-    book = _open(content, name)
-    try:
-        names = tuple(worksheet.title for worksheet in book.worksheets)
-        if sheet is not None and sheet not in names:
-            raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
-        for each in (sheet,) if sheet is not None else names:
-            records = _records(book[each], name)
-            if len(records) > 1 or sheet is not None:
-                return Sheet(name=each, names=names, records=records)
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, SyntaxError) as error:
-        raise _broken(name) from error
-    finally:
-        book.close()
-    raise DataError(f"{name} has no sheet with a header line and a row: give one")
-
-
-def _open(content: bytes, name: str) -> Any:
     from openpyxl import load_workbook
 
     try:
-        return load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    except Exception as error:  # openpyxl passes on any exception of its parsers
-        raise _broken(name) from error
+        _check_archive(content, name)
+        with closing(load_workbook(io.BytesIO(content), read_only=True, data_only=True)) as book:
+            names = tuple(worksheet.title for worksheet in book.worksheets)
+            if sheet is not None and sheet not in names:
+                raise DataError(f"{name} has no sheet {sheet!r}: choose one of {', '.join(map(repr, names))}")
+            for each in (sheet,) if sheet is not None else names:
+                records = _records(book[each], name)
+                if len(records) > 1 or sheet is not None:
+                    return Sheet(name=each, names=names, records=records)
+    except DataError:
+        raise
+    except Exception as error:  # zipfile and openpyxl pass on any exception of their parsers
+        raise DataError(
+            f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV"
+        ) from error
+    raise DataError(f"{name} has no sheet with a header line and a row: give one")
 
 
 def _records(sheet: Any, name: str) -> list[Record]:
     with suppress(AttributeError):
         sheet.reset_dimensions()
     lines: list[tuple[int, tuple[Any, ...]]] = []
-    n_cells = n_lines = 0
+    n_cells = 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-        n_cells, n_lines = n_cells + len(values), number
-        if n_cells > MAX_CELLS or n_lines > MAX_CELLS:
+        n_cells += len(values)
+        if n_cells > MAX_CELLS or number > MAX_CELLS:
             raise DataError(f"{name}: a sheet has more than {MAX_CELLS:,} cells: keep a sample of its rows")
         if any(value is not None and value != "" for value in values):
             lines.append((number, values))
@@ -132,28 +123,23 @@ def _even(lines: Sequence[tuple[int, tuple[Any, ...]]]) -> Iterator[Record]:
         yield Record(number, cells)
 
 
-def _check_unpacked(content: bytes, name: str) -> None:
+def _check_archive(content: bytes, name: str) -> None:
+    """Raises DataError if the archive is too large unpacked, or declares entities, which can expand to any size."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        unpacked = sum(part.file_size for part in archive.infolist())
+        _check_unpacked(sum(part.file_size for part in archive.infolist()), name)
+        for part in archive.infolist():
+            with archive.open(part) as stream:
+                if part.filename.endswith(_XML) and _declares_type(stream):
+                    raise DataError(
+                        f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
+                    )
+
+
+def _check_unpacked(unpacked: int, name: str) -> None:
     if unpacked > MAX_UNPACKED:
         raise DataError(
             f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
         )
-
-
-def _check_entities(content: bytes, name: str) -> None:
-    """Raises DataError if a part declares a document type: its entities can expand to any size."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for part in archive.infolist():
-            try:
-                with archive.open(part) as stream:
-                    declares = part.filename.endswith(_XML) and _declares_type(stream)
-            except Exception as error:  # a damaged archive makes zipfile raise anything
-                raise _broken(name) from error
-            if declares:
-                raise DataError(
-                    f"{name} declares a document type in {part.filename}, which no workbook needs: not read"
-                )
 
 
 def _declares_type(stream: IO[bytes]) -> bool:
@@ -167,10 +153,6 @@ def _declares_type(stream: IO[bytes]) -> bool:
     return bool(seen) and seen[0]
 
 
-def _broken(name: str) -> DataError:
-    return DataError(f"{name} is an Excel workbook that cannot be read: open it and save the table as CSV")
-
-
 def read_parquet(content: bytes, *, name: str) -> Grid:
     """Read all rows and columns with pyarrow; columns of lists and of bytes that are not text are left out.
 
@@ -182,7 +164,7 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check_size(file, name)
-        single, lists = _scalar_columns(_columns(file))
+        single, lists = _scalar_columns([file.schema.column(i) for i in range(len(file.schema))])
         dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
         reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
         table = reader.read(columns=[column.path for column in single] if lists else None)
@@ -190,10 +172,6 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
         return _grid(table, name, lists)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
-
-
-def _columns(file: Any) -> list[Any]:
-    return [file.schema.column(i) for i in range(len(file.schema))]
 
 
 def _scalar_columns(columns: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
@@ -224,11 +202,7 @@ def _check_size(file: Any, name: str) -> None:
     rows = [group.num_rows for group in groups]
     if sum(rows) != meta.num_rows or min(rows, default=0) < 0:
         raise ValueError("the row counts of its parts do not add up")
-    unpacked = sum(group.total_byte_size for group in groups)
-    if unpacked > MAX_UNPACKED:
-        raise DataError(
-            f"{name} unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED / 1e6:.0f}: keep a sample of its rows"
-        )
+    _check_unpacked(sum(group.total_byte_size for group in groups), name)
 
 
 def _grid(table: Any, name: str, lists: tuple[str, ...]) -> Grid:
@@ -265,16 +239,11 @@ def _texts(column: Any) -> list[str]:
         texts = [text.strip() for text in plain_texts(unified.dictionary.to_pylist())]
         return ["" if place is None else texts[place] for place in unified.indices.to_pylist()]
     if pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
-        return _singles(column)
+        # the shortest text that reads back as the same float of this precision
+        return plain_texts([None if value is None else float(str(value)) for value in column.to_numpy()])
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False)
     return [text.strip() for text in plain_texts(column.to_pylist())]
-
-
-def _singles(column: Any) -> list[str]:
-    """Format floats below double precision by the shortest text that reads back as the same float."""
-    shortest = [None if value is None else float(str(value)) for value in column.to_numpy()]
-    return plain_texts(shortest)
 
 
 Format = Literal["csv", "excel", "parquet"]

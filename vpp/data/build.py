@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -50,7 +50,7 @@ def build_dataset(
     rule = split.rule
     _check_rule(rule, table, target=target, test_table=test_table)
     resolved = resolve_task(table, target, columns.task)
-    chosen, left_out = choose_split_inputs(table, rule, target=target, inputs=columns.inputs, exclude=columns.exclude)
+    chosen, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs, exclude=columns.exclude)
     examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=rule.column)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
     parted = part(files, split)
@@ -60,7 +60,7 @@ def build_dataset(
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
     covered = coverage_notes(parted, classes, n_left=n_left)
-    own_notes = (*parted.notes, *hints, *covered, *label_notes(classes), *draw_notes, *repeat_notes(files))
+    own_notes = (*parted.notes, *hints, *covered, *label_notes(classes), *draw_notes, *_test_file_notes(files))
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
@@ -97,21 +97,6 @@ def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
         )
 
 
-def choose_split_inputs(
-    table: Table,
-    split: SplitRule,
-    *,
-    target: str,
-    inputs: Sequence[str] | None = None,
-    exclude: Collection[str] = (),
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Call `choose_inputs`, and by default leave out the column of the split."""
-    if inputs is not None or not split.column or split.column in exclude:
-        return choose_inputs(table, target=target, inputs=inputs, exclude=exclude)
-    chosen, notes = choose_inputs(table, target=target, inputs=None, exclude=(*exclude, split.column))
-    return chosen, (*notes, f"column {split.column!r} was left out: {split.why_no_input}")
-
-
 def _test_examples(examples: Examples, table: Table) -> Examples:
     """Examples of the test file, read as those of the training file."""
     require_columns(table, (*examples.inputs, examples.target), of=examples.table.file)
@@ -139,8 +124,8 @@ def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, not
     return Provenance(
         file=table.file,
         sha256=table.sha256,
-        delimiter=table.delimiter,
-        encoding=table.encoding,
+        delimiter=table.reading.delimiter,
+        encoding=table.reading.encoding,
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_rows - n_labelled,
@@ -150,13 +135,8 @@ def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, not
         train_size=split.train_size,
         test_size=split.test_size,
         test_fraction=split.test_fraction,
-        notes=notes + tuple(note for file in files[1:] for note in _test_file_notes(file)),
+        notes=notes,
     )
-
-
-def _test_file_notes(file: Examples) -> tuple[str, ...]:
-    source = f"test rows come from {file.table.file} (SHA-256 {file.table.sha256}), with ids from {file.first_id}"
-    return (source, *file.table.notes)
 
 
 RARE_SHARE = 0.1
@@ -196,20 +176,21 @@ def _rare(trained: Counter[str]) -> str:
     return f"{few}: always predicting {quoted(common)} would be right on {round(100 * most / total)}\u00a0%"
 
 
-def repeat_notes(files: Sequence[Examples]) -> Iterator[str]:
-    """Note the rows of the test file that are in the training file too."""
+def _test_file_notes(files: Sequence[Examples]) -> Iterator[str]:
+    """Note the rows of the test file that are in the training file too, where it comes from, and how it was read."""
     if len(files) < 2:
         return
     known = set(_word_for_word(files[0]))
+    table = files[1].table
     again = sum(row in known for row in _word_for_word(files[1]))
     if again:
-        row = "row" if again == 1 else "rows"
-        was = "is" if again == 1 else "are"
-        total = len(files[1].targets)
+        rows = f"{counted(again, 'row')} of the {len(files[1].targets):,} of {table.file}"
         yield (
-            f"{again:,} {row} of the {total:,} of {files[1].table.file} {was} identical to a row of "
-            f"{files[0].table.file}: rows used for training and testing make the test too optimistic"
+            f"{rows} {'is' if again == 1 else 'are'} identical to a row of {files[0].table.file}: rows used for "
+            "training and testing make the test too optimistic"
         )
+    yield f"test rows come from {table.file} (SHA-256 {table.sha256}), with ids from {files[1].first_id}"
+    yield from table.notes
 
 
 def _word_for_word(file: Examples) -> Iterator[tuple[str | None, ...]]:

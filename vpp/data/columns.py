@@ -19,16 +19,11 @@ from vpp.data.kinds import (
     is_sequence,
     labels_among,
 )
-from vpp.data.numbers import (
-    Cells,
-    certain_decimal,
-    is_written_number,
-    read_notation,
-    read_number,
-    two_ways,
-)
+from vpp.data.numbers import certain_decimal, is_written_number, read_notation, read_number, two_ways
 from vpp.errors import DataError
 
+Cells = tuple[str | None, ...]
+"""None is a missing cell."""
 MOSTLY = 0.8
 """Least share of numbers (or dates) in a column for a note on its other cells."""
 FEWEST_NUMBERS = 3
@@ -68,8 +63,10 @@ def read_columns(
     likely = "," if delimiter == ";" else "."
     for draft in drafts:
         draft.read(decimal, likely)
-    if decimal is None:
-        _settle([draft for draft in drafts if draft.is_doubtful], _certain_decimal(drafts))
+    if decimal is None and (shown := _certain_decimal(drafts)):
+        for draft in drafts:
+            if draft.is_doubtful:
+                draft.read(shown, shown)
     columns = tuple(draft.column() for draft in drafts)
     return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=tuple(_notes(drafts)))
 
@@ -91,7 +88,7 @@ class _Draft:
     notation: Notation | None = None
     present: list[str] = field(default_factory=list)
     """Distinct values as read."""
-    is_plain: bool = False
+    are_numbers: bool = False
     """True if every value is a plain number as written."""
     kind: Kind = "text"
     form: DateForm | None = None
@@ -109,39 +106,36 @@ class _Draft:
     def read(self, decimal: str | None, likely: str) -> None:
         """Read the cells; numbers in the column's notation become plain decimal numbers."""
         self.cells, self.notation, self.present = self.written, None, self.given
-        self.is_plain = bool(self.given) and all(map(is_number, self.given))
-        if self.is_plain and (decimal or likely) == ".":
+        self.are_numbers = all(map(is_number, self.given))
+        if self.are_numbers and (decimal or likely) == ".":
             return
-        if self.chosen == "number" or (self.chosen is None and not self._is_code()):
+        is_code = is_code_name(self.name) or are_codes(self.given)
+        if self.chosen == "number" or (self.chosen is None and not is_code):
             read, self.notation = read_notation(self.given, decimal=decimal, likely=likely)
             if self.notation:
                 by_text = dict(zip(self.given, read, strict=True))
                 self.cells = tuple(None if cell is None else by_text[cell] for cell in self.written)
-                self.present = [cell for cell in dict.fromkeys(read) if cell is not None]
+                self.present = list(dict.fromkeys(read))
 
     @property
     def is_doubtful(self) -> bool:
         return self.notation is not None and self.notation.is_doubtful
 
-    def _detected_kind(self) -> Kind:
-        if self.notation or self.form:
-            return "number" if self.notation else "date"
-        if self.is_plain and len(self.given) > 2 and not self._is_code():
-            return "number"
-        return find_kind(self.cells, name=self.name)
-
-    def _is_code(self) -> bool:
-        return is_code_name(self.name) or are_codes(self.given)
-
     def column(self) -> Column:
         if self.chosen is not None:
             self._check(self.chosen)
         self.form = None if self.chosen or self.notation else find_form(self.present)
-        self.kind = self.chosen or self._detected_kind()
+        n_missing = self.cells.count(None)
+        if self.notation or self.form:
+            detected: Kind = "number" if self.notation else "date"
+        else:
+            n = len(self.cells) - n_missing
+            detected = find_kind(self.present, n=n, are_numbers=self.are_numbers, name=self.name)
+        self.kind = self.chosen or detected
         return Column(
             name=self.name,
             kind=self.kind,
-            n_missing=self.cells.count(None),
+            n_missing=n_missing,
             n_distinct=len(self.present),
             notation=self.notation,
             is_chosen=self.chosen is not None,
@@ -172,21 +166,20 @@ class _Draft:
 _PLURAL = {"number": "numbers in one notation", "date": "dates in one form", "sequence": "sequences of integers"}
 
 
-def read_cell(text: str, *, kind: Kind, notation: Notation | None, kept_words: Sequence[str] = ()) -> str | None:
-    """Read a cell as those of a column were read; None if missing. A cell that is not a number stays as written."""
+def read_cell(text: str, column: Column) -> str | None:
+    """Read a cell as those of the column were read; None if missing. A cell that is not a number stays as written."""
     stripped = text.strip()
-    if stripped in kept_words:
+    if stripped in column.kept_words:
         return stripped
     cell = clean_cell(stripped)
-    if cell is None or kind != "number":
+    if cell is None or column.kind != "number":
         return cell
-    return read_number(cell, notation) or cell
+    return read_number(cell, column.notation) or cell
 
 
 def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
     """Read other texts as those of the column were read. A cell that is not a number stays as written."""
-    kind, notation, words = column.kind, column.notation, column.kept_words
-    cells = {text: read_cell(text, kind=kind, notation=notation, kept_words=words) for text in dict.fromkeys(texts)}
+    cells = {text: read_cell(text, column) for text in dict.fromkeys(texts)}
     read = tuple(cells[text] for text in texts)
     return replace(column, n_missing=read.count(None), n_distinct=len(set(read) - {None})), read
 
@@ -205,15 +198,9 @@ def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
     """Return the one decimal mark that the unambiguous columns show, if any column is doubtful; else None."""
     if not any(draft.is_doubtful for draft in drafts):
         return None
-    numbers = (draft for draft in drafts if draft.notation or all(map(is_number, draft.present)))
+    numbers = (draft for draft in drafts if draft.notation or draft.are_numbers)
     marks = {mark for draft in numbers if (mark := certain_decimal(draft.given))}
     return marks.pop() if len(marks) == 1 else None
-
-
-def _settle(doubtful: Sequence[_Draft], decimal: str | None) -> None:
-    """Read the doubtful columns again with the decimal mark of the others."""
-    for draft in doubtful if decimal else ():
-        draft.read(decimal, decimal or ".")
 
 
 def _notes(drafts: Sequence[_Draft]) -> Iterator[str]:
@@ -230,19 +217,15 @@ def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
         if draft.notation is not None:
             alike.setdefault(draft.notation, []).append(draft)
     for notation, columns in alike.items():
-        written, cell = max(_rewritten(columns[0]), key=lambda pair: len(pair[0]))
+        pairs = zip(columns[0].written, columns[0].cells, strict=True)
+        rewritten = islice(((w, c) for w, c in pairs if w is not None and c is not None and w != c), LOOKED_AT)
+        written, cell = max(rewritten, key=lambda pair: len(pair[0]))
         named = _named([column.name for column in columns])
         if notation.unit and "".join(written.split()) in (f"{cell}{notation.unit}", f"{notation.unit}{cell}"):
             yield f"{named}: numbers in {notation.unit}"
         else:
             read = f"{cell} {notation.unit}".strip()
             yield f"{named}: {quoted(written)} is read as {read}{_doubt(notation)}"
-
-
-def _rewritten(draft: _Draft) -> list[tuple[str, str]]:
-    """Some cells that reading changed: (as written, as read)."""
-    pairs = zip(draft.written, draft.cells, strict=True)
-    return list(islice(((w, c) for w, c in pairs if w is not None and c is not None and w != c), LOOKED_AT))
 
 
 def _doubt(notation: Notation) -> str:
@@ -271,11 +254,11 @@ def _kind_notes(draft: _Draft) -> Iterator[str]:
     elif draft.kind in ("category", "text") and draft.present:
         yield from _not_numbers(draft, name)
     if draft.form is None and draft.kind in ("category", "text", "sequence"):
-        yield from _not_dates(draft, name)
+        yield from _not_dates(draft)
 
 
 def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
-    if all(map(is_number, draft.present)):
+    if draft.are_numbers:
         if draft.kind == "text" or are_codes(draft.present, name=draft.name):
             yield f"{name} holds codes of digits, not numbers"
         return
@@ -284,21 +267,23 @@ def _not_numbers(draft: _Draft, name: str) -> Iterator[str]:
     numbers = [cell for cell in draft.present if is_written_number(cell)]
     if len(numbers) < MOSTLY * len(draft.present) or are_codes(numbers, name=draft.name) or is_code_name(draft.name):
         return
-    other = next((cell for cell in draft.present if not is_written_number(cell)), None)
-    if other is None:
+    if len(numbers) == len(draft.present):
         yield f"{name} is {draft.kind}: its numbers are not in one notation, such as {two_ways(numbers)}"
     elif len(numbers) >= FEWEST_NUMBERS:
-        row = draft.cells.index(other)
-        yield f"{name} is {draft.kind}, though mostly numbers: row {row} holds {quoted(other)}"
+        yield _though_mostly("numbers", draft, next(cell for cell in draft.present if not is_written_number(cell)))
 
 
-def _not_dates(draft: _Draft, name: str) -> Iterator[str]:
+def _not_dates(draft: _Draft) -> Iterator[str]:
     if not any(map(is_date, draft.present[:LOOKED_AT])):
         return
     others = [cell for cell in draft.present if not is_date(cell)]
     if others and len(draft.present) >= FEWEST_DATES and len(others) <= max(1, (1 - MOSTLY) * len(draft.present)):
-        row = draft.cells.index(others[0])
-        yield f"{name} is {draft.kind}, though mostly dates: row {row} holds {quoted(others[0])}"
+        yield _though_mostly("dates", draft, others[0])
+
+
+def _though_mostly(what: str, draft: _Draft, other: str) -> str:
+    row = draft.cells.index(other)
+    return f"column {draft.name!r} is {draft.kind}, though mostly {what}: row {row} holds {quoted(other)}"
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:

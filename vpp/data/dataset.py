@@ -192,7 +192,8 @@ class Dataset:
         """Most decimals of a training target in its shortest form; None for classification."""
         if self.task == "classification":
             return None
-        return max((_decimals(float(row.target)) for row in self.train if row.target is not None), default=0)
+        targets = [Decimal(repr(float(row.target))) for row in self.train if row.target is not None]
+        return max((decimals(target.normalize()) for target in targets), default=0)
 
 
 def target_value(cell: str, task: Task) -> Value:
@@ -200,9 +201,9 @@ def target_value(cell: str, task: Task) -> Value:
     return float(cell) if task == "regression" else cell
 
 
-def _decimals(value: float) -> int:
-    """Decimals of a number: 0 for 3.0 and 1e22, 9 for 1e-9."""
-    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+def decimals(number: Decimal) -> int:
+    """Digits after the point, as written: 0 for 3 and 1E+22, 9 for 1E-9."""
+    exponent = number.as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 

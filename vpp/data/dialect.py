@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -19,26 +18,23 @@ ROWS_COMPARED = 30
 _YEARS = range(1800, 2200)
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """Whether the first line of a table names its columns."""
-
-    is_there: bool
-    why: str = ""
-    """Reason why it does not, as a clause; empty if it does."""
-
-
 def table_start(records: Sequence[Record]) -> int:
     """Count the comments and titles above the table."""
-    usual = _usual_width(records)
+    widths = [len(record.cells) for record in records]
+    usual = max(set(widths), key=lambda width: (widths.count(width), width), default=1)
     n = _comments(records, usual)
     if usual == 1:
         return n
     return n + (_titles(records[n:], usual) or _metadata(records[n:], usual))
 
 
-def find_header(records: Sequence[Record]) -> Header:
-    """Compare the first line with the lines below: names differ from their columns, data do not. Default: a header."""
+def why_no_header(records: Sequence[Record]) -> str:
+    """Reason, as a clause, why the first line does not name the columns; empty if it does, or if nothing tells.
+
+    Names differ from the cells of their columns, data are like them.
+    """
+    if not records:
+        return ""
     first = [cell.strip() for cell in records[0].cells]
     below = [[cell.strip() for cell in record.cells] for record in records[1 : 1 + ROWS_COMPARED]]
     below = [cells for cells in below if cells != first]
@@ -48,22 +44,17 @@ def find_header(records: Sequence[Record]) -> Header:
         column = [cells[place] for cells in below if place < len(cells) and cells[place].lower() not in MISSING]
         if cell.lower() in MISSING or not column:
             continue
-        if _are_quantities(column):
+        if sum(map(_is_quantity, column)) >= _MOSTLY * len(column):
             if not _is_quantity(cell):
-                return Header(True)
+                return ""
             alike.append(place)
         elif cell in column:
             again.append(place)
     if alike and not _counts(first, below):
-        return Header(False, f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it")
+        return f"{first[alike[0]][:40]!r} in column {alike[0] + 1} is like the cells below it"
     if not alike and again and (len(again) > 1 or len(first) == 1):
-        return Header(False, f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below")
-    return Header(True)
-
-
-def _usual_width(records: Sequence[Record]) -> int:
-    widths = [len(record.cells) for record in records]
-    return max(set(widths), key=lambda width: (widths.count(width), width), default=1)
+        return f"{first[again[0]][:40]!r} in column {again[0] + 1} is repeated below"
+    return ""
 
 
 def _comments(records: Sequence[Record], usual: int) -> int:
@@ -77,7 +68,10 @@ def _comments(records: Sequence[Record], usual: int) -> int:
 
 def _is_plain_header(records: Sequence[Record]) -> bool:
     """True if the first line holds names and the second one a number or a date."""
-    return len(records) > 1 and _is_named(records[0]) and _has_quantity(records[1])
+    if len(records) < 2:
+        return False
+    is_named = all(cell.strip() and not _is_quantity(cell.strip()) for cell in records[0].cells)
+    return is_named and _has_quantity(records[1])
 
 
 def _titles(records: Sequence[Record], usual: int) -> int:
@@ -112,10 +106,6 @@ def _is_alone(record: Record, usual: int) -> bool:
     return bool(first.strip()) and (not rest or (usual > 2 and not "".join(rest).strip()))
 
 
-def _is_named(record: Record) -> bool:
-    return all(cell.strip() and not _is_quantity(cell.strip()) for cell in record.cells)
-
-
 def _has_quantity(record: Record) -> bool:
     return any(_is_quantity(cell.strip()) for cell in record.cells)
 
@@ -123,10 +113,6 @@ def _has_quantity(record: Record) -> bool:
 def _is_quantity(cell: str) -> bool:
     """True for a number, a sequence of integers or a date."""
     return is_number(cell) or is_sequence(cell) or bool(find_form((cell,))) or read_notation((cell,))[1] is not None
-
-
-def _are_quantities(column: Sequence[str]) -> bool:
-    return sum(map(_is_quantity, column)) >= _MOSTLY * len(column)
 
 
 def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

@@ -88,7 +88,8 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
             f"{name} has {len(given):,} columns, more than {MAX_COLUMNS:,}: keep those that matter, or swap rows and "
             "columns"
         )
-    rows = _Rows(width=len(given), n_named=_n_named(given) if header else width, file=name)
+    n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
+    rows = _Rows(width=len(given), n_named=n_named, file=name)
     columns = _columns(rows.even(records if header else chain((first,), records)), len(given))
     if not columns[0]:
         raise DataError(
@@ -114,45 +115,35 @@ class _Rows:
     """Line numbers of rows with more cells."""
 
     def even(self, records: Iterable[Record]) -> Iterator[Sequence[str]]:
+        """Yield the cells of each row. Raises DataError for text beyond the table, and for too many missing cells."""
         for line, cells in records:
-            n_cells = len(cells)
-            if n_cells == self.width:
+            n_lacking = self.width - len(cells)
+            if n_lacking == 0:
                 yield cells
-            elif n_cells < self.width:
-                if n_cells < self.n_named:
+            elif n_lacking > 0:
+                if len(cells) < self.n_named:
                     self.short.append(line)
-                self._fill(self.width - n_cells)
-                yield [*cells, *[""] * (self.width - n_cells)]
+                self.n_filled += n_lacking
+                if self.n_filled > MAX_FILLED:
+                    raise DataError(
+                        f"{self.file} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} "
+                        "cells missing in total: keep the columns that are filled, or choose the delimiter"
+                    )
+                yield [*cells, *[""] * n_lacking]
+            elif "".join(cells[self.width :]).strip():
+                raise DataError(
+                    f"{self.file}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells "
+                    "that contain the delimiter, name every column, or skip the lines above the table"
+                )
             else:
-                self._check_blank(line, cells)
                 self.long.append(line)
                 yield cells[: self.width]
-
-    def _fill(self, n_cells: int) -> None:
-        self.n_filled += n_cells
-        if self.n_filled > MAX_FILLED:
-            raise DataError(
-                f"{self.file} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells "
-                "missing in total: keep the columns that are filled, or choose the delimiter"
-            )
-
-    def _check_blank(self, line: int, cells: Sequence[str]) -> None:
-        if "".join(cells[self.width :]).strip():
-            raise DataError(
-                f"{self.file}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells that "
-                "contain the delimiter, name every column, or skip the lines above the table"
-            )
 
     def notes(self) -> Iterator[str]:
         if self.short:
             yield f"{_lines(self.short)} fewer than {self.n_named} cells: the others are missing"
         if self.long:
             yield f"{_lines(self.long)} empty cells beyond the last column: these were left out"
-
-
-def _n_named(given: Sequence[str]) -> int:
-    """Number of columns up to the last one with a name."""
-    return max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
 
 
 class _Stripped(dict[str, str]):

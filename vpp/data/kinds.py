@@ -107,12 +107,11 @@ def find_form(present: Sequence[str]) -> DateForm | None:
     fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
     if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
         return None
-    return DateForm(fits[0], fits[1] if len(fits) > 1 and _differ(fits, distinct) else None)
-
-
-def _differ(fits: Sequence[str], distinct: Sequence[str]) -> bool:
-    first, second = (_PATTERNS[name] for name in fits[:2])
-    return any(_read(first, text) != _read(second, text) for text in distinct)
+    if len(fits) == 1:
+        return DateForm(fits[0])
+    first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in distinct)
+    return DateForm(fits[0], fits[1] if is_doubtful else None)
 
 
 def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
@@ -121,23 +120,16 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         return None
     parts = match.groupdict()
     try:
-        year, month, day = _year(parts["year"]), _month(parts), int(parts["day"])
+        year, day, named = int(parts["year"]), int(parts["day"]), parts.get("named")
+        if len(parts["year"]) == 2:
+            year += 2000 if year < 70 else 1900
+        month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
         if parts["hour"] is None:
             return datetime(year, month, day)
         hour, second = _hour(int(parts["hour"]), parts["half"]), min(int(parts["second"] or 0), 59)
         return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
     except (ValueError, OverflowError):
         return None
-
-
-def _year(text: str) -> int:
-    """Read a year; two digits mean 1970 to 2069."""
-    return int(text) if len(text) == 4 else (2000 if int(text) < 70 else 1900) + int(text)
-
-
-def _month(parts: dict[str, str | None]) -> int:
-    named = parts.get("named")
-    return _MONTHS.index(named.lower()) + 1 if named else int(parts["month"] or 0)
 
 
 def _hour(hour: int, half: str | None) -> int:
@@ -206,23 +198,21 @@ def sequence_items(text: str) -> tuple[float, ...] | None:
     return values if all(map(math.isfinite, values)) else None
 
 
-def find_kind(cells: Iterable[str | None], *, name: str = "") -> Kind:
-    """Return the kind of a column's present cells; an empty column is text.
+def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
+    """Return the kind of a column's distinct cells, unless they are dates; an empty column is text.
 
-    A column of 0 and 1 is a category. Codes of digits (`00123`, phone numbers, codes by the column's name) are
-    categories or text.
+    n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
+    Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
     """
-    present = [cell for cell in cells if cell is not None]
-    if not present:
+    if not distinct:
         return "text"
-    distinct = list(dict.fromkeys(present))
-    if find_form(distinct) is not None:
-        return "date"
-    if all(map(is_number, distinct)) and not are_codes(distinct, name=name):
+    if are_numbers and not are_codes(distinct, name=name):
         return "category" if set(distinct) == {"0", "1"} else "number"
-    if are_sequences(distinct) and not is_code_name(name):
+    are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
+    if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
         return "sequence"
-    return "category" if _repeats(len(distinct), len(present)) else "text"
+    repeats = 2 * len(distinct) <= n or len(distinct) <= min(FEW_VALUES, n - 1)
+    return "category" if repeats else "text"
 
 
 def are_codes(present: Sequence[str], *, name: str = "") -> bool:
@@ -239,12 +229,6 @@ def is_code_name(name: str) -> bool:
     return _CODE_NAME.fullmatch(name) is not None
 
 
-def are_sequences(present: Sequence[str]) -> bool:
-    """True if all cells are sequences, and they are not all decimal commas or all phone numbers."""
-    others = (_DECIMAL_COMMA, _PHONE)
-    return all(map(is_sequence, present)) and not any(all(map(other.fullmatch, present)) for other in others)
-
-
 def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     """True if a column only names its rows.
 
@@ -258,16 +242,9 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
     if kind == "number":
         integers = all(map(is_integer, present))
         return integers and (_consecutive(present) or _ID_NAME.fullmatch(name) is not None)
-    return kind == "date" or _are_code_words(present)
-
-
-def _are_code_words(present: Sequence[str]) -> bool:
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
-    return n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
-
-
-def _repeats(n_distinct: int, n: int) -> bool:
-    return 2 * n_distinct <= n or n_distinct <= min(FEW_VALUES, n - 1)
+    are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
+    return kind == "date" or are_codes
 
 
 def _consecutive(integers: Iterable[str]) -> bool:

@@ -1,6 +1,5 @@
 """Rows from a person: rows to label next, labelled rows added to a dataset, rows typed into a form."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from vpp.data.columns import read_cell
-from vpp.data.dataset import Column, Dataset, Kind, Notation, Row, Value
-from vpp.data.kinds import clean_cell, is_number
+from vpp.data.dataset import Column, Dataset, Row, Value, decimals
+from vpp.data.kinds import is_number
 from vpp.data.numbers import read_number, write_number
 from vpp.data.roles import require_columns
 from vpp.data.table import Table, read_like
@@ -52,7 +51,7 @@ def input_key(row: Row) -> Key:
 
 def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]) -> tuple[Row, ...]:
     """Generate rows with independent cells, so that impossible combinations may occur."""
-    columns = [(name, _cell_sampler(column)) for name, column in _columns(dataset)]
+    columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
     first = dataset.next_id
     drawn = (
         Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
@@ -71,13 +70,6 @@ def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
             yield row
 
 
-def _columns(dataset: Dataset) -> Iterator[tuple[str, list[str]]]:
-    """Yield (name, present cells of the training rows) of each input."""
-    for place, name in enumerate(dataset.inputs):
-        cells = [row.inputs[place][1] for row in dataset.train]
-        yield name, [cell for cell in cells if cell is not None]
-
-
 def _cell_sampler(seen: Sequence[str]) -> _Draw:
     """Return a sampler of cells: uniform numbers in the range seen, with as many decimals, or any of the cells seen."""
     if not seen:
@@ -85,10 +77,10 @@ def _cell_sampler(seen: Sequence[str]) -> _Draw:
     if not all(map(_is_plain, seen)):
         distinct = list(dict.fromkeys(seen))
         return lambda rng: distinct[int(rng.integers(len(distinct)))]
-    decimals = max(map(_decimals, seen))
-    low, high = min(map(Decimal, seen)), max(map(Decimal, seen))
-    steps = int((high - low).scaleb(decimals))
-    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-decimals):.{decimals}f}"
+    numbers = list(map(Decimal, seen))
+    places, low, high = max(map(decimals, numbers)), min(numbers), max(numbers)
+    steps = int((high - low).scaleb(places))
+    return lambda rng: f"{low + Decimal(int(rng.integers(steps + 1))).scaleb(-places):.{places}f}"
 
 
 def _is_plain(cell: str) -> bool:
@@ -96,21 +88,15 @@ def _is_plain(cell: str) -> bool:
     if not is_number(cell):
         return False
     number = Decimal(cell)
-    return _decimals(cell) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
-
-
-def _decimals(cell: str) -> int:
-    """Digits after the point."""
-    exponent = Decimal(cell).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return decimals(number) <= MOST_DECIMALS and abs(number) < 10**MOST_DECIMALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """Inputs and the true target of a row that the user labelled."""
 
-    inputs: Mapping[str, str | float | None]
-    """Cell of each input column; None or a word such as NA is a missing cell."""
+    inputs: Mapping[str, str | None]
+    """Cell of each input column; None if missing."""
     target: Value
 
 
@@ -133,8 +119,8 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     """Append the rows to the training rows, under new ids; the test rows stay unchanged.
 
     note: source of the rows, put before their ids in the provenance. Rows without a target that are now answered are
-    removed from the unlabelled ones. Raises DataError for an unknown column or label, a cell or target that should be
-    a number, and a row that is labelled already.
+    removed from the unlabelled ones. Raises DataError for an unknown label, a cell or target that should be a number,
+    and a row that is labelled already.
     """
     if not answered:
         raise DataError("no row has been answered: give the true target of at least one row")
@@ -163,35 +149,22 @@ def n_answered(dataset: Dataset) -> int:
 
 def _row(dataset: Dataset, given: Answered, place: int) -> Row:
     where = f"answered row {place + 1}"
-    for name in given.inputs:
-        if name not in dataset.inputs:
-            raise DataError(f"{where}: {name!r} is not an input of the run: leave it out")
-    kinds = {column.name: column.kind for column in dataset.columns}
-    cells = tuple((name, _cell(given.inputs, name, kinds.get(name), where)) for name in dataset.inputs)
-    return Row(id=dataset.next_id + place, inputs=cells, target=_target(dataset, given.target, where))
-
-
-def _cell(inputs: Mapping[str, str | float | None], name: str, kind: Kind | None, where: str) -> str | None:
-    if name not in inputs:
-        raise DataError(f"{where} has no {name!r}: give every input, None if it is missing")
-    value = inputs[name]
-    text = None if value is None else clean_cell(str(value))
-    if text is not None and kind == "number" and not is_number(text):
-        raise DataError(f"{where}: {text!r} is not a number: give {name!r} as a decimal number")
-    return text
-
-
-def _target(dataset: Dataset, target: Value, where: str) -> Value:
-    text = str(target).strip()
+    known = {column.name: column for column in dataset.columns}
+    for name, cell in given.inputs.items():
+        if cell is not None and known[name].kind == "number" and not is_number(cell):
+            raise DataError(f"{where}: {cell!r} is not a number: give {name!r} as a decimal number")
+    inputs = tuple((name, given.inputs[name]) for name in dataset.inputs)
+    text = str(given.target).strip()
+    target: Value | None = text
     if dataset.task == "classification":
         if text not in dataset.classes:
             raise DataError(f"{where}: {text!r} is not a label: give one of {', '.join(dataset.classes)}")
-        return text
-    known = {column.name: column.notation for column in dataset.columns}
-    number = text if is_number(text) else read_number(text, known.get(dataset.target))
-    if number is None or not math.isfinite(float(number)):
-        raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
-    return float(number)
+    else:
+        number = text if is_number(text) else read_number(text, known[dataset.target].notation)
+        if number is None or not is_number(number):
+            raise DataError(f"{where}: {text!r} is not a number: give {dataset.target!r} as a decimal number")
+        target = float(number)
+    return Row(id=dataset.next_id + place, inputs=inputs, target=target)
 
 
 def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
@@ -208,8 +181,7 @@ def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
 class Field:
     """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
 
-    name: str
-    kind: Kind
+    column: Column
     example: str | None
     """First present cell of the training rows."""
     low: str | None = None
@@ -218,19 +190,16 @@ class Field:
     """Largest number; None for other kinds and empty columns."""
     values: tuple[str, ...] = ()
     """Sorted values of a category; empty for other kinds."""
-    notation: Notation | None = None
-    """Format of the file's numbers; None if plain."""
-    kept_words: tuple[str, ...] = ()
-    """Labels that mean a missing cell in other columns."""
 
     @property
     def unit(self) -> str:
         """Unit of the numbers; empty if none."""
-        return self.notation.unit if self.notation else ""
+        return self.column.notation.unit if self.column.notation else ""
 
     def written(self, cell: str) -> str:
         """Format a cell as a user types it: numbers with the file's decimal mark."""
-        return write_number(cell, self.notation) if self.kind == "number" and is_number(cell) else cell
+        is_decimal = self.column.kind == "number" and is_number(cell)
+        return write_number(cell, self.column.notation) if is_decimal else cell
 
     def is_outside(self, cell: str | None) -> bool:
         """True for an extrapolation: a number outside the training range, or an unseen category.
@@ -239,31 +208,31 @@ class Field:
         """
         if cell is None:
             return False
-        if self.kind == "number" and self.low is not None and self.high is not None:
+        if self.low is not None and self.high is not None:
             return not (is_number(cell) and float(self.low) <= float(cell) <= float(self.high))
-        return self.kind == "category" and cell not in self.values
+        return self.column.kind == "category" and cell not in self.values
 
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     """Return a field for each input column, in order."""
     known = {column.name: column for column in dataset.columns}
-    seen = zip(*(row.inputs for row in dataset.train), strict=True)
-    return tuple(_field(known[cells[0][0]], [cell for _, cell in cells]) for cells in seen)
+    return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
 
 
-def _field(column: Column, cells: Sequence[str | None]) -> Field:
-    present = [cell for cell in cells if cell is not None]
+def _field(column: Column, present: Sequence[str]) -> Field:
     numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
     return Field(
-        name=column.name,
-        kind=column.kind,
-        notation=column.notation,
-        kept_words=column.kept_words,
+        column=column,
         example=present[0] if present else None,
         low=min(numbers, key=float, default=None),
         high=max(numbers, key=float, default=None),
         values=tuple(sorted(set(present))) if column.kind == "category" else (),
     )
+
+
+def _present(dataset: Dataset, place: int) -> list[str]:
+    """Cells of an input in the training rows, but the missing ones."""
+    return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
 
 
 def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
@@ -272,15 +241,11 @@ def typed_row(fields: Sequence[Field], cells: Sequence[str | None]) -> Row:
     Numbers may be typed in the file's format or plainly. Raises DataError for other text in a column of numbers, and
     if every cell is missing.
     """
-    read = [None if cell is None else _typed(field, cell) for field, cell in zip(fields, cells, strict=True)]
-    for field, cell in zip(fields, read, strict=True):
-        if field.kind == "number" and cell is not None and not is_number(cell):
+    inputs = tuple((f.column.name, read_cell(cell or "", f.column)) for f, cell in zip(fields, cells, strict=True))
+    for field, (name, cell) in zip(fields, inputs, strict=True):
+        if field.column.kind == "number" and cell is not None and not is_number(cell):
             example = f", such as {field.written(field.example)}" if field.example else ""
-            raise DataError(f"{field.name!r} takes a number{example}, not {cell[:40]!r}")
-    if all(cell is None for cell in read):
+            raise DataError(f"{name!r} takes a number{example}, not {cell[:40]!r}")
+    if all(cell is None for _, cell in inputs):
         raise DataError("every field is empty: fill in at least one")
-    return Row(id=0, inputs=tuple((f.name, cell) for f, cell in zip(fields, read, strict=True)), target=None)
-
-
-def _typed(field: Field, cell: str) -> str | None:
-    return read_cell(cell, kind=field.kind, notation=field.notation, kept_words=field.kept_words)
+    return Row(id=0, inputs=inputs, target=None)

@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import Notation
 from vpp.data.kinds import is_number
 
-Cells = tuple[str | None, ...]
 Marks = tuple[str, str]
 """(Decimal, grouping)."""
 
@@ -39,6 +38,7 @@ _STANDS_FOR = {
 _WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
 _BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
+"""Plain numbers that could be integers with points between thousands."""
 
 
 def _body(marks: Marks) -> re.Pattern[str]:
@@ -56,30 +56,30 @@ _BODIES = {
 
 
 def read_notation(
-    cells: Sequence[str | None], *, decimal: str | None = None, likely: str = "."
-) -> tuple[Cells, Notation | None]:
-    """Return the cells of a column as plain decimal numbers with every digit, and their notation.
+    texts: Sequence[str], *, decimal: str | None = None, likely: str = "."
+) -> tuple[Sequence[str], Notation | None]:
+    """Return the texts of a column as plain decimal numbers with every digit, and their notation.
 
-    Return the cells unchanged and None if they are plain already, or if no one notation fits all of them.
+    Return the texts unchanged and None if they are plain already, or if no one notation fits all of them.
     decimal: the decimal mark chosen by the user. likely: the decimal mark preferred if either fits.
     """
-    present = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    unchanged = tuple(cells), None
-    if not present or (all(map(is_number, present)) and not ((decimal or likely) == "," and _are_grouped(present))):
-        return unchanged
-    column = _parts(present)
-    readings = _readings(column) if column else []
-    if not column or not readings:
-        return unchanged
-    marks, plain, is_doubtful = _chosen(readings, decimal, likely)
-    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, present)))
-    if plain == present or not all(math.isfinite(float(number)) for number in plain):
-        return unchanged
-    written = dict(zip(present, plain, strict=True))
-    notation = Notation(
+    wanted = decimal or likely
+    are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
+    if all(map(is_number, texts)) and not are_grouped:
+        return texts, None
+    column = _parts(texts)
+    readings = _readings(column)
+    if not readings:
+        return texts, None
+    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
+    is_usual = likely == "." and marks == (".", "")
+    is_doubtful = len(readings) > 1 and decimal is None and not is_usual
+    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))
+    if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
+        return texts, None
+    return plain, Notation(
         decimal=marks[0], grouping=marks[1], unit=column[0].unit, before=column[0].before, is_doubtful=is_doubtful
     )
-    return tuple(None if cell is None else written[cell] for cell in cells), notation
 
 
 def read_number(text: str, notation: Notation | None) -> str | None:
@@ -117,12 +117,11 @@ def _unit(number: str) -> str:
     return part.unit if part else ""
 
 
-def certain_decimal(cells: Iterable[str | None]) -> str | None:
-    """Return the decimal mark of a column of numbers if only one is possible and the cells show it, else None."""
-    present = list(dict.fromkeys(cell for cell in cells if cell is not None))
-    column = _parts(present) if present else None
-    readings = _readings(column) if column else []
-    if not column or len(readings) != 1:
+def certain_decimal(texts: Sequence[str]) -> str | None:
+    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
+    column = _parts(texts)
+    readings = _readings(column)
+    if len(readings) != 1:
         return None
     (decimal, grouping), _ = readings[0]
     marks = [decimal, *([grouping] if grouping in (",", ".") else [])]
@@ -164,20 +163,22 @@ def _part(cell: str) -> _Part | None:
     )
 
 
-def _parts(present: Sequence[str]) -> list[_Part] | None:
-    """Parse the cells; None unless all parse with the same unit in the same place, and not all are in parentheses."""
+def _parts(texts: Sequence[str]) -> list[_Part]:
+    """Parse the texts; empty unless all parse with the same unit in the same place, and not all are in parentheses."""
     column: list[_Part] = []
-    for cell in present:
-        part = _part(cell)
+    for text in texts:
+        part = _part(text)
         if part is None or (column and (part.unit, part.before) != (column[0].unit, column[0].before)):
-            return None
+            return []
         column.append(part)
-    return None if all(part.in_parentheses for part in column) else column
+    return [] if all(part.in_parentheses for part in column) else column
 
 
 def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
     readings: list[tuple[Marks, list[str]]] = []
+    if not column:
+        return readings
     used = set().union(*(part.body for part in column)) - set("0123456789")
     for marks, pattern in _BODIES.items():
         if not _STANDS_FOR[marks[1]] & used and marks[1]:
@@ -189,24 +190,9 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     return readings
 
 
-def _chosen(
-    readings: Sequence[tuple[Marks, list[str]]], decimal: str | None, likely: str
-) -> tuple[Marks, list[str], bool]:
-    """Choose a reading: its marks, its numbers, and whether the choice is doubtful."""
-    wanted = decimal or likely
-    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
-    is_usual = likely == "." and marks == (".", "")
-    return marks, plain, len(readings) > 1 and decimal is None and not is_usual
-
-
 def _is_phone(part: _Part, marks: Marks) -> bool:
     """True for a number such as `+49 170 123`."""
     return part.plus and marks[1] == " " and not _STANDS_FOR[" "].isdisjoint(part.body)
-
-
-def _are_grouped(present: Sequence[str]) -> bool:
-    """True if plain numbers could be integers with points between thousands."""
-    return all(map(_POINTS.fullmatch, present)) and any("." in cell for cell in present)
 
 
 def _plain(part: _Part, marks: Marks) -> str:

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, Task, Value, target_value
+from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, target_value
 from vpp.errors import DataError
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
@@ -20,11 +20,12 @@ def rows_csv(dataset: Dataset) -> bytes:
     The file may have a column `row` of its own, so readers identify the first two columns by position. A missing cell
     is empty, an empty text is `""`; numeric targets are written in their shortest form.
     """
-    names = _file_order(dataset.columns, {*dataset.inputs, dataset.target})
+    used = {*dataset.inputs, dataset.target}
+    names = tuple(column.name for column in dataset.columns if column.name in used)
     lines: list[list[str | None]] = [["row", "split", *names]]
     for part, rows in (("train", dataset.train), ("test", dataset.test), ("unlabelled", dataset.unlabelled)):
         lines += [[str(row.id), part, *_cells(row, names, dataset.target)] for row in rows]
-    return "".join(map(_written_line, lines)).encode()
+    return "".join(",".join(map(_written, line)) + "\n" for line in lines).encode()
 
 
 def spec(dataset: Dataset) -> dict[str, Any]:
@@ -52,6 +53,8 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
             f"data.csv of {header['name']!r} was changed after the run wrote it: restore it or start a new run"
         )
     rows = list(_read_rows(content.decode(), header))
+    origin = header["provenance"]
+    read_as = ReadAs(**origin.get("read_as", {}))
     return Dataset(
         name=header["name"],
         target=header["target"],
@@ -61,7 +64,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         classes=tuple(header["classes"]),
         train=tuple(row for part, row in rows if part == "train"),
         test=tuple(row for part, row in rows if part == "test"),
-        provenance=_read_provenance(header["provenance"]),
+        provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
         unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
     )
 
@@ -72,34 +75,15 @@ def _read_column(column: Mapping[str, Any]) -> Column:
     return Column(**{**column, "notation": Notation(**notation) if notation else None, "kept_words": kept_words})
 
 
-def _read_provenance(record: Mapping[str, Any]) -> Provenance:
-    read_as = ReadAs(**record.get("read_as", {}))
-    return Provenance(**{**record, "notes": tuple(record.get("notes", ())), "read_as": read_as})
-
-
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _file_order(columns: Sequence[Column], used: set[str]) -> tuple[str, ...]:
-    return tuple(column.name for column in columns if column.name in used)
-
-
 def _cells(row: Row, names: Sequence[str], target: str) -> list[str | None]:
-    cells = {**dict(row.inputs), target: _target_text(row.target)}
+    value = row.target
+    truth = repr(value).removesuffix(".0") if isinstance(value, float) else value
+    cells = {**dict(row.inputs), target: truth}
     return [cells[name] for name in names]
-
-
-def _target_text(value: Value | None) -> str | None:
-    return value if value is None or isinstance(value, str) else repr(value).removesuffix(".0")
-
-
-def _read_target(cell: str | None, task: Task) -> Value | None:
-    return None if cell is None else target_value(cell, task)
-
-
-def _written_line(cells: Iterable[str | None]) -> str:
-    return ",".join(map(_written, cells)) + "\n"
 
 
 def _written(cell: str | None) -> str:
@@ -111,25 +95,27 @@ def _written(cell: str | None) -> str:
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
     """Yield (split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
-    if missing := {header["target"], *header["inputs"]} - set(names):
-        raise DataError(f"data.csv of {header['name']!r} has no column {min(missing)!r}: restore run.json from a copy")
     described = {column["name"] for column in header["columns"]}
-    if unknown := [name for name in names if name not in described]:
-        raise DataError(f"run.json of {header['name']!r} has no column {unknown[0]!r}: restore run.json from a copy")
+    if lacking := {header["target"], *header["inputs"]} - described.intersection(names):
+        raise DataError(
+            f"run.json and data.csv of {header['name']!r} do not both have the column {min(lacking)!r}: restore both "
+            "from a copy"
+        )
     for row_id, part, *values in lines:
         cells = dict(zip(names, values, strict=True))
+        truth = cells[header["target"]]
         yield (
             part,
             Row(
                 id=int(str(row_id)),
                 inputs=tuple((name, cells[name]) for name in header["inputs"]),
-                target=_read_target(cells[header["target"]], header["task"]),
+                target=None if truth is None else target_value(truth, header["task"]),
             ),
         )
 
 
 def _read_lines(text: str) -> Iterator[list[str | None]]:
-    """Yield the cells of each line written by `_written_line`; raise ValueError at the first other text."""
+    """Yield the cells of each line written by `rows_csv`; raise ValueError at the first other text."""
     line: list[str | None] = []
     place = 0
     while place < len(text):

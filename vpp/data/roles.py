@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
-from vpp.data.dataset import Column, Row, Task
+from vpp.data.dataset import Column, Row, SplitRule, Task
 from vpp.data.kinds import is_number
 from vpp.data.numbers import is_written_number, two_ways
 from vpp.data.table import Table
@@ -30,9 +30,9 @@ def target_guess(table: Table) -> str | None:
     """
     if len(table.columns) < 2:
         return None
-    by_lower = {name.lower(): name for name in table.names}
-    named = [by_lower[name] for name in TARGET_NAMES if name in by_lower and _varies(table, by_lower[name])]
-    suitable = (name for name in reversed(table.names) if not why_no_target(table, name))
+    by_lower = {column.name.lower(): column.name for column in table.columns if column.n_distinct > 1}
+    named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
+    suitable = (column.name for column in reversed(table.columns) if _is_suitable(table, column))
     return next(chain(named, suitable), table.names[-1])
 
 
@@ -43,20 +43,11 @@ def guess_note(table: Table) -> str:
     return f"the target {guess!r} is a guess: {why}"
 
 
-def why_no_target(table: Table, name: str) -> str:
-    """Reason, as a clause, why the column is unsuitable as the target; empty if it is suitable."""
-    column = table.column(name)
-    if not _varies(table, name):
-        return "it has one value only" if column.n_distinct else "it is empty"
-    if column.kind in ("date", "text", "sequence"):
-        return {"date": "it holds dates", "text": "it is free text", "sequence": "it holds sequences"}[column.kind]
-    if table.id_like(name):
-        return "it only names the rows"
-    return "it has too many labels" if column.kind == "category" and column.n_distinct > MAX_CLASSES else ""
-
-
-def _varies(table: Table, name: str) -> bool:
-    return table.column(name).n_distinct > 1
+def _is_suitable(table: Table, column: Column) -> bool:
+    """True if the column could be the target: it varies, holds numbers or labels, and does more than name its rows."""
+    if column.n_distinct < 2 or column.kind in ("date", "text", "sequence") or table.id_like(column.name):
+        return False
+    return column.kind == "number" or column.n_distinct <= MAX_CLASSES
 
 
 def find_task(cells: Iterable[str | None]) -> Task:
@@ -81,21 +72,20 @@ def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Tas
         raise DataError(f"column {target!r} of {table.file} is empty: pick another target")
     if len(set(present)) == 1:
         raise DataError(f"column {target!r} has one value only ({quoted(present[0])}): pick another target")
-    if table.column(target).kind == "date":
+    column = table.column(target)
+    if column.kind == "date":
         raise DataError(f"column {target!r} holds dates, which cannot be predicted: pick another target")
-    resolved = _detected_task(table.column(target), present) if task == "auto" else task
+    if task != "auto":
+        resolved = task
+    elif column.kind != "number":
+        resolved = "classification"
+    else:
+        resolved = "regression" if column.is_chosen else find_task(present)
     if resolved == "regression":
         check_numbers(table, target)
     else:
         _check_labels(present, target)
     return resolved
-
-
-def _detected_task(column: Column, present: Sequence[str]) -> Task:
-    """Detect the task by the column's kind; `find_task` decides for numbers unless the user chose that kind."""
-    if column.kind != "number":
-        return "classification"
-    return "regression" if column.is_chosen else find_task(present)
 
 
 def check_readable(classes: Sequence[str], target: str) -> None:
@@ -158,9 +148,6 @@ def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
     )
 
 
-Notes = tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChoice:
     """The task of the target and the input columns."""
@@ -172,22 +159,35 @@ class ColumnChoice:
 
 
 def choose_inputs(
-    table: Table, *, target: str, inputs: Sequence[str] | None, exclude: Collection[str]
-) -> tuple[tuple[str, ...], Notes]:
+    table: Table,
+    split: SplitRule,
+    *,
+    target: str,
+    inputs: Sequence[str] | None = None,
+    exclude: Collection[str] = (),
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
-    inputs: None takes every column except constants and identifiers. Raises DataError for an unknown name, for the
-    target among the inputs, and if no input is left.
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
     """
     for name in (*(inputs or ()), *exclude):
         table.column(name)
-    if inputs is not None and target in inputs:
-        raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
-    wanted = table.names if inputs is None else inputs
-    names = tuple(name for name in table.names if name in wanted and name not in exclude and name != target)
-    chosen, notes = _informative(table, names) if inputs is None else (names, ())
+    if inputs is not None:
+        if target in inputs:
+            raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+        chosen = tuple(name for name in table.names if name in inputs and name not in exclude)
+        notes: tuple[str, ...] = ()
+    else:
+        unwanted = {*exclude, target, split.column}
+        chosen, notes = _informative(table, [name for name in table.names if name not in unwanted])
     if not chosen:
-        raise DataError(_none_left(table, target, notes))
+        why = f" ({'; '.join(notes)})" if notes else ""
+        raise DataError(
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
+        )
+    if inputs is None and split.column and split.column not in exclude:
+        notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
     return chosen, notes
 
 
@@ -219,28 +219,18 @@ def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = No
     )
 
 
-def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], Notes]:
+def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Drop constants, and identifiers unless nothing else is left; note each."""
-    constants = {name: why for name in names if (why := _constancy(table.column(name)))}
-    varying = [name for name in names if name not in constants]
-    ids = {name: _naming(table.column(name)) for name in varying if table.id_like(name)}
-    if len(ids) == len(varying):
-        ids = {}
-    left_out = constants | ids
+    left_out: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for column in map(table.column, names):
+        if column.n_distinct == 0:
+            left_out[column.name] = "it is empty"
+        elif column.n_distinct == 1 and column.n_missing == 0:
+            left_out[column.name] = "it has one value only"
+        elif table.id_like(column.name):
+            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
+    if len(left_out) + len(ids) < len(names):
+        left_out |= ids
     notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
     return tuple(name for name in names if name not in left_out), notes
-
-
-def _naming(column: Column) -> str:
-    return "it is different on every row" if column.kind == "date" else "it only names the rows"
-
-
-def _constancy(column: Column) -> str | None:
-    if column.n_distinct == 0:
-        return "it is empty"
-    return "it has one value only" if column.n_distinct == 1 and column.n_missing == 0 else None
-
-
-def _none_left(table: Table, target: str, notes: Notes) -> str:
-    reason = f" ({'; '.join(notes)})" if notes else ""
-    return f"{table.file} has no input column besides the target {target!r}{reason}: add or name one that varies"

@@ -1,7 +1,7 @@
 """Split rows into training and test rows: by chance (stratified), by group, or by time."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,11 +46,6 @@ class SplitPlan:
         test = min(self.test_size, max(1, round(n * self.test_fraction)))
         return min(self.train_size, n - test), test
 
-    def test_share(self, n: int) -> float:
-        """Share of test rows among the rows taken from n."""
-        train, test = self.within(n)
-        return test / (train + test)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
@@ -83,23 +78,13 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
     Groups are visited in random order; one is added to the test side if that brings it nearer to its share of rows.
     groups, strata: (n,) with at least two groups. Each side has at least one group.
     """
-    aim = len(groups) * plan.test_share(len(groups))
-    tested = _nearest_to(aim, Counter(groups), rng)
+    n_train, n_test = plan.within(len(groups))
+    tested = _nearest_to(len(groups) * (n_test / (n_train + n_test)), Counter(groups), rng)
     sides = (
         [i for i, group in enumerate(groups) if group not in tested],
         [i for i, group in enumerate(groups) if group in tested],
     )
     return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.test_size, rng))
-
-
-def time_split(times: Sequence[Any], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
-    """Take the latest rows for testing, in order; draw the training rows from the earlier ones, stratified.
-
-    times: (n,) of one ordered type, n >= 2; ties are ordered by position.
-    """
-    _, n_test = plan.within(len(times))
-    order = sorted(range(len(times)), key=lambda i: (times[i], i))
-    return Split(train=_draw(order[:-n_test], strata, plan.train_size, rng), test=tuple(order[-n_test:]))
 
 
 def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
@@ -179,11 +164,6 @@ class Examples:
         cells = self.table.cells(self.needed)
         return [(i, cell) for i, cell in self.labelled if cells[i] is not None]
 
-    @property
-    def n_without(self) -> int:
-        """Number of rows with a target but without the needed value."""
-        return len(self.labelled) - len(self.targets)
-
     @cached_property
     def strata(self) -> list[str]:
         """Label of each of `targets`; all equal for regression."""
@@ -242,7 +222,9 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     by_rule = _by_group if plan.rule.kind == "group" else _by_time
     split, notes = by_rule(file, plan)
     _check_enough(files, n_train=len(split.train), n_test=len(split.test))
-    return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=(*notes, *_without(file)))
+    if n := len(file.labelled) - len(file.targets):
+        notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
+    return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=tuple(notes))
 
 
 def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
@@ -307,7 +289,10 @@ def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
             f"column {column!r} of {file.table.file} has a single time among the rows with a target: split by another "
             "column, or by chance"
         )
-    split = time_split(times, file.strata, plan=plan, rng=_rng(plan.seed, 0))
+    _, n_test = plan.within(len(times))
+    order = sorted(range(len(times)), key=times.__getitem__)
+    train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
+    split = Split(train=train, test=tuple(order[-n_test:]))
     first = split.test[0]
     latest = f"{counted(len(split.test), 'row')} from {quoted(cells[first])} on"
     notes = [f"split by {column!r}: test rows are the latest, {latest}"]
@@ -332,12 +317,6 @@ def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:
         )
     moments = {cell: form.read(cell) for cell in set(cells)}
     return [moments[cell] for cell in cells]
-
-
-def _without(file: Examples) -> Iterator[str]:
-    if n := file.n_without:
-        rows = "1 row has" if n == 1 else f"{n:,} rows have"
-        yield f"{rows} a target but no {file.needed!r}: left out"
 
 
 def counted(n: int, noun: str) -> str:

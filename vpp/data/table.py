@@ -2,17 +2,19 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
+from itertools import chain, islice
 
-from vpp.data.binary import Format, Sheet, check_text, find_format, read_parquet, read_sheet
-from vpp.data.columns import no_number_note, read_columns, read_known
+from vpp.data.binary import Format, check_text, find_format, read_parquet, read_sheet
+from vpp.data.columns import Cells, no_number_note, read_columns, read_known
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs
-from vpp.data.dialect import NO_DELIMITER, Header, find_delimiter, find_header, named_delimiter, skip_lines, table_start
+from vpp.data.dialect import NO_DELIMITER, find_delimiter, named_delimiter, skip_lines, table_start, why_no_header
 from vpp.data.grid import Grid, build_grid, shown_name
 from vpp.data.kinds import is_identifier
-from vpp.data.text import Record, decode, read_records, sample
+from vpp.data.text import SAMPLE_RECORDS, Record, decode, read_records
 from vpp.errors import DataError
 
 MAX_BYTES = 50_000_000
@@ -29,7 +31,7 @@ class Reading:
     encoding: str = ""
     """Python's name; empty for Excel and Parquet."""
     delimiter: str = ""
-    """Empty if each line is one cell."""
+    """Empty if each line is one cell, and for Excel and Parquet."""
     header: bool = True
     skipped_lines: int = 0
     """Lines above the table."""
@@ -37,8 +39,12 @@ class Reading:
     sheets: tuple[str, ...] = ()
 
 
-def read_file(content: bytes, *, name: str, read_as: ReadAs) -> tuple[Grid, Reading, tuple[str, ...]]:
-    """Return the grid, how it was read, and a note on each guess.
+Read = tuple[Grid, Reading, tuple[str, ...]]
+"""(Grid, how it was read, a note on each guess)."""
+
+
+def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
+    """Read a file of any format.
 
     Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
     """
@@ -48,13 +54,13 @@ def read_file(content: bytes, *, name: str, read_as: ReadAs) -> tuple[Grid, Read
     if file_format == "parquet":
         return read_parquet(content, name=name), Reading(format="parquet"), ()
     if file_format == "excel":
-        return _read_workbook(read_sheet(content, name=name, sheet=read_as.sheet), name, read_as)
+        return _read_workbook(content, name, read_as)
     return _read_text(content, name, read_as)
 
 
-def _read_text(content: bytes, name: str, read_as: ReadAs) -> tuple[Grid, Reading, tuple[str, ...]]:
+def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text
+    text = decoded.text.lstrip("\ufeff")
     if not text.strip(None if read_as.delimiter else _NO_TEXT):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     check_text(text, name=name)
@@ -65,61 +71,41 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> tuple[Grid, Readin
         raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
     given = read_as.delimiter or named
     delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body)
-    seen = sample(body, delimiter)
-    start = table_start(seen) if read_as.skip_lines is None else 0
-    if start:
-        above = seen[start].line - 1
-        skipped, body = skipped + above, skip_lines(body, above)
-    header = _header(seen[start:], read_as)
-    grid = build_grid(
-        read_records(body, delimiter, name=name, first_line=skipped + 1),
-        header=header.is_there,
-        width=_width(seen[start:]),
-        name=name,
-    )
-    notes = (
+    records = read_records(body, delimiter, name=name, first_line=skipped + 1)
+    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
+    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
+    dialect_notes = (
         decoded.note,
         f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
         "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
         _either(delimiter, other),
         _backslash(body, delimiter, skipped),
-        _above(seen[:start]),
-        _unnamed(header, grid),
     )
-    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, header=header.is_there, skipped_lines=skipped)
-    return grid, reading, tuple(note for note in notes if note)
+    return grid, reading, (*filter(None, dialect_notes), *notes)
 
 
-def _read_workbook(sheet: Sheet, name: str, read_as: ReadAs) -> tuple[Grid, Reading, tuple[str, ...]]:
-    below = [record for record in sheet.records if record.line > (read_as.skip_lines or 0)]
-    seen = below[:100]
+def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+    sheet = read_sheet(content, name=name, sheet=read_as.sheet)
+    skipped = read_as.skip_lines or 0
+    records = (record for record in sheet.records if record.line > skipped)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
+    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
+    if len(sheet.names) > 1 and not read_as.sheet:
+        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
+    return grid, reading, notes
+
+
+def _read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
+    """Find titles and header, unless the user has said how many lines are above the table and whether it has one."""
+    seen = list(islice(records, SAMPLE_RECORDS))
     start = table_start(seen) if read_as.skip_lines is None else 0
-    header = _header(seen[start:], read_as)
-    grid = build_grid(iter(below[start:]), header=header.is_there, width=_width(seen[start:]), name=name)
-    notes = (
-        f"sheet {sheet.name!r} of {len(sheet.names)} was read" if len(sheet.names) > 1 and not read_as.sheet else "",
-        _above(seen[:start]),
-        _unnamed(header, grid),
-    )
-    reading = Reading(
-        format="excel",
-        header=header.is_there,
-        skipped_lines=below[start].line - 1 if start else read_as.skip_lines or 0,
-        sheet=sheet.name,
-        sheets=sheet.names,
-    )
-    return grid, reading, tuple(note for note in notes if note)
-
-
-def _header(records: Sequence[Record], read_as: ReadAs) -> Header:
-    if read_as.header is not None or not records:
-        return Header(read_as.header is not False)
-    return find_header(records)
-
-
-def _width(records: Sequence[Record]) -> int:
-    """Cells of the widest record."""
-    return max((len(record.cells) for record in records), default=1)
+    why = why_no_header(seen[start:]) if read_as.header is None else ""
+    header = not why if read_as.header is None else read_as.header
+    width = max((len(record.cells) for record in seen[start:]), default=1)
+    grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
+    skipped = seen[start].line - 1 if start else reading.skipped_lines
+    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
+    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
 
 
 def _above(records: Sequence[Record]) -> str:
@@ -130,12 +116,10 @@ def _above(records: Sequence[Record]) -> str:
     return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
 
 
-def _unnamed(header: Header, grid: Grid) -> str:
-    if header.is_there:
-        return ""
+def _unnamed(why: str, grid: Grid) -> str:
     named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
-    why = f"{header.why}, so the first line was read as data; " if header.why else ""
-    return f"{why}the columns are called {named}"
+    reason = f"{why}, so the first line was read as data; " if why else ""
+    return f"{reason}the columns are called {named}"
 
 
 def _either(delimiter: str, other: str) -> str:
@@ -163,12 +147,11 @@ def _called(delimiter: str) -> str:
     return DELIMITER_NAMES.get(delimiter, repr(delimiter))
 
 
-Cells = tuple[str | None, ...]
 MOST_LISTED = 20
 """Most columns that a message lists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Named columns of equally many cells."""
 
@@ -180,18 +163,13 @@ class Table:
     """(column, row): plain decimal numbers in a column of numbers, else as in the file; None is a missing cell."""
     texts: tuple[tuple[str, ...], ...]
     """(column, row): stripped text of the file."""
-    notes: tuple[str, ...] = ()
-    """Decisions taken while reading, a sentence each."""
+    file_notes: tuple[str, ...] = ()
+    """Decisions on the file's format and grid, a sentence each."""
     column_notes: tuple[str, ...] = ()
-    """Subset of `notes` on the kinds and cells of columns."""
+    """Decisions on the kinds and cells of columns."""
     reading: Reading
     read_as: ReadAs = DETECT
     """The user's choices."""
-    _places: dict[str, int] = field(init=False, repr=False, compare=False)
-    """Place of each column, by name."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", {column.name: place for place, column in enumerate(self.columns)})
 
     @classmethod
     def read(cls, content: bytes, *, name: str, read_as: ReadAs = DETECT) -> "Table":
@@ -208,21 +186,16 @@ class Table:
             columns=read.columns,
             values=read.values,
             texts=tuple(map(tuple, grid.columns)),
-            notes=(*notes, *grid.notes, *read.notes),
+            file_notes=(*notes, *grid.notes),
             column_notes=read.notes,
             reading=reading,
             read_as=read_as,
         )
 
     @property
-    def delimiter(self) -> str:
-        """The CSV's delimiter; empty if each line is one cell, and for other formats."""
-        return self.reading.delimiter
-
-    @property
-    def encoding(self) -> str:
-        """Python's name of the CSV's encoding; empty for other formats."""
-        return self.reading.encoding
+    def notes(self) -> tuple[str, ...]:
+        """Decisions taken while reading."""
+        return (*self.file_notes, *self.column_notes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -243,6 +216,11 @@ class Table:
     def id_like(self, name: str) -> bool:
         """True if the column only names its rows, so that it should not be an input."""
         return is_identifier(name, self.cells(name), self.column(name).kind)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Place of each column, by name."""
+        return {column.name: place for place, column in enumerate(self.columns)}
 
     def _position(self, name: str) -> int:
         if name not in self._places:
@@ -269,12 +247,9 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     if not kinds:
         return table
     read = read_columns(
-        table.names, table.texts, decimal=table.read_as.decimal, delimiter=table.delimiter, chosen=kinds
+        table.names, table.texts, decimal=table.read_as.decimal, delimiter=table.reading.delimiter, chosen=kinds
     )
-    notes = tuple(note for note in table.notes if note not in table.column_notes)
-    return replace(
-        table, columns=read.columns, values=read.values, notes=(*notes, *read.notes), column_notes=read.notes
-    )
+    return replace(table, columns=read.columns, values=read.values, column_notes=read.notes)
 
 
 def read_like(table: Table, columns: Sequence[Column]) -> Table:
@@ -287,14 +262,10 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
         read_known(known[name], texts) if name in known else (column, cells)
         for name, texts, column, cells in zip(table.names, table.texts, table.columns, table.values, strict=True)
     ]
-    column_notes = tuple(
-        note for column, cells in reread if column.name in known and (note := no_number_note(column, cells))
-    )
-    notes = tuple(note for note in table.notes if note not in table.column_notes)
+    notes = (no_number_note(column, cells) for column, cells in reread if column.name in known)
     return replace(
         table,
         columns=tuple(column for column, _ in reread),
         values=tuple(cells for _, cells in reread),
-        notes=(*notes, *column_notes),
-        column_notes=column_notes,
+        column_notes=tuple(filter(None, notes)),
     )

@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -62,15 +62,10 @@ class Decoded:
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded:
-    """Decode a file in the given encoding, or in the detected one; remove byte order marks at the start.
+    """Decode a file in the given encoding, or in the detected one.
 
     Raises DataError if the bytes are not text in the encoding.
     """
-    decoded = _decoded(content, name, encoding)
-    return replace(decoded, text=decoded.text.lstrip("\ufeff"))
-
-
-def _decoded(content: bytes, name: str, encoding: str | None) -> Decoded:
     if encoding is not None:
         return _in_chosen(content, name, encoding)
     marked = next((marked for mark, marked in _MARKS if content.startswith(mark)), None)
@@ -92,11 +87,11 @@ def encoding_name(encoding: str) -> str:
 def _in_chosen(content: bytes, name: str, encoding: str) -> Decoded:
     try:
         text = content.decode(encoding)
-    except (UnicodeError, ValueError) as error:
+        if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
+            raise ValueError
+    except ValueError as error:
         where = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
         raise DataError(f"{name} is not text in {encoding_name(encoding)}{where}: choose another encoding") from None
-    if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
-        raise DataError(f"{name} is not text in {encoding_name(encoding)}: choose another encoding")
     return Decoded(text=text, encoding=encoding)
 
 
@@ -192,8 +187,11 @@ def read_records(text: str, delimiter: str, *, name: str, first_line: int = 1) -
             if last.cells:
                 yield last
             last = record
-    except csv.Error as error:
-        raise DataError(f"{name}: {_reason(error)} (after line {last.line})") from None
+    except csv.Error:
+        raise DataError(
+            f"{name}: a cell is longer than {csv.field_size_limit():,} characters: close the quote that opens it, or "
+            f"shorten it (after line {last.line})"
+        ) from None
     if list(last.cells) != [_END]:
         raise DataError(
             f"{name}: line {last.line} opens a quote that is never closed: close it, or double each quote in a cell"
@@ -210,10 +208,3 @@ def _read(text: str, delimiter: str, *, first_line: int = 1, end: Sequence[str] 
         if any(map(str.strip, cells)):
             yield Record(line, cells)
         line = first_line + reader.line_num
-
-
-def _reason(error: csv.Error) -> str:
-    if "field limit" in str(error):
-        limit = csv.field_size_limit()
-        return f"a cell is longer than {limit:,} characters: close the quote that opens it, or shorten it"
-    return f"{error}: save it as CSV again"

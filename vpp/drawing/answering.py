@@ -181,7 +181,7 @@ def outside_html(fields: Sequence[Field], vote: Vote) -> str:
     for field, (name, cell) in zip(fields, vote.row.inputs, strict=True):
         if cell is None or not field.is_outside(cell):
             continue
-        if field.kind == "category":
+        if field.column.kind == "category":
             notes.append(f"{name} is “{cell}”, which no training row has.")
         elif is_number(cell):
             notes.append(f"{name} is {cell}; the training rows have {field.low} to {field.high}.")

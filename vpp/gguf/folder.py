@@ -51,7 +51,7 @@ class ServerFolder:
             each.mkdir(parents=True, exist_ok=True, mode=0o700)
         return cls(folder)
 
-    def tell(self, listening: Listening) -> None:
+    def publish(self, listening: Listening) -> None:
         """Record the address of the server."""
         part = self.path / ".listening.part"
         with files.written(part) as file:

@@ -30,7 +30,7 @@ def serve(model: Path, *, slots: int, context: int, folder: ServerFolder) -> NoR
         server = _loaded(model, slots=slots, context=context, key=key)
     except RuntimeError as error:
         sys.exit(f"llama.cpp: {error}")
-    folder.tell(Listening(port=urlsplit(server.listening_address).port or 0, pid=os.getpid(), key=key))
+    folder.publish(Listening(port=urlsplit(server.listening_address).port or 0, pid=os.getpid(), key=key))
     users = _left_by_all(folder)
     folder.forget()
     print("nobody uses the model any more", file=sys.stderr, flush=True)

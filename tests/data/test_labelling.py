@@ -1,0 +1,183 @@
+"""Rows to label next, labelled rows that become training rows, and rows typed into a form."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpp.data.build import MOST_UNLABELLED, build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.labelling import (
+    Answered,
+    Field,
+    answered_rows,
+    candidate_rows,
+    input_fields,
+    input_key,
+    n_answered,
+    typed_row,
+    with_rows,
+)
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.split import SplitPlan
+from vpp.data.table import Table
+from vpp.errors import DataError
+
+
+def table_of(lines: list[str], header: str = "x,z,y") -> Table:
+    return Table.read("\n".join([header, *lines]).encode(), name="t.csv")
+
+
+def made(lines: list[str], header: str = "x,z,y") -> Dataset:
+    return build_dataset(table_of(lines, header), target="y", split=SplitPlan(test_size=5))
+
+
+def line(i: int, y: str) -> str:
+    colour = ("red", "green", "blue")[i % 3]
+    return f"{i / 4 - 2:.2f},{i % 7},{colour},{i} {i + 3} {i % 5},2024-01-{i % 28 + 1:02d},{y}"
+
+
+MIXED = made(
+    [line(i, "ab"[i % 2]) for i in range(40)] + [line(i, "") for i in range(40, 52)], "size,count,colour,items,when,y"
+)
+PAIRS = made([f"{i / 2},{'pq'[i % 2]},{'ab'[i % 2]}" for i in range(20)] + ["20,p,", "21,q,"])
+NUMBERS = made([f"{i},{i}.5" for i in range(20)], "x,y")
+
+
+def test_rows_without_a_target_are_in_no_part_of_the_split_and_are_recorded():
+    assert [row.id for row in MIXED.unlabelled] == list(range(40, 52))
+    assert not {row.id for row in MIXED.unlabelled} & {row.id for row in (*MIXED.train, *MIXED.test)}
+    assert MIXED.provenance.n_unlabelled == 12
+    assert dataset_from_csv(rows_csv(MIXED), header=spec(MIXED)) == MIXED
+
+
+def test_many_rows_without_a_target_are_sampled_by_seed_and_noted():
+    lines = [f"{i},{'ab'[i % 2]}" for i in range(40)] + [f"{i}," for i in range(40, 1300)]
+    dataset = made(lines, "x,y")
+    assert len(dataset.unlabelled) == MOST_UNLABELLED == 1000
+    assert [row.id for row in dataset.unlabelled] == sorted(row.id for row in dataset.unlabelled)
+    assert any(note.startswith("of 1,260 rows without a target, 1,000") for note in dataset.provenance.notes)
+    assert made(lines, "x,y").unlabelled == dataset.unlabelled
+
+
+def test_candidates_from_the_file_have_an_input_and_their_ids_and_are_not_labelled():
+    lines = [f"{i},,{'ab'[i % 2]}" for i in range(20)] + ["3.0,,", "50,,", "50.0,,", "51,,", "NA,,"]
+    assert [row.id for row in candidate_rows(made(lines), source="unlabelled", n=9, seed=0)] in ([21, 23], [22, 23])
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 30))
+def test_made_up_rows_lie_within_the_training_range(seed, n):
+    rows = candidate_rows(MIXED, source="made up", n=n, seed=seed)
+    assert [row.id for row in rows] == list(range(52, 52 + n))  # the file has 52 rows, 0 to 51
+    columns = {name: [dict(row.inputs)[name] for row in MIXED.train] for name in MIXED.inputs}
+    keys = {input_key(row) for row in rows}
+    assert len(keys) == n
+    assert not keys & {input_key(row) for row in (*MIXED.train, *MIXED.test)}
+    for row in rows:
+        cells = dict(row.inputs)
+        assert re.fullmatch(r"-?\d+\.\d\d", cells["size"])
+        assert min(map(float, columns["size"])) <= float(cells["size"]) <= max(map(float, columns["size"]))
+        assert cells["count"] in {"0", "1", "2", "3", "4", "5", "6"}
+        assert all(cells[name] in columns[name] for name in ("colour", "items", "when"))
+        assert row.target is None
+
+
+def test_another_draw_gives_other_rows_and_the_same_draw_the_same():
+    first, again, other = (candidate_rows(MIXED, source="made up", n=9, seed=1, draw=draw) for draw in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+def test_nothing_is_made_up_if_every_combination_is_labelled():
+    dataset = made([f"{'pq'[i % 2]},{'ab'[i % 3 % 2]}" for i in range(20)], "x,y")
+    assert candidate_rows(dataset, source="made up", n=24, seed=0) == ()
+
+
+@pytest.mark.parametrize("odd", ["1e300", "0.000000001234", "-12345678901"])
+def test_a_number_of_unusual_size_is_taken_over_as_it_was_seen(odd):
+    dataset = made([f"{odd if i % 2 else i},{i % 7},{'ab'[i % 2]}" for i in range(20)])
+    seen = {dict(row.inputs)["x"] for row in dataset.train}
+    rows = candidate_rows(dataset, source="made up", n=12, seed=0)
+    assert rows
+    assert {dict(row.inputs)["x"] for row in rows} <= seen
+
+
+def answered(x: str = "30", z: str | None = "p", target: str = "a") -> Answered:
+    return Answered(inputs={"x": x, "z": z}, target=target)
+
+
+def test_added_rows_follow_the_training_rows_under_new_ids():
+    grown = with_rows(PAIRS, [answered(), answered("31", None, "b")], note="of mine")
+    assert grown.train[:-2] == PAIRS.train
+    assert [(row.id, row.inputs, row.target) for row in grown.train[-2:]] == [
+        (22, (("x", "30"), ("z", "p")), "a"),  # the file has rows 0 to 21
+        (23, (("x", "31"), ("z", None)), "b"),
+    ]
+    assert grown.test == PAIRS.test
+    assert grown.provenance.notes[-1] == "of mine: rows 22 to 23"
+    again = with_rows(grown, [answered("32")], note="of mine again")
+    assert again.train[-1].id == 24
+    assert again.provenance.notes[-1] == "of mine again: row 24"
+
+
+def test_an_answered_row_of_the_file_is_no_longer_unlabelled():
+    grown = with_rows(PAIRS, [answered("20.0", "p", "b")], note="of mine")
+    assert [row.id for row in grown.unlabelled] == [21]
+    assert (PAIRS.provenance.n_unlabelled, grown.provenance.n_unlabelled) == (2, 1)
+    assert (n_answered(PAIRS), n_answered(grown)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "rows", "complaint"),
+    [
+        (PAIRS, [], "no row has been answered"),
+        (PAIRS, [answered(target="c")], "'c' is not a label: give one of a, b"),
+        (PAIRS, [answered(x="many")], "'many' is not a number: give 'x' as a decimal number"),
+        (PAIRS, [answered("30"), answered("30.0")], "answered row 2 repeats answered row 1"),
+        (PAIRS, [answered("2", "p", "a")], "answered row 1 repeats row 4 of the run"),
+        *(
+            (NUMBERS, [Answered(inputs={"x": "30"}, target=target)], "is not a number: give 'y' as a decimal number")
+            for target in ("nan", "inf", "1,5", "", "abc")
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_added_is_refused(dataset, rows, complaint):
+    with pytest.raises(DataError, match=complaint):
+        with_rows(dataset, rows, note="")
+
+
+def test_numbers_are_read_and_other_labels_of_the_same_inputs_count():
+    assert with_rows(NUMBERS, [Answered(inputs={"x": "30"}, target="-1.50")], note="").train[-1].target == -1.5
+    assert with_rows(PAIRS, [answered("2.00", "p", "b")], note="").train[-1].target == "b"
+
+
+def test_rows_of_a_table_without_a_target_are_left_out():
+    assert answered_rows(table_of(["a,p,40,1", ",q,41,2"], "y,z,x,other"), PAIRS) == (answered("40"),)
+    with pytest.raises(DataError, match=r"no row of t\.csv has a value in 'y'"):
+        answered_rows(table_of([",p,40"], "y,z,x"), PAIRS)
+    with pytest.raises(DataError, match=r"t\.csv lacks 'y'"):
+        answered_rows(table_of(["p,40"], "z,x"), PAIRS)
+
+
+SIZES = made(["99,green,a", "-2.5,,a", ",blue,b", "9,red,b", "10,red,b", "9,blue,a"])
+SIZE, COLOUR = input_fields(SIZES)
+
+
+def test_a_field_has_the_range_of_the_training_rows():
+    assert SIZES.test[0].inputs == (("x", "99"), ("z", "green"))
+    assert Field(column=SIZES.columns[0], example="9", low="-2.5", high="10") == SIZE
+    assert Field(column=SIZES.columns[1], example="blue", values=("blue", "red")) == COLOUR
+    outside = {"-2.5": False, "10.0": False, "10.01": True, "-3": True, "ten": True, None: False}
+    assert {cell: SIZE.is_outside(cell) for cell in outside} == outside
+    assert [COLOUR.is_outside(cell) for cell in ("red", "green", None)] == [False, True, False]
+
+
+def test_typed_cells_become_a_row_and_an_empty_field_is_missing():
+    assert typed_row([SIZE, COLOUR], [" 7 ", ""]).inputs == (("x", "7"), ("z", None))
+    assert typed_row([SIZE, COLOUR], ["NA", "green"]).inputs == (("x", None), ("z", "green"))
+    with pytest.raises(DataError, match="such as 9, not '7,5'"):
+        typed_row([SIZE, COLOUR], ["7,5", "red"])
+    with pytest.raises(DataError, match="every field is empty"):
+        typed_row([SIZE, COLOUR], [" ", None])
