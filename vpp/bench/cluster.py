@@ -7,19 +7,18 @@ arguments of a task: each machine has the keys in its own environment.
 import importlib
 import os
 import secrets
-import subprocess
-import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vpp import __version__, files
+from vpp import __version__
 from vpp.bench.archive import Archive, pack, replace_folder, unpack
-from vpp.bench.engine import LOST, Job, Progress, Worker
+from vpp.bench.engine import LOST, Job, Progress, Worker, start_worker
 from vpp.errors import InputError, RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
@@ -67,21 +66,21 @@ class ProgressBoard:
     """Actor of the cluster that holds the progress of tasks and their stop commands."""
 
     def __init__(self) -> None:
-        self._progress: dict[str, tuple[int, int]] = {}
-        self._stops: dict[str, int] = {}
+        self._progress: dict[str, Progress] = {}
+        self._stops: Counter[str] = Counter()
 
-    def report(self, task: str, step: int, steps: int) -> int:
+    def report(self, task: str, progress: Progress) -> int:
         """Store a task's progress; return the number of its stop commands."""
-        self._progress[task] = (step, steps)
-        return self._stops.get(task, 0)
+        self._progress[task] = progress
+        return self._stops[task]
 
     def stop(self, task: str) -> None:
         """Add a stop command."""
-        self._stops[task] = self._stops.get(task, 0) + 1
+        self._stops[task] += 1
 
-    def progress(self) -> dict[str, tuple[int, int]]:
-        """Return completed steps and T by task."""
-        return dict(self._progress)
+    def progress(self) -> dict[str, Progress]:
+        """Return the progress by task."""
+        return self._progress
 
 
 def run_task(task: TaskInput, report: Report, environment: Mapping[str, str]) -> TaskResult:
@@ -111,33 +110,19 @@ def _problem(task: TaskInput, environment: Mapping[str, str]) -> str:
 def _variables(task: TaskInput, environment: Mapping[str, str], *, runs: Path) -> dict[str, str]:
     """Environment of the worker: this machine's with its keys, and its own runs folder."""
     variables = {**environment, **Keys.read(environment).variables(), "VPP_MAX_RUNNING": str(task.slots)}
-    return child_environment({**variables, "VPP_RUNS_DIR": str(runs)})
+    return {**variables, "VPP_RUNS_DIR": str(runs)}
 
 
 def _run_worker(run: RunDirectory, report: Report, environment: dict[str, str]) -> int:
     """Work on the run to its end in a process that dies with this one; return its exit code."""
-    arguments = ("resume", str(run.path), "--json", "--quiet")
     reader, n_forwarded = RunReader(run), 0
-    with files.appended(run.log) as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vpp.bench.dies_with_parent", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=output,
-            env=environment,
-            start_new_session=True,
-        )
-    try:
+    with start_worker(run, environment) as process:
         while process.poll() is None:
             for _ in range(report(_progress(reader)) - n_forwarded):
                 n_forwarded += 1
                 process.terminate()
             time.sleep(BEAT_S)
         return process.returncode
-    finally:
-        if process.stdin:
-            process.stdin.close()
-        process.wait()
 
 
 def _progress(reader: RunReader) -> Progress:
@@ -151,7 +136,7 @@ def _ray_task(task: TaskInput, name: str, board: Any) -> TaskResult:
 
     def report(progress: Progress) -> int:
         try:
-            return int(ray.get(board.report.remote(name, progress.step, progress.steps)))
+            return int(ray.get(board.report.remote(name, progress)))
         except ray.exceptions.RayError:  # the board is lost: the task's result still arrives
             return 0
 
@@ -203,7 +188,7 @@ class Cluster:
         self._ray, self._slots, self._key_variables = ray, slots, key_variables
         self._task = ray.remote(_ray_task)
         self._board = ray.remote(ProgressBoard).options(num_cpus=0).remote()
-        self._progress: dict[str, tuple[int, int]] = {}
+        self._progress: dict[str, Progress] = {}
         self._looked_at = 0.0
 
     def start(self, job: Job, run: RunDirectory) -> Worker:
@@ -240,15 +225,15 @@ class Cluster:
         if not is_first:
             self._ray.cancel(reference)
 
-    def progress(self, name: str) -> tuple[int, int]:
-        """Return completed steps and T as last reported; asks the cluster at most once a second for all tasks."""
+    def progress(self, name: str) -> Progress:
+        """Return the progress as last reported; asks the cluster at most once a second for all tasks."""
         if time.monotonic() - self._looked_at > LOOK_S:
             try:
                 self._progress = self._ray.get(self._board.progress.remote(), timeout=LOOK_S)
             except self._ray.exceptions.RayError:
                 self._progress = {}
             self._looked_at = time.monotonic()
-        return self._progress.get(name, (0, 0))
+        return self._progress.get(name, Progress(step=0, steps=0))
 
 
 @dataclass(slots=True)
@@ -285,5 +270,4 @@ class _ClusterWorker:
         self._is_stopped = True
 
     def progress(self) -> Progress | None:
-        step, steps = self.engine.progress(self.name)
-        return Progress(step=step, steps=steps)
+        return self.engine.progress(self.name)

@@ -1,7 +1,7 @@
 """`python -m vpp.bench.dies_with_parent …`: run `python -m vpp …`, and kill it when its standard input closes.
 
-The run dies with its parent, however the parent ends. Nobody could collect its run directory any more, and a polite
-stop would still call the model for the evaluation while another machine runs the cell again.
+The run dies with its parent, however the parent ends: a polite stop would still call the model for the evaluation,
+while another sweep or another machine runs the cell again.
 """
 
 import os

@@ -1,17 +1,18 @@
 """Engines that run a sweep's cells, and the engine of worker processes on this machine."""
 
+import os
 import shutil
-import signal
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vpp.bench.cells import Cell, Sizes, create
-from vpp.bench.launch import start_process
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
+from vpp.runs.process import start
 from vpp.runs.spec import EndpointSpec
 
 LOST = 1000
@@ -85,8 +86,14 @@ class Processes:
     def start(self, job: Job, run: RunDirectory) -> Worker:
         """Start a worker process on the run directory itself."""
         job.prepare(run)
-        arguments = ("resume", str(run.path), "--json", "--quiet")
-        return _Process(start_process(arguments, log=run.log, keys=self.keys, VPP_MAX_RUNNING=str(self.slots)))
+        variables = {**os.environ, **self.keys.variables(), "VPP_MAX_RUNNING": str(self.slots)}
+        return _Process(start_worker(run, variables))
+
+
+def start_worker(run: RunDirectory, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a worker that dies with this process, however it ends: another sweep may run the cell next."""
+    words = ("vpp.bench.dies_with_parent", "resume", str(run.path), "--json", "--quiet")
+    return start(words, run.log, environment, stdin=subprocess.PIPE)
 
 
 @dataclass(slots=True)
@@ -95,10 +102,13 @@ class _Process:
     reason: str = ""
 
     def poll(self) -> int | None:
-        return self.process.poll()
+        code = self.process.poll()
+        if code is not None:
+            self.process.communicate()  # closes its input
+        return code
 
     def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
 
     def progress(self) -> Progress | None:
         return None

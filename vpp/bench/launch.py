@@ -1,31 +1,12 @@
-"""Start `python -m vpp …` in a new process. API keys are passed in its environment only."""
+"""The command that runs a sweep, and a detached process with it. API keys are passed in its environment only."""
 
 import os
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
-from vpp import files
 from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.runs.keys import Keys
-from vpp.runs.process import child_environment
+from vpp.runs.process import detached
 from vpp.runs.spec import EndpointSpec
-
-
-def start_process(arguments: Sequence[str], *, log: Path, keys: Keys, **variables: str) -> subprocess.Popen[bytes]:
-    """Start the command in its own session; append its output to `log`."""
-    environment = {**os.environ, **variables, **keys.variables()}
-    with files.appended(log) as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", "vpp", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=child_environment(environment),
-            start_new_session=True,
-        )
 
 
 def launch(
@@ -33,9 +14,8 @@ def launch(
 ) -> int:
     """Start or continue the sweep in a detached process; return its id. environment: added to this process's."""
     directory.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    process = start_process([*bench_arguments(directory, spec)], log=directory.log, keys=keys, **(environment or {}))
-    threading.Thread(target=process.wait, daemon=True).start()  # reaps the child
-    return process.pid
+    variables = {**os.environ, **(environment or {}), **keys.variables()}
+    return detached([*bench_arguments(directory, spec)], directory.log, variables)
 
 
 def bench_arguments(directory: SweepDirectory, spec: SweepSpec) -> Iterator[str]:

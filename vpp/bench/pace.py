@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean
 
 from vpp.bench.sweep import CellView, SweepView
 from vpp.wording.words import listed, seconds
 
-MAX_OVERHEAD_S = 15.0
-"""Longest overhead of a cell, for start and report; anything longer is idle time."""
 MAX_NAMED = 3
 
 
@@ -38,24 +36,12 @@ def eta(until: TimeLeft) -> str:
 def time_left(view: SweepView, left: Iterable[CellView], *, jobs: int) -> TimeLeft | None:
     """Estimate the time left; None until a method in `left` has a finished cell. jobs: cells run at a time."""
     waiting = list(left)
-    per_method = _paces(view)
+    done = [each for each in view.cells if each.outcome]
+    methods = dict.fromkeys(each.cell.method for each in done)
+    per_method = {m: mean(each.took_s for each in done if each.cell.method == m) for m in methods}
     known = [each for each in waiting if each.cell.method in per_method]
     if not known:
         return None
     rest = [max(0.0, per_method[each.cell.method] - each.wall_s) for each in known]
     unmeasured = dict.fromkeys(each.cell.method for each in waiting if each.cell.method not in per_method)
     return TimeLeft(seconds=max(max(rest), sum(rest) / max(1, jobs)), unmeasured=tuple(unmeasured))
-
-
-def _paces(view: SweepView) -> dict[str, float]:
-    """Mean seconds per cell by method: the run and its overhead."""
-    done = [each for each in view.cells if each.outcome]
-    overhead = _overhead_s(done)
-    methods = dict.fromkeys(each.cell.method for each in done)
-    return {m: overhead + mean(each.wall_s for each in done if each.cell.method == m) for m in methods}
-
-
-def _overhead_s(done: Iterable[CellView]) -> float:
-    """Median overhead of cells that were not interrupted."""
-    measured = [each.overhead_s for each in done if each.overhead_s is not None]
-    return min(MAX_OVERHEAD_S, median(measured)) if measured else 0.0

@@ -33,8 +33,3 @@ def printed_run(label: str, task: str, run: int, column: str) -> str:
 def in_text(measure: str, task: str) -> Any:
     """Return a value from the paper's running text; None if it gives none."""
     return paper()["text"][measure].get(task)
-
-
-def number(cell: str) -> float:
-    """Parse the number, or the mean, at the start of a printed cell."""
-    return float(cell.split()[0])

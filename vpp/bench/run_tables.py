@@ -1,6 +1,7 @@
 """Tables of the runs: effective sample size, distinct hypotheses, uncertain points, calls and seconds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from statistics import fmean
 
 from vpp.bench import paper
@@ -17,29 +18,25 @@ TIMED = ("vml", "vml5", "mh", "smc")
 
 def ess_by_step(results: Results) -> Table:
     """Table tab:ess of the paper."""
-    tasks = [task for task in results.tasks() if results.at(task, "smc", 0)]
-    ours = {task: outcome.ess for task in tasks if (outcome := results.at(task, "smc", 0))}
-    steps = max((len(ess) for ess in ours.values()), default=0)
-    rows = [_ess_row(str(t), ours, lambda ess, t=t: ess[t] if t < len(ess) else None) for t in range(steps)]  # type: ignore[misc]
-    summary = [_ess_row(name, ours, of) for name, of in (("mean", fmean), ("min", min))] if rows else []
+    ours = {task: run.ess for task in results.tasks() if (run := results.at(task, "smc", 0)) and run.ess}
+    by_step: dict[str, Sequence[float | None]] = {
+        str(step): values for step, values in enumerate(zip_longest(*ours.values()))
+    }
+    if ours:
+        by_step |= {name: [of(ess) for ess in ours.values()] for name, of in (("mean", fmean), ("min", min))}
+
+    def cells(name: str, values: Sequence[float | None]) -> Iterable[str]:
+        for task, value in zip(ours, values, strict=True):
+            yield from (paper.NONE if value is None else fixed(value), paper.printed("tab:ess", task, name))
+
     return Table(
         title="Effective sample size of SMC by step",
         note="Seed 0, before resampling. The paper prints eleven steps of one representative seed.",
-        head=("step", *(title for task in tasks for title in (task, PAPER))),
-        rows=(*rows, *summary),
+        head=("step", *(title for task in ours for title in (task, PAPER))),
+        rows=tuple((name, *cells(name, values)) for name, values in by_step.items()),
         quiet="columns",
         labels=1,
     )
-
-
-def _ess_row(
-    name: str, ours: Mapping[str, Sequence[float]], of: Callable[[Sequence[float]], float | None]
-) -> tuple[str, ...]:
-    cells = [name]
-    for task, ess in ours.items():
-        value = of(ess) if ess else None
-        cells += [paper.NONE if value is None else fixed(value), paper.printed("tab:ess", task, name)]
-    return tuple(cells)
 
 
 def unique_hypotheses(results: Results) -> Table:

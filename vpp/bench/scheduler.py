@@ -1,7 +1,6 @@
 """Scheduler of a sweep: runs its cells, a limited number at a time, each in a worker of an engine."""
 
 import signal
-import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -103,8 +102,6 @@ class _Scheduler:
         self._waiting = deque(cell for cell in command.cells if self._reader.look(cell).outcome is None)
         self._workers: dict[Cell, Worker] = {}
         self._lost: Counter[Cell] = Counter()
-        self._elsewhere: list[Cell] = []
-        """Cells that a worker of an earlier, killed sweep still runs."""
         self._stops = 0
         self._stops_forwarded = 0
         self._endpoint_failure = ""
@@ -112,12 +109,11 @@ class _Scheduler:
     def run(self) -> SweepResult:
         """Run until no cell is waiting or running."""
         self._write_tables()
-        while self._waiting or self._workers or self._elsewhere:
+        while self._waiting or self._workers:
             self._start_workers()
             self._show()
             time.sleep(POLL_S)
             self._collect()
-            self._collect_elsewhere()
             self._stop_if_asked()
         if self._endpoint_failure:
             raise EndpointError(self._endpoint_failure)
@@ -131,9 +127,6 @@ class _Scheduler:
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
         """Turn SIGINT and SIGTERM into stop commands for the workers; a second signal too."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
         before = {name: signal.signal(name, self._on_signal) for name in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -145,16 +138,10 @@ class _Scheduler:
         self._stops += 1
 
     def _start_workers(self) -> None:
-        while self._waiting and len(self._workers) + len(self._elsewhere) < self._command.jobs and not self._stops:
+        while self._waiting and len(self._workers) < self._command.jobs and not self._stops:
             cell = self._waiting.popleft()
-            if self._directory.run_of(cell).is_held():
-                self._elsewhere.append(cell)
-            else:
-                self._workers[cell] = self._worker(cell)
-
-    def _worker(self, cell: Cell) -> Worker:
-        job = Job(cell=cell, sizes=self._spec.sizes, endpoint=shared(self._spec.endpoint, self._command.jobs))
-        return self._command.engine.start(job, self._directory.run_of(cell))
+            job = Job(cell=cell, sizes=self._spec.sizes, endpoint=shared(self._spec.endpoint, self._command.jobs))
+            self._workers[cell] = self._command.engine.start(job, self._directory.run_of(cell))
 
     def _collect(self) -> None:
         """Handle the workers that have ended."""
@@ -164,7 +151,7 @@ class _Scheduler:
                 del self._workers[cell]
                 self._finish(cell, code, reason=worker.reason)
 
-    def _finish(self, cell: Cell, code: int, *, reason: str = "") -> None:
+    def _finish(self, cell: Cell, code: int, *, reason: str) -> None:
         view = self._reader.look(cell)
         if view.outcome:
             self._write_tables()
@@ -172,8 +159,6 @@ class _Scheduler:
         elif code == ENDPOINT_FAILED:
             self._endpoint_failure = self._endpoint_failure or f"{cell.name}: {reason or view.detail}"
             self._stops = max(1, self._stops)
-        elif self._directory.run_of(cell).is_held():
-            self._elsewhere.append(cell)
         elif not self._stops:
             self._restart_or_report(cell, code, view, reason=reason)
 
@@ -190,21 +175,12 @@ class _Scheduler:
         reason = reason or view.detail or f"see {self._directory.run_of(cell).log}"
         self._command.watcher.say(f"{cell.name} {state}, can be run again: {reason}")
 
-    def _collect_elsewhere(self) -> None:
-        for cell in [each for each in self._elsewhere if not self._directory.run_of(each).is_held()]:
-            self._elsewhere.remove(cell)
-            if self._reader.look(cell).outcome:
-                self._finish(cell, 0)
-            else:
-                self._waiting.appendleft(cell)
-
     def _stop_if_asked(self) -> None:
         """Start no more cells after a stop command, and forward each command to the workers."""
         if not self._stops and self._directory.is_asked_to_stop(since=self._command.since):
             self._stops = 1
         if self._stops:
             self._waiting.clear()
-            self._elsewhere.clear()
         if self._stops_forwarded < self._stops:
             self._stops_forwarded = self._stops
             for worker in self._workers.values():

@@ -26,8 +26,8 @@ from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import is_text
 from vpp.runs.view import RunView
 
-GAP_S = 0.5
-"""A run was interrupted if its events span this much more than its running time."""
+MAX_OVERHEAD_S = 15.0
+"""Longest time that a cell takes for start and report; anything longer is a pause between two sweeps."""
 OWN_NAMES = {".lock", "control", "bench.log", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
@@ -224,8 +224,8 @@ class CellView:
     """T; 0 before the run has started."""
     wall_s: float = 0.0
     """Seconds of the run."""
-    overhead_s: float | None = None
-    """Overhead of a finished cell in seconds, for start and report; None if the run was interrupted."""
+    took_s: float = 0.0
+    """Seconds of a finished cell: the run, its start and its report."""
     outcome: Outcome | None = None
     """Outcome of a finished cell."""
 
@@ -308,16 +308,17 @@ def _cell_view(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
         step=0 if view.last_step is None else view.last_step + 1,
         steps=view.total_steps,
         wall_s=view.wall_s,
-        overhead_s=_overhead_s(run, view) if is_finished else None,
+        took_s=_took_s(run, view) if is_finished else 0.0,
         outcome=outcome_of(cell, run, view) if is_finished else None,
     )
 
 
-def _overhead_s(run: RunDirectory, view: RunView) -> float | None:
-    if view.began_at is None or view.last_at is None or view.last_at - view.began_at > view.wall_s + GAP_S:
-        return None
-    ends = [path.stat().st_mtime for path in (run.path / "run.json", run.path / "report.md") if path.exists()]
-    return max(0.0, max(ends) - run.data.stat().st_mtime - view.wall_s)
+def _took_s(run: RunDirectory, view: RunView) -> float:
+    report = run.path / "report.md"
+    if not report.exists():  # its worker has not ended
+        return view.wall_s
+    took_s = report.stat().st_mtime - run.data.stat().st_mtime
+    return min(max(took_s, view.wall_s), view.wall_s + MAX_OVERHEAD_S)
 
 
 def folder_name(endpoint: EndpointSpec) -> str:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -36,28 +36,36 @@ def launch(
     Keys are passed by environment only. from_before_damage: set a damaged journal's rest aside first.
     Raises DiskRefused.
     """
-    variables = child_environment(os.environ if environment is None else environment) | keys.variables()
+    variables = {**(os.environ if environment is None else environment), **keys.variables()}
     past_command = directory.request_worker().past_command
-    options = [
-        f"--past-command={past_command}",
-        "--wait-at-cap",
-        *(["--from-before-damage"] if from_before_damage else []),
-    ]
+    words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
     try:
         _turn_over(directory.log)
-        with files.appended(directory.log) as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "vpp", "resume", str(directory.path), *options],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=variables,
-                start_new_session=True,
-            )
+        return detached([*words, *(["--from-before-damage"] if from_before_damage else [])], directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
+
+
+def detached(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
+    """Start `python -m vpp …`, which outlives this process; return its process id. Raises OSError."""
+    process = start(["vpp", *words], log, environment)
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
     return process.pid
+
+
+def start(
+    words: Sequence[str], log: Path, environment: Mapping[str, str], *, stdin: int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """Start `python -m …` in a session of its own; its output is appended to `log`. Raises OSError."""
+    with files.appended(log) as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", *words],
+            stdin=stdin,
+            stdout=output,
+            stderr=output,
+            env=child_environment(environment),
+            start_new_session=True,
+        )
 
 
 def _turn_over(log: Path) -> None:
