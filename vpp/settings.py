@@ -33,8 +33,13 @@ CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
 """Hypotheses of the methods that have no K of their own."""
 
 
-def _option(default: Any, doc: str) -> Any:
-    return field(default=default, metadata={"doc": doc})
+def _option(default: Any, doc: str, *, least: float | None = None, most: float = math.inf) -> Any:
+    """Return an option. least, most: bounds of a number, both allowed."""
+    return field(default=default, metadata={"doc": doc, "range": None if least is None else (least, most)})
+
+
+def _temperature(default: float, doc: str) -> Any:
+    return _option(default, f"sampling temperature of {doc}", least=0, most=HOTTEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,30 +51,30 @@ class Config:
         "sampler: smc (Algorithm 2), mh (Algorithm 1), always-accept (mh without its filter), vml (one hypothesis) or "
         "vml5 (five vml runs)",
     )
-    particles: int = _option(10, "K, the number of particles; vml always has one, vml5 five")
-    epochs: int = _option(2, "passes over the training rows")
-    batch_size: int = _option(10, "M, rows a step")
-    seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds")
+    particles: int = _option(10, "K, the number of particles; vml always has one, vml5 five", least=1)
+    epochs: int = _option(2, "passes over the training rows", least=1)
+    batch_size: int = _option(10, "M, rows a step", least=1)
+    seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
     batch_order: BatchOrder = _option("shuffled", "rows of each epoch: shuffled by seed, or fixed in the table's order")
-    points_per_call: int = _option(1, "rows a learner call answers, a line each")
-    history: int = _option(0, "earlier exchanges that the optimizer is shown with a particle: 0 or 1")
-    learner_temperature: float = _option(0.0, "sampling temperature of the learner; 0 makes f(x; theta) a function")
-    optimizer_temperature: float = _option(0.7, "sampling temperature of the proposals of every method but smc")
-    cautious_temperature: float = _option(0.3, "sampling temperature of smc's mutations at or above the median")
-    bold_temperature: float = _option(1.0, "sampling temperature of smc's mutations below the median")
+    points_per_call: int = _option(1, "rows a learner call answers, a line each", least=1)
+    history: int = _option(0, "earlier exchanges that the optimizer is shown with a particle: 0 or 1", least=0, most=1)
+    learner_temperature: float = _temperature(0.0, "the learner; 0 makes f(x; theta) a function")
+    optimizer_temperature: float = _temperature(0.7, "the proposals of every method but smc")
+    cautious_temperature: float = _temperature(0.3, "smc's mutations at or above the median")
+    bold_temperature: float = _temperature(1.0, "smc's mutations below the median")
     initial: Start = _option("batch", "first hypotheses: from the first batch, or from the prior, without data")
-    initial_temperature_low: float = _option(0.3, "sampling temperature of the first initial particle")
-    initial_temperature_high: float = _option(1.2, "sampling temperature of the last initial particle")
+    initial_temperature_low: float = _temperature(0.3, "the first initial particle")
+    initial_temperature_high: float = _temperature(1.2, "the last initial particle")
     restart: float = _option(
-        0.0, "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior"
+        0.0, "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior", least=0, most=1
     )
-    prior_temperature: float = _option(1.0, "sampling temperature of every draw from the prior")
+    prior_temperature: float = _temperature(1.0, "every draw from the prior")
     mh_rows: ScoredRows = _option("batch", "rows on which mh compares a proposal: batch, buffer, or all training rows")
     early_rejection: bool = _option(
         False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
     )
-    buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles")
+    buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles", least=1)
     deduplicate_buffer: bool = _option(True, "keep each row once in the buffer, where it was seen last")
     tempering: Tempering = _option(
         "paper",
@@ -77,18 +82,27 @@ class Config:
         "training rows, with evidence) or adaptive (the same, exponents found as it goes)",
     )
     beta_start: float = _option(
-        10.0, "first tempering divisor of the log-likelihood; 10 is flat on a buffer, incremental tempering wants 100"
+        10.0,
+        "first tempering divisor of the log-likelihood; 10 is flat on a buffer, incremental tempering wants 100",
+        least=1 / LARGEST_BETA,
+        most=LARGEST_BETA,
     )
-    beta_end: float = _option(1.0, "last tempering divisor; 1 is the likelihood itself")
-    ess_threshold: float = _option(0.5, "smc resamples when ESS falls below this fraction of K; adaptive aims at it")
+    beta_end: float = _option(
+        1.0, "last tempering divisor; 1 is the likelihood itself", least=1 / LARGEST_BETA, most=LARGEST_BETA
+    )
+    ess_threshold: float = _option(
+        0.5, "smc resamples when ESS falls below this fraction of K; adaptive aims at it", least=0, most=1
+    )
     mutate: Mutation = _option(
         "filtered",
         "smc's rewriting: every particle, filtered (as every, kept by an accept step), or duplicates of resampling; "
         "incremental and adaptive tempering always filter",
     )
-    particles_max: int = _option(0, "let K grow to this while ideas or ESS stay few, and shrink on agreement; 0: fixed")
-    particles_min: int = _option(3, "the fewest particles that a growing and shrinking K comes down to")
-    growth_budget: int = _option(0, "calls of a whole run beyond which K does not grow; 0: no bound")
+    particles_max: int = _option(
+        0, "let K grow to this while ideas or ESS stay few, and shrink on agreement; 0: fixed", least=0
+    )
+    particles_min: int = _option(3, "the fewest particles that a growing and shrinking K comes down to", least=1)
+    growth_budget: int = _option(0, "calls of a whole run beyond which K does not grow; 0: no bound", least=0)
     final_weights: FinalWeights = _option(
         "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
@@ -98,14 +112,11 @@ class Config:
         "whole", "each wrong label's mass: the whole of epsilon, or its share, epsilon / (C - 1), of C labels"
     )
     ties: Ties = _option("lowest", "label of a tied vote: the lowest in sort order, or one drawn by seed")
-    evaluate_every: int = _option(0, "evaluate the test rows every n steps; 0: only at the end")
+    evaluate_every: int = _option(0, "evaluate the test rows every n steps; 0: only at the end", least=0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
         _check_choices(self)
-        for name, low in _LEAST.items():
-            if getattr(self, name) < low:
-                raise InputError(f"{name} is {getattr(self, name)}: it must be at least {low}")
         _check_numbers(self)
         _check_together(self)
 
@@ -180,21 +191,6 @@ class Config:
         return self.beta_start + (self.beta_end - self.beta_start) * step / (steps - 1)
 
 
-_LEAST = {
-    "particles": 1,
-    "epochs": 1,
-    "batch_size": 1,
-    "points_per_call": 1,
-    "history": 0,
-    "buffer_size": 1,
-    "particles_max": 0,
-    "particles_min": 1,
-    "growth_budget": 0,
-    "evaluate_every": 0,
-    "seed": 0,
-}
-
-
 def choices(name: str) -> tuple[str, ...]:
     """The values an option can have; empty where it is a number or a text."""
     return _choices()[name]
@@ -214,25 +210,13 @@ def _check_choices(config: Config) -> None:
 
 def _check_numbers(config: Config) -> None:
     for option in fields(config):
-        value = getattr(config, option.name)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise InputError(f"{option.name} is {value}: it must be a finite number")
-        if option.name.endswith(("temperature", "_low", "_high")) and not 0 <= value <= HOTTEST:
-            raise InputError(f"{option.name} is {value}: a sampling temperature lies between 0 and {HOTTEST:g}")
+        value, bounds = getattr(config, option.name), option.metadata["range"]
+        if bounds and not bounds[0] <= value <= bounds[1]:
+            least, most = bounds
+            must = f"be at least {least:g}" if math.isinf(most) else f"lie between {least:g} and {most:g}"
+            raise InputError(f"{option.name} is {value}: it must {must}")
     if not 0 < config.epsilon < 1:
         raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
-    for name in ("beta_start", "beta_end"):
-        if not 1 / LARGEST_BETA <= getattr(config, name) <= LARGEST_BETA:
-            raise InputError(
-                f"{name} is {getattr(config, name):g}: it divides the log-likelihood, "
-                f"so give a number between {1 / LARGEST_BETA:g} and {LARGEST_BETA:g}"
-            )
-    if not 0 <= config.ess_threshold <= 1:
-        raise InputError(f"ess_threshold is {config.ess_threshold}: it is a fraction of K, between 0 and 1")
-    if not 0 <= config.restart <= 1:
-        raise InputError(f"restart is {config.restart}: it is a probability, between 0 and 1")
-    if config.history > 1:
-        raise InputError(f"history is {config.history}: the optimizer is shown 0 or 1 earlier exchanges")
     if config.tau != "auto" and not _is_positive(config.tau):
         raise InputError(f"tau is {config.tau!r}: give a positive number, or auto")
 
