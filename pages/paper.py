@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.parts import blocks, endpoint, frame, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
-from vpp.bench.launch import launch
 from vpp.bench.outcome import Outcome, results_csv
 from vpp.bench.pace import time_left
 from vpp.bench.sweep import (
@@ -20,6 +19,7 @@ from vpp.bench.sweep import (
     SweepView,
     extended,
     folder_name,
+    launch,
     sweeps,
 )
 from vpp.bench.table import Table, value_text

@@ -185,7 +185,7 @@ def test_a_sweep_starts_with_its_users_folders_and_within_the_users_limit(
             held.enter_context(sweep.lock())
             sweep.write(spec)
 
-        monkeypatch.setattr("vpp.bench.launch.launch", launch)
+        monkeypatch.setattr("vpp.bench.sweep.launch", launch)
         app = opened(tmp_path, monkeypatch)
         app.button(key="paper.start").click().run()
         assert [environment["VPP_CACHE_DIR"] for environment in asked] == [str(tmp_path / ".cache")]

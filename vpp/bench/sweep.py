@@ -1,10 +1,11 @@
 """A sweep on disk: its spec, and the progress of its cells as their run directories record it."""
 
 import json
+import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from vpp.errors import InputError, RunError, RunLocked
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.disk import is_locked, locked
 from vpp.runs.journal import write_atomically
+from vpp.runs.keys import Keys
+from vpp.runs.process import detached
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec
@@ -319,6 +322,20 @@ def _took_s(run: RunDirectory, view: RunView) -> float:
         return view.wall_s
     took_s = report.stat().st_mtime - run.data.stat().st_mtime
     return min(max(took_s, view.wall_s), view.wall_s + MAX_OVERHEAD_S)
+
+
+def launch(
+    directory: SweepDirectory, spec: SweepSpec, *, keys: Keys, environment: Mapping[str, str] | None = None
+) -> int:
+    """Record the sweep, and start or continue its cells in a detached process; return the process's id.
+
+    environment: added to this process's; API keys are passed in it only. Raises InputError, RunLocked and RunError.
+    """
+    with directory.lock():
+        directory.begin(spec)
+    cells = (f"--tasks={','.join(spec.tasks)}", f"--methods={','.join(spec.methods)}", f"--seeds={spec.seeds}")
+    variables = {**os.environ, **(environment or {}), **keys.variables()}
+    return detached(["bench", "-o", str(directory.path), *cells], directory.log, variables)
 
 
 def folder_name(endpoint: EndpointSpec) -> str:
