@@ -42,36 +42,21 @@ def _read(path: Path) -> ArchivedFile:
 
 
 def replace_folder(archive: Archive, folder: Path) -> None:
-    """Replace the folder by the archive's files. Readers see the old folder, briefly none, then the new one.
+    """Replace the folder by the archive's files, which are on the disk before the old folder goes.
 
-    The old folder is moved aside and deleted after the exchange. A failed exchange moves it back; `restore` does so
-    after a kill. One caller at a time. Raises OSError if a file cannot be written.
+    Readers see the old folder, briefly none, then the new one. One caller at a time. Raises OSError if a file cannot
+    be written.
     """
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
         unpack(archive, part)
-        restore(folder)
         if folder.exists():
-            folder.rename(_aside(folder))
+            shutil.rmtree(folder)
         part.rename(folder)
         sync_folder(folder.parent)
     finally:
-        restore(folder)
         shutil.rmtree(part, ignore_errors=True)
-
-
-def restore(folder: Path) -> None:
-    """Move back the folder of an unfinished exchange, or delete the old one of a finished exchange. Raises OSError."""
-    old = _aside(folder)
-    if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
-    elif old.exists():
-        old.rename(folder)
-
-
-def _aside(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.old")
 
 
 def unpack(archive: Archive, folder: Path) -> None:

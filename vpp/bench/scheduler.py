@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Literal, Protocol
 
-from vpp.bench.archive import restore
 from vpp.bench.cells import Cell
 from vpp.bench.engine import LOST, Engine, Job, Worker
 from vpp.bench.outcome import results_csv
@@ -77,8 +76,6 @@ def run_sweep(
     cells = asked.cells
     with directory.lock():
         spec = directory.begin(asked)
-        for cell in cells:
-            restore(directory.run_of(cell).path)
         command = _Command(cells=cells, jobs=jobs, engine=engine, watcher=watcher, since=since)
         scheduler = _Scheduler(directory, spec, command)
         with scheduler.stopping_on_signals():
