@@ -105,18 +105,7 @@ def offer_start(spec: RunSpec, dataset: Dataset, model: Model) -> None:
         st.html(doubt)
     if st.button("Start the run", type="primary", width="stretch", disabled=bool(model.lacks), key="new.start"):
         with opening.refusals("The run cannot start"):
-            prepared = Preparation(
-                dataset=dataset,
-                config=spec.config,
-                endpoint=spec.endpoint,
-                name=spec.name,
-                learner_template=spec.learner_template,
-                optimizer_template=spec.optimizer_template,
-                prior_template=spec.prior_template,
-                prices=spec.prices,
-                cap=spec.cap,
-            )
-            opening.start_new(prepared)
+            opening.start_new(Preparation(dataset=dataset, spec=spec))
     words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
     blocks.captions(model.lacks or words)
 

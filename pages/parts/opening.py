@@ -178,7 +178,7 @@ def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
 def start_new(prepared: "Preparation") -> None:
     """Write a new run, start its worker, and show it on Watch. Nothing is written where a cap is reached."""
     with refusals("The run cannot start"):
-        with person.starting(prepared.endpoint) as keys:
+        with person.starting(prepared.spec.endpoint) as keys:
             directory = prepared.create(person.store().folder)
             launch(directory, keys=keys, environment=person.variables())
         open_in(directory.id, "pages/watch.py")
@@ -217,8 +217,10 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
     table = Table.read(path.read_bytes(), name=path.name)
     return Preparation(
         dataset=build_dataset(table, target="species", split=SplitPlan(seed=config.seed)),
-        config=config,
-        endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
-        name="Penguins",
-        command=(*COMMAND, *options),
+        spec=RunSpec(
+            name="Penguins",
+            config=config,
+            endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False),
+            command=(*COMMAND, *options),
+        ),
     )

@@ -12,7 +12,7 @@ def test_a_run_in_one_process_equals_the_shipped_run_of_a_worker_with_a_server()
     shipped = RunReader(RunDirectory(SHIPPED)).refresh()
     view, usage = shipped.view, shipped.usage
 
-    finished = asyncio.run(run(prepared.dataset, prepared.config))
+    finished = asyncio.run(run(prepared.dataset, prepared.spec.config))
 
     assert finished.texts == tuple(view.texts[state.hypothesis] for state in view.population)
     assert finished.test == view.evaluated["test"]

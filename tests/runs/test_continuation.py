@@ -18,6 +18,7 @@ from vpp.runs.continuation import config_for, continue_run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
+from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 
@@ -27,24 +28,24 @@ ANSWERED = (Answered(inputs={"a": "20"}, target="yes"), Answered(inputs={"a": "2
 def test_a_new_run_has_the_particles_the_rows_and_the_options(tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     prepared = continue_run(reader.directory, ANSWERED)
-    assert prepared.start == inspected.LABEL_SLOTS
-    assert prepared.started_from == reader.directory.id
+    assert prepared.spec.start == inspected.LABEL_SLOTS
+    assert prepared.spec.started_from == reader.directory.id
     # training rows 0 to 3 and test rows 4 to 9 of the file; the answered ones come after
     assert [(row.id, row.target) for row in prepared.dataset.train] == [
         (0, "yes"), (1, "no"), (2, "yes"), (3, "no"), (10, "yes"), (11, "no"),
     ]  # fmt: skip
     assert prepared.dataset.test == reader.dataset().test
-    assert prepared.config == replace(inspected.LABEL_CONFIG, final_weights="train")
+    assert prepared.spec.config == replace(inspected.LABEL_CONFIG, final_weights="train")
     assert prepared.dataset.provenance.notes[-1] == (
         "answered by a person to go on from run 20260110-1432-toy-smc-7f3a: rows 10 to 11"
     )
-    assert prepared.name == "toy + 2 rows"
+    assert prepared.spec.name == "toy + 2 rows"
 
 
 def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
     prepared = continue_run(inspected.labels(tmp_path).directory, ANSWERED, name="more")
     spec = prepared.create(tmp_path / "runs").spec()
-    assert (spec.start, spec.started_from, spec.name) == (prepared.start, prepared.started_from, "more")
+    assert (spec.start, spec.started_from, spec.name) == (prepared.spec.start, prepared.spec.started_from, "more")
     assert spec.is_continued
     assert spec.config.particles == len(spec.start) == 4
 
@@ -89,15 +90,14 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
 
 
 def test_texts_and_particles_must_be_as_many() -> None:
+    config = Config(particles=3, batch_size=2)
+    spec = RunSpec(name="", config=config, endpoint=builders.DEMO, start=("one", "two"))
     with pytest.raises(InputError, match="2 hypotheses to begin with, and 3 particles"):
-        Preparation(
-            dataset=inspected.LABELS, config=Config(particles=3, batch_size=2), endpoint=builders.DEMO,
-            start=("one", "two"),
-        )  # fmt: skip
+        Preparation(dataset=inspected.LABELS, spec=spec)
 
 
 def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:
-    spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec()
+    spec = continue_run(inspected.labels(tmp_path).directory, ANSWERED).spec
     command = repeat_command(spec)
     assert command.script == "python -m vpp continue 20260110-1432-toy-smc-7f3a answered.csv"
     assert any("which must be there too" in note for note in command.notes)

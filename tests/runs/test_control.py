@@ -258,6 +258,9 @@ def prepare(desk: Desk, served: Model) -> RunDirectory:
     table = Table.read(PENGUINS.read_bytes(), name=PENGUINS.name)
     return Preparation(
         dataset=build_dataset(table, target="species", split=SplitPlan(train_size=30, test_size=10)),
-        config=Config(particles=3, epochs=1),
-        endpoint=EndpointSpec(base_url=served.base_url, model="demo", cache=False),
+        spec=RunSpec(
+            name="",
+            config=Config(particles=3, epochs=1),
+            endpoint=EndpointSpec(base_url=served.base_url, model="demo", cache=False),
+        ),
     ).create(desk.runs, run_dir=desk.folder / "run")

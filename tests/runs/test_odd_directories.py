@@ -45,7 +45,10 @@ FAULTS: tuple[tuple[Callable[[Content], object], str], ...] = (
     (lambda content: content["dataset"].pop("classes"), "dataset: classes: Field required"),
     (lambda content: content["dataset"].update(classes=[]), "dataset: classes names no label"),
     (lambda content: content["dataset"].update(inputs=[]), "dataset: inputs names no column"),
-    (lambda content: content["config"].update(beta_start=1e308), "beta_start is 1e+308: it must lie between 1e-09 and 1e"),
+    (
+        lambda content: content["config"].update(beta_start=1e308),
+        "beta_start is 1e+308: it must lie between 1e-09 and 1e",
+    ),
     (lambda content: content.update(name="\ud800"), "unexpected end of hex escape"),
 )
 

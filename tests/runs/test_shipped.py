@@ -53,7 +53,7 @@ def test_the_real_models_run_is_told_by_its_own_figures() -> None:
 
 def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
     again, shipped = made(tmp_path), RunDirectory(SHIPPED)
-    assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(prepare_shipped().spec())
+    assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(prepare_shipped().spec)
     found, kept = heaviest_first(read(again)), heaviest_first(read(shipped))
     assert [text for _, text in found] == [text for _, text in kept]
     assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in kept], abs=1e-9)

@@ -30,7 +30,8 @@ SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
 
 def preparation(endpoint: EndpointSpec = DEMO, name: str = "", **config: int) -> Preparation:
     dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="penguins.csv"), target="species")
-    return Preparation(dataset=dataset, config=Config(**config), endpoint=endpoint, name=name)  # type: ignore[arg-type]
+    spec = RunSpec(name=name, config=Config(**config), endpoint=endpoint)  # type: ignore[arg-type]
+    return Preparation(dataset=dataset, spec=spec)
 
 
 @given(st.text(), st.integers(0, 10**6))
@@ -60,7 +61,7 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
     ],
 )
 def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: int, config: Config, most: int) -> None:
-    spec = replace(preparation().spec(), config=config, endpoint=replace(SERVER, concurrency=told))
+    spec = replace(preparation().spec, config=config, endpoint=replace(SERVER, concurrency=told))
     assert replace(spec, dataset={**spec.dataset, "n_train": 100}).ceiling == most
 
 
@@ -70,7 +71,7 @@ def test_an_id_reads_well() -> None:
 
 def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: Path) -> None:
     store = RunStore(tmp_path)
-    spec = preparation().spec()
+    spec = preparation().spec
     made = [store.create(replace(spec, name=name), b"x", now=NOW).id for name in ("m", "z", "a")]
     later = store.create(spec, b"x", now=NOW + timedelta(minutes=1)).id
     (tmp_path / "no run").mkdir()
@@ -129,7 +130,7 @@ def test_only_runs_that_nobody_holds_are_deleted(tmp_path: Path) -> None:
 
 def test_what_a_run_is_made_of_comes_back_from_disk(tmp_path: Path) -> None:
     prepared = preparation(SERVER, name="Pingüine", particles=3)
-    assert prepared.create(tmp_path).spec() == prepared.spec()
+    assert prepared.create(tmp_path).spec() == prepared.spec
 
 
 @pytest.mark.parametrize(

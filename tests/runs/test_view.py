@@ -27,7 +27,7 @@ from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
 from vpp.runs.journal import JournalReader, Record
 from vpp.runs.notes import Moment
 from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, fold
 from vpp.settings import Config
 from vpp.usage import Usage
@@ -140,8 +140,8 @@ def later(seconds: float) -> Moment:
 def directory(tmp_path: Path) -> RunDirectory:
     """A run that no worker has seen."""
     dataset = build_dataset(Table.read(PENGUINS.read_bytes(), name="p.csv"), target="species")
-    endpoint = EndpointSpec(demo=True, model="demo")
-    return Preparation(dataset=dataset, config=Config(), endpoint=endpoint).create(tmp_path)
+    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True, model="demo"))
+    return Preparation(dataset=dataset, spec=spec).create(tmp_path)
 
 
 def test_a_run_that_ended_says_how(directory: RunDirectory) -> None:

@@ -17,7 +17,7 @@ from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinishe
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
@@ -148,8 +148,7 @@ def test_runs_of_a_worker_on_the_demo_model_hold(tmp_path: Path) -> None:
         for name, options in DEMO.items():
             config = Config(**{"particles": 3, "batch_size": 10, "epochs": 2, **options})  # type: ignore[arg-type]
             endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
-            directory = Preparation(dataset=dataset, config=config, endpoint=endpoint).create(
-                tmp_path, run_dir=tmp_path / name
-            )
+            spec = RunSpec(name=name, config=config, endpoint=endpoint)
+            directory = Preparation(dataset=dataset, spec=spec).create(tmp_path, run_dir=tmp_path / name)
             work(directory, Surroundings(keys=Keys(), cache_dir=tmp_path, slots_dir=tmp_path, max_running=9))
             assert faults(directory) == [], name

@@ -14,7 +14,7 @@ from vpp.data.tasks import describe, find_info, generate
 from vpp.inference.plan import plan
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, Preset, preset
 
 PRESET: Preset = "paper"
@@ -77,13 +77,9 @@ def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
 
 def create(cell: Cell, sizes: Sizes, endpoint: EndpointSpec, *, run_dir: Path) -> RunDirectory:
     """Create the cell's run directory. Raises InputError or RunError."""
-    preparation = Preparation(
-        dataset=dataset_of(cell, sizes),
-        config=config_of(cell, sizes),
-        endpoint=endpoint,
-        name=f"{cell.task}, {cell.method}, seed {cell.seed}",
-    )
-    return preparation.create(run_dir.parent, run_dir=run_dir)
+    name = f"{cell.task}, {cell.method}, seed {cell.seed}"
+    spec = RunSpec(name=name, config=config_of(cell, sizes), endpoint=endpoint)
+    return Preparation(dataset=dataset_of(cell, sizes), spec=spec).create(run_dir.parent, run_dir=run_dir)
 
 
 def calls_at_most(cell: Cell, sizes: Sizes) -> int:

@@ -24,7 +24,7 @@ from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
-from vpp.runs.spec import EndpointSpec, Prices
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
@@ -38,8 +38,7 @@ def run(options: Namespace) -> int:
     endpoint = endpoint_of(options)
     templates = _templates(options, endpoint)
     dataset, file_format = _dataset(options, config)
-    preparation = Preparation(
-        dataset=dataset,
+    spec = RunSpec(
         config=config,
         endpoint=endpoint,
         name=options.name,
@@ -50,6 +49,7 @@ def run(options: Namespace) -> int:
         prices=_prices(options),
         cap=cap_of(options, before=NO_CAP),
     )
+    preparation = Preparation(dataset=dataset, spec=spec)
     if options.plan:
         _print_reading(dataset, file_format, options)
         _print_plan(preparation, sys.stdout)
@@ -144,7 +144,7 @@ def _prices(options: Namespace) -> Prices:
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
     """Print the plan as a table and sentences; durations only if the pace is known."""
-    spec = preparation.spec()
+    spec = preparation.spec
     expected = estimate(spec, preparation.dataset)
     rows = [HEAD, *plan_rows(expected)]
     first, *others = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]

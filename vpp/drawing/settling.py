@@ -167,11 +167,11 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
 
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     """Sentence on a run that continues from these particles."""
-    config, n_train = preparation.config, len(preparation.dataset.train)
-    n = len(preparation.start)
+    spec, n_train = preparation.spec, len(preparation.dataset.train)
+    n = len(spec.start)
     start = "this sentence" if n == 1 else f"these {integer(n)} sentences"
     begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more"
-    if config.method != "smc":
+    if spec.config.method != "smc":
         return f"{begins}, {integer(n_train)} in all. Its chains go on from there: they have no weights to carry over."
     return (
         f"{begins}. The weights of now are not carried over: they stand for the earlier rows already. In the end it "

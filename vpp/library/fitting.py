@@ -24,7 +24,7 @@ from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, Preset, option_docs, preset
 
 if TYPE_CHECKING:
@@ -73,16 +73,15 @@ def fit(
     )
     server = _endpoint(endpoint, environment)
     texts = set_texts(chosen_templates(templates, is_demo=server.is_demo, preset=preset_name))
-    preparation = Preparation(
-        dataset=dataset,
+    spec = RunSpec(
+        name=name,
         config=settings,
         endpoint=server,
-        name=name,
         learner_template=texts["learner"],
         optimizer_template=texts["optimizer"],
         prior_template=texts["prior"],
     )
-    directory = preparation.create(environment.runs_dir)
+    directory = Preparation(dataset=dataset, spec=spec).create(environment.runs_dir)
     launch(directory, keys=system.keys())
     _wait(directory)
     write_all(directory, simple_models=False)

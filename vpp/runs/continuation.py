@@ -28,12 +28,19 @@ def continue_run(
     Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
     """
     spec, view = directory.spec(), fold(JournalReader(directory.journal).new_records())
-    going_on = continuation(spec, load_dataset(directory, spec), view, answered, run=directory.id, name=name)
-    return replace(going_on, command=command)
+    dataset = load_dataset(directory, spec)
+    return continuation(spec, dataset, view, answered, run=directory.id, name=name, command=command)
 
 
 def continuation(
-    spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
+    spec: RunSpec,
+    dataset: Dataset,
+    view: RunView,
+    answered: Sequence[Answered],
+    *,
+    run: str,
+    name: str = "",
+    command: tuple[str, ...] = (),
 ) -> Preparation:
     """Prepare the new run from a run that has been read already. run: its id."""
     if not view.population:
@@ -42,16 +49,14 @@ def continuation(
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     return Preparation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
-        config=config_for(spec.config, size=len(texts)),
-        endpoint=spec.endpoint,
-        name=name or f"{spec.name[:NAME_LENGTH]} + {rows}",
-        learner_template=spec.learner_template,
-        optimizer_template=spec.optimizer_template,
-        prior_template=spec.prior_template,
-        start=texts,
-        started_from=run,
-        prices=spec.prices,
-        cap=spec.cap,
+        spec=replace(
+            spec,
+            config=config_for(spec.config, size=len(texts)),
+            name=name or f"{spec.name[:NAME_LENGTH]} + {rows}",
+            command=command,
+            start=texts,
+            started_from=run,
+        ),
     )
 
 

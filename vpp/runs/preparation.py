@@ -1,7 +1,7 @@
 """Preparation of a run from a table and options, shared by command line, app and library."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
 from pathlib import Path
@@ -11,14 +11,13 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
-from vpp.llm.budget import NO_CAP, Cap
 from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_prompts import check_prompts_fit, limits_of
-from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
 
@@ -32,57 +31,31 @@ class Preparation:
     """A checked run that is not on disk yet."""
 
     dataset: Dataset
-    config: Config
-    endpoint: EndpointSpec
-    name: str = ""
-    """Empty: the dataset's."""
-    learner_template: str | None = None
-    optimizer_template: str | None = None
-    prior_template: str | None = None
-    command: tuple[str, ...] = ()
-    start: tuple[str, ...] = ()
-    """Hypotheses of an earlier run to begin with, one a particle."""
-    started_from: str = ""
-    """That run's id."""
-    prices: Prices = NO_PRICES
-    cap: Cap = NO_CAP
+    spec: RunSpec
+    """Content of run.json; the dataset's part and an empty name are filled in."""
 
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
-        check_size(self.dataset, self.config)
-        check_endpoint(self.endpoint)
-        check_prefetch(self.endpoint, self.config)
-        check_start(self.start, self.config)
-        check_budget(self.prices, self.cap, self.endpoint)
-        check_templates(self.spec().templates)
-        check_demo_templates(self.endpoint, self.spec().templates)
-        if length := self.endpoint.context_length:
-            check_prompts_fit(self.spec(), self.dataset, limits_of(self.endpoint, length, length))
-
-    def spec(self) -> RunSpec:
-        """Return the content of run.json."""
-        return RunSpec(
-            name=self.name or self.dataset.name,
-            config=self.config,
-            endpoint=self.endpoint,
-            dataset=dataset_spec(self.dataset),
-            learner_template=self.learner_template,
-            optimizer_template=self.optimizer_template,
-            prior_template=self.prior_template,
-            command=self.command,
-            start=self.start,
-            started_from=self.started_from,
-            structured_as="",
-            prices=self.prices,
-            cap=self.cap,
-        )
+        name = self.spec.name or self.dataset.name
+        whole = replace(self.spec, name=name, dataset=dataset_spec(self.dataset), structured_as="")
+        object.__setattr__(self, "spec", whole)
+        config, endpoint = self.spec.config, self.spec.endpoint
+        check_size(self.dataset, config)
+        check_endpoint(endpoint)
+        check_prefetch(endpoint, config)
+        check_start(self.spec.start, config)
+        check_budget(self.spec.prices, self.spec.cap, endpoint)
+        check_templates(self.spec.templates)
+        check_demo_templates(endpoint, self.spec.templates)
+        if length := endpoint.context_length:
+            check_prompts_fit(self.spec, self.dataset, limits_of(endpoint, length, length))
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
         """Write the run directory: a new one in `runs_dir`, or `run_dir` itself."""
         if run_dir is None:
-            return RunStore(runs_dir).create(self.spec(), rows_csv(self.dataset), now=datetime.now())
+            return RunStore(runs_dir).create(self.spec, rows_csv(self.dataset), now=datetime.now())
         directory = RunDirectory(run_dir)
-        directory.create(self.spec(), rows_csv(self.dataset))
+        directory.create(self.spec, rows_csv(self.dataset))
         return directory
 
 
