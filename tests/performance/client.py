@@ -3,8 +3,9 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from itertools import count, islice
 from pathlib import Path
 
 import httpx2
@@ -79,62 +80,51 @@ def sdk(base_url: str, window: int) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(api_key="EMPTY", base_url=base_url, max_retries=0, http_client=http)
 
 
-class Numbers:
-    """Call numbers that are never given twice."""
+async def in_turn(
+    calls: dict[str, Call], measured: Callable[[Call, Iterator[int]], Awaitable[float]], *, times: int
+) -> dict[str, list[float]]:
+    """Measure each in turn, so many times, after a time that opens the connections. No call number is used twice."""
+    numbers = count()
+    values: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(1 + times):
+        for name, call in calls.items():
+            values[name].append(await measured(call, numbers))
+    return {name: each[1:] for name, each in values.items()}
 
-    def __init__(self) -> None:
-        self._next = 0
 
-    def take(self, count: int) -> range:
-        self._next += count
-        return range(self._next - count, self._next)
-
-
-async def cpu_ms(call: Call, numbers: Numbers, *, rounds: int, in_flight: int) -> float:
-    """CPU milliseconds a call of this process, over rounds of so many at once."""
+async def cpu_ms(call: Call, numbers: Iterator[int], *, rounds: int) -> float:
+    """CPU milliseconds a call of this process, over rounds of IN_FLIGHT calls at once."""
     began = time.process_time()
     for _ in range(rounds):
-        await asyncio.gather(*map(call, numbers.take(in_flight)))
-    return (time.process_time() - began) * 1000 / (rounds * in_flight)
+        await asyncio.gather(*map(call, islice(numbers, IN_FLIGHT)))
+    return (time.process_time() - began) * 1000 / (rounds * IN_FLIGHT)
 
 
-async def turn_about(calls: dict[str, Call], *, times: int, rounds: int, in_flight: int) -> dict[str, list[float]]:
-    """CPU milliseconds a call of each, in turn, after a round that opens the connections."""
-    numbers = Numbers()
-    found: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        await cpu_ms(call, numbers, rounds=1, in_flight=in_flight)
-    for _ in range(times):
-        for name, call in calls.items():
-            found[name].append(await cpu_ms(call, numbers, rounds=rounds, in_flight=in_flight))
-    return found
-
-
-async def cost(base_url: str, *, times: int, rounds: int, in_flight: int) -> dict[str, list[float]]:
-    """The endpoint without a cache, with an empty one that is written, and the SDK."""
+async def cost(base_url: str, *, times: int, rounds: int) -> dict[str, list[float]]:
+    """CPU milliseconds a call: the endpoint without a cache, with an empty one that is written, and the SDK."""
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         cache = ResponseCache(Path(folder))
         bare = Endpoint(Server(base_url=base_url, model="stub"))
         cached = Endpoint(Server(base_url=base_url, model="stub"), cache=cache)
-        client = sdk(base_url, in_flight)
+        client = sdk(base_url, IN_FLIGHT)
         stack.callback(cache.close)
         for close in (bare.aclose, cached.aclose, client.close):
             stack.push_async_callback(close)
         calls = {"ours": ours(bare), "sdk": sdks(client), "cached": ours(cached)}
-        return await turn_about(calls, times=times, rounds=rounds, in_flight=in_flight)
+        return await in_turn(calls, lambda call, numbers: cpu_ms(call, numbers, rounds=rounds), times=times)
 
 
-async def per_second(call: Call, numbers: Numbers, *, calls: int) -> float:
+async def per_second(call: Call, numbers: Iterator[int], *, calls: int) -> float:
     """Calls a second of so many begun at once."""
     began = time.monotonic()
-    await asyncio.gather(*map(call, numbers.take(calls)))
+    await asyncio.gather(*map(call, islice(numbers, calls)))
     return calls / (time.monotonic() - began)
 
 
 async def queue(base_url: str, *, times: int, calls: int) -> dict[str, list[float]]:
     """All at once through the endpoint, which leaves the waiting to the server; the SDK behind a semaphore of 64."""
-    numbers, room = Numbers(), asyncio.Semaphore(CAPACITY)
+    room = asyncio.Semaphore(CAPACITY)
     endpoint = Endpoint(Server(base_url=base_url, model="stub"))
     client = sdk(base_url, CAPACITY)
     direct = sdks(client)
@@ -143,50 +133,47 @@ async def queue(base_url: str, *, times: int, calls: int) -> dict[str, list[floa
         async with room:
             return await direct(number)
 
-    found: dict[str, list[float]] = {"ours": [], "sdk": []}
     try:
-        for call in (ours(endpoint), behind):
-            await per_second(call, numbers, calls=CAPACITY)
-        for _ in range(times):
-            found["ours"].append(await per_second(ours(endpoint), numbers, calls=calls))
-            found["sdk"].append(await per_second(behind, numbers, calls=calls))
+        both = {"ours": ours(endpoint), "sdk": behind}
+        return await in_turn(both, lambda call, numbers: per_second(call, numbers, calls=calls), times=times)
     finally:
         await endpoint.aclose()
         await client.close()
-    return found
 
 
-def cost_figures(*, times: int, rounds: int, in_flight: int = IN_FLIGHT) -> list[Figure]:
+def cost_figures(_: Path, short: bool) -> list[Figure]:
     """CPU a call."""
+    times, rounds = (1, 2) if short else (3, 3)
     with served(learner_s=LATENCY_S) as stub:
-        found = asyncio.run(cost(stub.base_url, times=times, rounds=rounds, in_flight=in_flight))
+        spent = asyncio.run(cost(stub.base_url, times=times, rounds=rounds))
         stub_ms = 1000 * stub.counts()["cpu_s"] / stub.counts()["calls"]
-    ratios = tuple(a / b for a, b in zip(found["ours"], found["sdk"], strict=True))
-    name = f"client CPU a call at {in_flight} in flight"
+    ratios = tuple(a / b for a, b in zip(spent["ours"], spent["sdk"], strict=True))
+    name = f"client CPU a call at {IN_FLIGHT} in flight"
     return [
         Figure(name=f"{name} / the SDK's own client with aiohttp", values=ratios, target=1.0, sense="under"),
-        Figure(name=f"{name}, without a cache", values=tuple(found["ours"]), unit="ms"),
-        Figure(name=f"{name}, with a fresh cache that is written", values=tuple(found["cached"]), unit="ms"),
-        Figure(name=f"{name}, the SDK's", values=tuple(found["sdk"]), unit="ms"),
+        Figure(name=f"{name}, without a cache", values=tuple(spent["ours"]), unit="ms"),
+        Figure(name=f"{name}, with a fresh cache that is written", values=tuple(spent["cached"]), unit="ms"),
+        Figure(name=f"{name}, the SDK's", values=tuple(spent["sdk"]), unit="ms"),
         Figure(name="the stub's own CPU a call", values=(stub_ms,), unit="ms"),
     ]
 
 
-def queue_figures(*, times: int, calls: int = QUEUED) -> list[Figure]:
+def queue_figures(_: Path, short: bool) -> list[Figure]:
     """Many calls against few places."""
+    times, calls = (1, 300) if short else (3, QUEUED)
     with served(learner_s=LATENCY_S, capacity=CAPACITY) as stub:
-        found = asyncio.run(queue(stub.base_url, times=times, calls=calls))
+        rates = asyncio.run(queue(stub.base_url, times=times, calls=calls))
     with served(learner_s=LATENCY_S, capacity=CAPACITY, queue=CAPACITY) as stub:
         refused = asyncio.run(refusing(stub.base_url, calls=calls))
-    ratios = tuple(a / b for a, b in zip(found["ours"], found["sdk"], strict=True))
+    ratios = tuple(a / b for a, b in zip(rates["ours"], rates["sdk"], strict=True))
     name = "calls a second"
     limit = f"{calls:,} calls; the server's limit is {CAPACITY / LATENCY_S:.0f} a second"
     return [
         Figure(
             name=f"{name} / the SDK's behind a semaphore of {CAPACITY}", values=ratios, target=1.0, sense="at least"
         ),
-        Figure(name=name, values=tuple(found["ours"]), note=limit),
-        Figure(name=f"{name}, the SDK's", values=tuple(found["sdk"])),
+        Figure(name=name, values=tuple(rates["ours"]), note=limit),
+        Figure(name=f"{name}, the SDK's", values=tuple(rates["sdk"])),
         Figure(name=f"{name}, server refuses (503) beyond a queue of {CAPACITY}", values=(refused,)),
     ]
 
@@ -195,6 +182,6 @@ async def refusing(base_url: str, *, calls: int) -> float:
     """Calls a second through the endpoint where the server refuses what is too many."""
     endpoint = Endpoint(Server(base_url=base_url, model="stub"))
     try:
-        return await per_second(ours(endpoint), Numbers(), calls=calls)
+        return await per_second(ours(endpoint), count(), calls=calls)
     finally:
         await endpoint.aclose()

@@ -1,6 +1,6 @@
 """A measured figure: its values, its target, and whether the target holds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
@@ -54,11 +54,8 @@ class Figure:
     @property
     def ranged(self) -> str:
         """The median, with the smallest and largest in brackets where there are several."""
-        return (
-            f"{self.value} ({shown(min(self.values))}–{shown(max(self.values))})"
-            if len(self.values) > 1
-            else self.value
-        )
+        spread = f" ({shown(min(self.values))}–{shown(max(self.values))})" if len(self.values) > 1 else ""
+        return f"{self.value}{spread}"
 
     @property
     def asked(self) -> str:
@@ -80,8 +77,16 @@ def shown(value: float) -> str:
 
 
 def unmeasured(name: str, fault: str, **more: Any) -> Figure:
-    """A figure that could not be had; its fault in one line."""
+    """A figure that could not be measured; its fault in one line."""
     return Figure(name=name, fault=" ".join(fault.split())[:300] or "unknown", **more)
+
+
+def measure(name: str, values: Callable[[], Iterable[float]], **more: Any) -> Figure:
+    """Measure a figure; whatever fails is its fault."""
+    try:
+        return Figure(name=name, values=tuple(values()), **more)
+    except Exception as failure:
+        return unmeasured(name, str(failure), **more)
 
 
 def section(figures: Sequence[Figure]) -> list[str]:

@@ -8,9 +8,9 @@ server and a cold browser take longer. A page counts as open when its script has
 import asyncio
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page
@@ -46,31 +46,18 @@ DRAWN = """() => document.querySelectorAll('[data-testid="stPlotlyChart"]').leng
     === document.querySelectorAll('[data-testid="stPlotlyChart"] .js-plotly-plot').length"""
 
 
-@dataclass(frozen=True)
-class Opened:
-    """One page, opened twice by one server."""
-
-    first_s: float
-    """By a server that had not read the run."""
-    again_s: float
-    """By the same server, the page loaded anew."""
-    peak_mb: float
-    """Most memory the server has held."""
-    errors: int
-    """Failures that the page shows."""
-
-
-def figures(folder: Path, *, times: int, seconds: float, names: Sequence[str]) -> list[Figure]:
+def figures(folder: Path, short: bool) -> list[Figure]:
     """What Watch of a live run costs while it is watched, then how soon pages of a finished one open."""
+    times, seconds, names = (1, 6, ("watch",)) if short else (3, 8, PAGES)
     large = large_run(folder / "large").directory.path
     usual = large_run(folder / "usual", replace(CONFIG, particles=10)).directory.path
-    found = [
+    watched = [
         *watching(large, folder / "live-50", particles=50, every_s=STEP_S, times=times, seconds=seconds),
         *watching(large, folder / "dense-50", particles=50, every_s=1.0, times=times, seconds=seconds),
         *watching(usual, folder / "live-10", particles=10, every_s=STEP_S, times=times, seconds=seconds),
     ]
     with chromium() as browser:
-        return found + [figure for name in names for figure in opening(name, large, folder, browser, times=times)]
+        return watched + [figure for name in names for figure in opening(name, large, folder, browser, times=times)]
 
 
 def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int) -> list[Figure]:
@@ -82,12 +69,10 @@ def opening(name: str, run: Path, folder: Path, browser: Browser, *, times: int)
             time.sleep(READ_S)
             for app, _, _ in shown:
                 rest(app)
-            found = [opened(name, *each) for each in shown]
+            loads = [opened(name, *each) for each in shown]
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(title, str(failure), target=LIMIT_S, sense="under")]
-    if any(each.errors for each in found):
-        return [unmeasured(title, "the page shows a failure", target=LIMIT_S, sense="under")]
-    first, again, peaks = zip(*((each.first_s, each.again_s, each.peak_mb) for each in found), strict=True)
+    first, again, peaks = zip(*loads, strict=True)
     return [
         Figure(name=title, values=first, target=LIMIT_S, sense="under", unit="s", note=WARMED),
         Figure(name=f"{name}: reload", values=again, unit="s"),
@@ -116,13 +101,17 @@ def rest(app: App) -> None:
         assert time.monotonic() < deadline, f"the server does not rest within {LONG_READ_S:g} s"
 
 
-def opened(name: str, app: App, page: Page, small: str) -> Opened:
-    """After the small run's Watch; the browser's page is closed in the end."""
+def opened(name: str, app: App, page: Page, small: str) -> tuple[float, float, float]:
+    """Seconds of a page's first load and of its reload, after the small run's Watch, and the server's peak in MB.
+
+    Raises AssertionError if the page shows a failure.
+    """
     seconds_until_open(page, f"{app.url}/watch?run={small}")
     first_s, again_s = (seconds_until_open(page, f"{app.url}/{name}?run={LARGE}") for _ in range(2))
     errors = page.locator('[data-testid="stException"], .vpp .state.err').count()
     page.close()
-    return Opened(first_s, again_s, peak_mb=peak_mb(app), errors=errors)
+    assert not errors, "the page shows a failure"
+    return first_s, again_s, taken(app.pid).peak_mb
 
 
 def seconds_until_open(page: Page, url: str) -> float:
@@ -133,12 +122,6 @@ def seconds_until_open(page: Page, url: str) -> float:
     page.wait_for_selector(ENDED)
     page.wait_for_function(DRAWN)
     return time.monotonic() - began
-
-
-def peak_mb(app: App) -> float:
-    """VmHWM of the server, in MB."""
-    status = Path(f"/proc/{app.pid}/status").read_text()
-    return float(int(status.split("VmHWM:")[1].split()[0]) // 1024)
 
 
 def watching(made: Path, folder: Path, *, particles: int, every_s: float, times: int, seconds: float) -> list[Figure]:
@@ -153,15 +136,16 @@ def watching(made: Path, folder: Path, *, particles: int, every_s: float, times:
     limit, browser_limit = (None, None) if every_s < STEP_S else (25.0, 200.0) if particles == 50 else (80.0, None)
     try:
         with _watchable(made, folder, every_s=every_s) as (app, run):
-            found = watched(app, run, times=times if limit else 1, seconds=seconds)
+            busy = watched(app, run, times=times if limit else 1, seconds=seconds)
             idle = unwatched(app, seconds=seconds)
             spent = browsed_ms(app, run, times=times if browser_limit else 1, seconds=seconds)
     except (BrowserError, AssertionError) as failure:
         return [unmeasured(server, str(failure), target=limit, sense="under")]
     note = "one refresh a second; the CPU of an idle server is subtracted"
-    spent_on_it = tuple(each - idle for each in found)
     return [
-        Figure(name=server, values=spent_on_it, unit="ms", target=limit, sense="under", note=note),
+        Figure(
+            name=server, values=tuple(each - idle for each in busy), unit="ms", target=limit, sense="under", note=note
+        ),
         Figure(name=browsed, values=spent, unit="ms", target=browser_limit, sense="under"),
     ]
 
@@ -185,9 +169,9 @@ async def _watched(app: App, line: Line, times: int, seconds: float) -> tuple[fl
     deadline = time.monotonic() + WARM_S
     while line.refreshes < SETTLED and not watching.done() and time.monotonic() < deadline:
         await asyncio.sleep(0.05)
-    found = tuple([await _refreshed(app, line, seconds) for _ in range(times)])
+    spent = tuple([await _refreshed(app, line, seconds) for _ in range(times)])
     watching.cancel()
-    return found
+    return spent
 
 
 async def _refreshed(app: App, line: Line, seconds: float) -> float:
@@ -218,9 +202,9 @@ def browsed_ms(app: App, run: str, *, times: int, seconds: float, warm_s: float 
         page.wait_for_timeout(1000 * warm_s)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
-        found = tuple(_worked_ms(page, session, seconds) for _ in range(times))
+        worked = tuple(_worked_ms(page, session, seconds) for _ in range(times))
         page.close()
-        return found
+        return worked
 
 
 def _worked_ms(page: Page, session: CDPSession, seconds: float) -> float:

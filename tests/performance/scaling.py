@@ -5,7 +5,6 @@ Real worker processes ask a stub without latency, so that only this program is m
 
 import argparse
 import math
-import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from tests.markdown import DOCS, put, table
 from tests.performance.figures import shown
 from tests.performance.stub import served
 from tests.performance.workers import AS_THE_STUB_READS, Bench, bench
+from tests.watchers.server import Taken, taken
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
@@ -143,35 +143,19 @@ def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
     ]
     worker = desk.start(name, words)
     run, process = RunDirectory(worker.place), worker.process
-    started = finished = _Look()
+    started = finished = Taken()
     while process.poll() is None:
-        now = _Look.at(process.pid)
+        try:
+            now = taken(process.pid)
+        except OSError:
+            break
         if not _has_begun(run.journal):
             started = now
         if not _has_finished(run.journal):
             finished = now
         time.sleep(LOOK_S)
-    worker.finish(within_s=1)
+    worker.finish(within_s=5)
     return _cost(run, started, finished)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Look:
-    """A process at one moment."""
-
-    cpu_s: float = 0.0
-    peak_mb: float = 0.0
-
-    @classmethod
-    def at(cls, pid: int) -> "_Look":
-        """As /proc tells; nothing of a process that is gone."""
-        try:
-            used = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            status = Path(f"/proc/{pid}/status").read_text().splitlines()
-        except OSError:
-            return cls()
-        peak = next((int(line.split()[1]) for line in status if line.startswith("VmHWM")), 0)
-        return cls(cpu_s=(int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK"), peak_mb=peak / 1024)
 
 
 def _has_begun(journal: Path) -> bool:
@@ -186,7 +170,7 @@ def _has_finished(journal: Path) -> bool:
         return b'"run_finished"' in file.read()
 
 
-def _cost(run: RunDirectory, started: _Look, finished: _Look) -> Cost:
+def _cost(run: RunDirectory, started: Taken, finished: Taken) -> Cost:
     view = RunReader(run).refresh().view
     return Cost(
         calls=view.usage.calls,

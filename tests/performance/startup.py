@@ -4,11 +4,11 @@ import compileall
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.performance.browsing import ENDED, TITLE, chromium
-from tests.performance.figures import Figure, unmeasured
+from tests.performance.figures import Figure, measure
 from tests.performance.stub import served
 from tests.performance.workers import ROOT, WorkerFailed, bench
 
@@ -57,36 +57,22 @@ def first_page_s(folder: Path) -> tuple[float, float, float]:
             return up_s, float(page.evaluate(CONTENTFUL)), title_s
 
 
-def measured(name: str, once: Callable[[int], float], *, times: int, target: float) -> Figure:
-    """Seconds, so many times."""
-    try:
-        return Figure(name=name, values=tuple(map(once, range(times))), unit="s", target=target, sense="under")
-    except (WorkerFailed, subprocess.SubprocessError) as failure:
-        return unmeasured(name, str(failure), target=target, sense="under")
-
-
-def figures(folder: Path, *, times: int) -> list[Figure]:
+def figures(folder: Path, short: bool) -> list[Figure]:
     """All of them, of sources that Python has compiled, as after any earlier start."""
+    times = 1 if short else 3
     for room in ("vpp", "pages"):
         compileall.compile_dir(ROOT / room, quiet=1)
-    found = [first_page_s(folder / f"page-{again}") for again in range(times)]
-    up, paint, title = (tuple(column) for column in zip(*found, strict=True))
+    pages = [first_page_s(folder / f"page-{again}") for again in range(times)]
+    up, paint, title = (tuple(column) for column in zip(*pages, strict=True))
     asked, up_and_asked = "request to a running server", tuple(map(sum, zip(up, title, strict=True)))
+    first_call = "worker: start to first call, table of 150 rows"
+    under: dict[str, Any] = {"unit": "s", "sense": "under"}
     return [
-        measured("`python -m vpp --help`", lambda _: help_s(), times=times + 2, target=0.3),
-        measured(
-            "worker: start to first call, table of 150 rows",
-            lambda again: first_call_s(folder / f"worker-{again}", again),
-            times=times,
-            target=1.5,
+        measure("`python -m vpp --help`", lambda: [help_s() for _ in range(times + 2)], target=0.3, **under),
+        measure(
+            first_call, lambda: [first_call_s(folder / f"worker-{n}", n) for n in range(times)], target=1.5, **under
         ),
-        Figure(
-            name=f"app: {asked} to first title",
-            values=title,
-            unit="s",
-            target=2.0,
-            sense="under",
-        ),
+        Figure(name=f"app: {asked} to first title", values=title, target=2.0, **under),
         Figure(name=f"app: {asked} to first contentful paint", values=paint, unit="s"),
         Figure(name="app: `streamlit run` to a server that answers", values=up, unit="s"),
         Figure(name="app: `streamlit run` to first title", values=up_and_asked, unit="s"),

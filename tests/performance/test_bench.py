@@ -30,10 +30,10 @@ def test_every_figure_of_the_headline_is_measured_under_its_name():
         return latency.Measured(latency_, steps, walls=walls)
 
     figures = [
-        *latency.direct(walls(20, REAL)),
+        *latency.direct(walls(20, REAL), {}),
         *latency.from_short(walls(6, REAL), steps=20),
-        *latency.direct(walls(6, REAL)),
-        *latency.direct(walls(20, STRESS), targets=latency.TARGETS["stress"]),
+        *latency.direct(walls(6, REAL), {}),
+        *latency.direct(walls(20, STRESS), latency.TARGETS["stress"]),
     ]
     assert {name for row in ROWS[:-1] for name in row[2:]} <= {figure.name for figure in figures}
     assert headline(figures)[2] == "| SMC / VML | 15.8 | 1.05 | 1.05 | at most 1.15 | 1.05 | at most 1.45 |"
@@ -61,8 +61,8 @@ def test_the_report_says_which_targets_are_missed_and_what_was_not_measured(tmp_
 
 def test_a_part_that_breaks_or_hangs_is_reported_and_does_not_hold():
     assert len({part.name for part in PARTS}) == len(PARTS)
-    broken = Part("no such part", "a broken part", lambda folder, short: [], 60)
+    broken = Part("broken", "a broken part", "latency.no_such_function", 60)
     assert "ended with 1" in measured(broken, short=False)[0].fault
-    hanging = Part("full", "a hanging part", lambda folder, short: [], 0.01)
+    hanging = Part("hanging", "a hanging part", "latency.full", 0.01)
     assert "not done within" in measured(hanging, short=False)[0].fault
     assert not measured(hanging, short=False)[0].holds

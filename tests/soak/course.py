@@ -1,7 +1,6 @@
 """The hour: live runs one after the other, watchers and readers that come and go, and what the server holds."""
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
@@ -194,8 +193,7 @@ def observe(found: Course, app: App, tell: Callable[[str], None]) -> None:
 def sample(pid: int, at: float) -> Sample:
     """Memory, open handles and threads of a process, out of /proc."""
     now = taken(pid)
-    threads = int(Path(f"/proc/{pid}/status").read_text().split("Threads:")[1].split()[0])
-    return Sample(at, (now.rss_mb, float(len(os.listdir(f"/proc/{pid}/fd"))), float(threads)), now.cpu_s)
+    return Sample(at, (now.rss_mb, float(now.handles), float(now.threads)), now.cpu_s)
 
 
 def line(found: Course) -> str:
