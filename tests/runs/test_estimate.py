@@ -1,13 +1,13 @@
 """What the plan says of tokens, time and money: by hand on small cases, and against what a run really sent."""
 
 import asyncio
-import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import pytest
 
-from tests.inference import scripted
+from tests.performance.in_process import run
 from tests.processes import PENGUINS
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
@@ -15,18 +15,8 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.demo import chat
-from vpp.events import ParticleDrawn, Proposed
-from vpp.inference import sample
-from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan, step_calls
 from vpp.llm.budget import NO_CAP, Cap, Price
-from vpp.llm.context import ModelLimits
-from vpp.llm.counters import Counters
-from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.protocol import Messages, read_completion
-from vpp.problem import Problem
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
     BYTES_A_TOKEN,
@@ -43,7 +33,7 @@ from vpp.runs.estimate import (
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
+from vpp.runs.run_prompts import optimizer_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -168,65 +158,26 @@ def test_rows_asked_about_in_one_call_are_one_call_of_the_end() -> None:
     assert seconds_left(made, view, view.usage) == 5
 
 
-@dataclass
-class Listening:
-    """The demo model without a network, which keeps the size of every prompt and the sizes of the hypotheses."""
-
-    sizes: list[int] = field(default_factory=list)
-
-    async def complete(self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, **_: Any) -> Any:
-        self.sizes.append(sum(len(message["content"]) for message in messages))
-        body = {
-            "model": "demo",
-            "messages": messages,
-            "temperature": temperature,
-            "seed": seed,
-            "max_tokens": max_tokens,
-        }
-        request = chat.read_request(json.dumps(body).encode())
-        return read_completion(json.dumps(chat.completion(request, chat.respond(request))).encode())
-
-
-async def played(made: RunSpec, data: Dataset) -> tuple[Listening, Listening, list[str]]:
-    """The learner's and the optimizer's side of a whole run, and every hypothesis that was drawn or proposed."""
-    asked, rewriting, counters = Listening(), Listening(), Counters()
-    prompts = optimizer_prompts(made, data)
-    problem = Problem(
-        dataset=data,
-        learner=LlmLearner(
-            asked, learner_prompts(made, data), LearnerOptions(seed=0, max_tokens=512), counters=counters
-        ),
-        optimizer=LlmOptimizer(rewriting, prompts, ModelLimits(max_tokens=1536), counters=counters),
-        seed_text=prompts.seed_text,
-        batch_size=made.config.batch_size,
-        epochs=made.config.epochs,
-        seed=0,
-    )
-    events = await scripted.collect(sample(problem, made.config))
-    events += await scripted.collect(conclude(problem, made.config, scripted.populations(events)[-1]))
-    texts = [e.text for e in events if isinstance(e, ParticleDrawn | Proposed) and e.text]
-    return asked, rewriting, [text.removeprefix(prompts.seed_text) for text in texts]
-
-
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
 def test_what_a_demo_run_really_sends_lies_within_the_range(method: Any) -> None:
     made, data = penguins(method)
-    asked, rewriting, _ = asyncio.run(played(made, data))
-    found = estimate(made, data)
-    assert found.plan.least_calls <= len(asked.sizes) + len(rewriting.sizes) <= found.plan.calls
-    sent = sum(asked.sizes) + sum(rewriting.sizes)
-    assert found.prompt.low * MOST_BYTES_A_TOKEN <= sent <= found.prompt.high * BYTES_A_TOKEN
+    sent = asyncio.run(run(data, made.config))
+    expected = estimate(made, data)
+    sizes = sent.learner.sizes + sent.optimizer.sizes
+    assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
+    assert expected.prompt.low * MOST_BYTES_A_TOKEN <= sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
 
 
 def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
     made, data = penguins("smc")
-    asked, rewriting, texts = asyncio.run(played(made, data))
-    long = sum(map(len, texts)) / len(texts)
-    hypotheses = Texts(optimizer_prompts(made, data).seed_text, Span(low=long, about=long, high=long))
+    sent = asyncio.run(run(data, made.config))
+    prompts = optimizer_prompts(made, data)
+    long = fmean(len(text.removeprefix(prompts.seed_text)) for text in sent.written)
+    hypotheses = Texts(prompts.seed_text, Span(low=long, about=long, high=long))
     learner = learner_size(made, data, hypotheses).prompt
-    assert learner.about * BYTES_A_TOKEN == pytest.approx(sum(asked.sizes) / len(asked.sizes), rel=0.1)
-    optimizer = optimizer_size(made, data, optimizer_prompts(made, data), hypotheses).prompt
-    assert optimizer.about * BYTES_A_TOKEN == pytest.approx(sum(rewriting.sizes) / len(rewriting.sizes), rel=0.1)
+    assert learner.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.learner.sizes), rel=0.1)
+    optimizer = optimizer_size(made, data, prompts, hypotheses).prompt
+    assert optimizer.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.optimizer.sizes), rel=0.1)
 
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import linregress
 
-from tests.app.conftest import ROOT, App, end, serving
+from tests.app.conftest import App, end, serving
 from tests.markdown import table
-from tests.watchers.campaign import LATENCY_MS, PENGUINS
+from tests.watchers.campaign import start_run
 from tests.watchers.line import Line
 from tests.watchers.server import taken
 from vpp.runs.directory import RunDirectory
@@ -125,17 +124,7 @@ def running(found: Course, app: App) -> Iterator[None]:
         while not over.is_set():
             number = len(found.runs)
             run = RunDirectory(app.runs / f"20260101-{number // 60:02}{number % 60:02}-penguins-smc-{number:04}")
-            command = [sys.executable, "-m", "vpp", "run", str(PENGUINS), "--target", "species", "--seed", str(number)]
-            command += [
-                "--epochs",
-                str(EPOCHS),
-                "--demo",
-                "--demo-latency-ms",
-                str(LATENCY_MS),
-                "--no-cache",
-                "--quiet",
-            ]
-            worker[:] = [subprocess.Popen([*command, "--run-dir", str(run.path)], cwd=ROOT, env=app.environment)]
+            worker[:] = [start_run(app, run, seed=number, epochs=EPOCHS)]
             found.runs.append(run)
             if worker[0].wait() and not over.is_set():
                 found.faults.append(f"the worker of {run.id} ended with {worker[0].returncode}")

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests.markdown import DOCS, put
-from tests.watchers.campaign import Plan, campaign, told
+from tests.watchers.campaign import Plan, campaign, summary
 
 PAGE = DOCS / "reliability.md"
 
@@ -23,13 +23,13 @@ def main() -> int:
     given = vars(parser.parse_args())
     write = given.pop("write")
     with tempfile.TemporaryDirectory() as folder:
-        found = campaign(Plan(**given), Path(folder))
-    print("\n".join(told(found)))
+        result = campaign(Plan(**given), Path(folder))
+    print("\n".join(summary(result)))
     if write:
-        put(PAGE, "watchers", told(found))
-    for fault in found.wrong:
+        put(PAGE, "watchers", summary(result))
+    for fault in result.wrong:
         print(f"FAULT: {fault}")
-    return 1 if found.wrong else 0
+    return 1 if result.wrong else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from statistics import median
 from playwright.sync_api import sync_playwright
 
 from tests.app.conftest import CHROMIUM, FLAGS, ROOT, App, end, serving
+from tests.markdown import table
 from tests.watchers.line import Line
 from tests.watchers.seen import Seen, written_at
 from tests.watchers.server import Taken, taken
@@ -118,17 +119,20 @@ def living(plan: Plan, app: App) -> Iterator[list[RunDirectory]]:
     with ExitStack() as stack:
         runs = [RunDirectory(app.runs / f"2026010{n}-0000-penguins-smc-000{n}") for n in range(1, 1 + plan.runs)]
         for seed, run in enumerate(runs):
-            command = [sys.executable, "-m", "vpp", "run", str(PENGUINS), "--target", "species", "--seed", str(seed)]
-            command += ["--epochs", str(20 + int(plan.seconds / 5)), "--demo", "--demo-latency-ms", str(LATENCY_MS)]
-            command += ["--no-cache", "--quiet", "--run-dir", str(run.path)]
-            worker = subprocess.Popen(command, cwd=ROOT, env=app.environment)
-            stack.callback(end, worker)
+            stack.callback(end, start_run(app, run, seed=seed, epochs=20 + int(plan.seconds / 5)))
         for run in runs:
             until = time.monotonic() + 120
             while not (run.journal.exists() and written_at(run.journal)):
                 assert time.monotonic() < until, "no run began"
                 time.sleep(0.2)
         yield runs
+
+
+def start_run(app: App, run: RunDirectory, *, seed: int, epochs: int) -> "subprocess.Popen[bytes]":
+    """Start a run of the demo model on the penguins, at the pace of a large model."""
+    words = ["run", str(PENGUINS), "--target", "species", "--seed", str(seed), "--epochs", str(epochs), "--demo"]
+    words += ["--demo-latency-ms", str(LATENCY_MS), "--no-cache", "--quiet", "--run-dir", str(run.path)]
+    return subprocess.Popen([sys.executable, "-m", "vpp", *words], cwd=ROOT, env=app.environment)
 
 
 def watched(plan: Plan, app: App, runs: Sequence[RunDirectory]) -> Campaign:
@@ -201,31 +205,39 @@ def _came(kind: str, seen: Sequence[Seen], written: dict[str, dict[int, float]],
     )
 
 
-def told(found: Campaign) -> list[str]:
+def summary(campaign: Campaign) -> list[str]:
     """Markdown."""
-    plan = found.plan
-    lines = [
-        f"{plan.lines + plan.windows} watchers on {plan.runs} live runs for {plan.seconds:.0f} s; "
-        f"{found.steps} steps were written meanwhile.",
-        "",
-        "| watchers | kind | refreshes | MB received | step seen after, median s | at most, s (limit 3) | errors |",
-        "|---|---|---|---|---|---|---|",
+    plan = campaign.plan
+    head = (
+        "watchers",
+        "kind",
+        "refreshes",
+        "MB received",
+        "step seen after, median s",
+        "at most, s (limit 3)",
+        "errors",
+    )
+    rows = [
+        (c.watchers, c.kind, c.refreshes or "–", f"{c.mb:.1f}", f"{c.median_s:.2f}", f"{c.worst_s:.2f}", len(c.faults))
+        for c in campaign.came
     ]
-    for came in found.came:
-        refreshes = str(came.refreshes) if came.refreshes else "–"
-        lines.append(
-            f"| {came.watchers} | {came.kind} | {refreshes} | {came.mb:.1f} | {came.median_s:.2f} | {came.worst_s:.2f} "
-            f"| {len(came.faults)} |"
-        )
-    lines += [
+    warm, ended, allowed = campaign.warm.rss_mb, campaign.ended.rss_mb, campaign.allowed_mb
+    server = {
+        f"server’s memory after {plan.warm_up_s:.0f} s, MB": f"{warm:.0f}",
+        "at the end, MB": f"{ended:.0f}",
+        "allowed growth, MB": f"{allowed:.0f}",
+        "the runs’ files grew by, MB": f"{campaign.grown_mb:.1f}",
+        "share of one core": f"{campaign.cpu_share:.0%}",
+        "errors in its log": len(campaign.server_faults),
+    }
+    return [
+        f"{plan.lines + plan.windows} watchers on {plan.runs} live runs for {plan.seconds:.0f} s; "
+        f"{campaign.steps} steps were written meanwhile.",
         "",
-        f"| server’s memory after {plan.warm_up_s:.0f} s, MB | at the end, MB | allowed growth, MB "
-        "| the runs’ files grew by, MB | share of one core | errors in its log |",
-        "|---|---|---|---|---|---|",
-        f"| {found.warm.rss_mb:.0f} | {found.ended.rss_mb:.0f} | {found.allowed_mb:.0f} | {found.grown_mb:.1f} "
-        f"| {found.cpu_share:.0%} | {len(found.server_faults)} |",
+        *table(head, rows),
+        "",
+        *table(list(server), [list(server.values())]),
         "",
         f"Allowed are {ALLOWED_MB} MB, and {TIMES} bytes for a byte that the runs’ files grew: what a run holds is "
         "kept in memory once, however many watch.",
     ]
-    return lines
