@@ -10,6 +10,7 @@ from tests.processes import (
     SMALL,
     TARGET,
     Desk,
+    Model,
     Outcome,
     but_times_and_ids,
     demo_server,
@@ -89,3 +90,16 @@ def test_the_cache_changes_only_what_was_cached(desk: Desk, undisturbed: dict[st
     assert second["calls"]["cached"] == second["calls"]["learner"] + second["calls"]["optimizer"]
     assert but_times_and_ids(first) == but_times_and_ids(second) == but_times_and_ids(undisturbed["smc"].result)
     assert posterior(RunDirectory(first["dir"])) == posterior(RunDirectory(second["dir"]))
+
+
+def test_rows_that_share_calls_change_only_the_number_of_calls(desk: Desk, served: Model) -> None:
+    """With a model that answers each row by itself."""
+    for name, packed in (("alone", "1"), ("packed", "7")):
+        assert desk.run(name, *served.options, "--points-per-call", packed).finish().code == 0
+    alone, packed_view = desk.look("alone").view, desk.look("packed").view
+    assert packed_view.population == alone.population
+    assert packed_view.weights == alone.weights
+    assert packed_view.evaluated["test"].predictions == alone.evaluated["test"].predictions
+    assert packed_view.usage.learner * 3 < alone.usage.learner
+    assert packed_view.usage.optimizer == alone.usage.optimizer
+    assert packed_view.answers_kept == alone.answers_kept > packed_view.usage.learner

@@ -1,77 +1,41 @@
 """Prompts are not stored: templates, data and journal rebuild them to the letter."""
 
 import json
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from tests.app.conftest import ROOT, free_port
-from vpp.demo.server import DemoServer, Options
+from tests.processes import Desk, Model
 from vpp.llm.templates import shipped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker, as_text
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 
-PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
+SIZES = ("--particles", "4", "--epochs", "2", "--train-size", "25", "--test-size", "5")
 
 
-@contextmanager
-def recording_demo() -> Iterator[tuple[str, list[str]]]:
-    """The demo model behind a wire that keeps what was asked, each conversation as JSON."""
-    asked: list[str] = []
-    demo = DemoServer(Options())
-
-    async def wire(scope: Any, receive: Any, send: Any) -> None:
-        async def listened() -> Any:
-            message = await receive()
-            if message["type"] == "http.request" and message.get("body"):
-                asked.append(json.dumps(json.loads(message["body"])["messages"]))
-            return message
-
-        await demo(scope, listened if scope["type"] == "http" else receive, send)
-
-    port = free_port()
-    server = uvicorn.Server(uvicorn.Config(wire, host="127.0.0.1", port=port, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{port}/v1", asked
-    finally:
-        server.should_exit = True
-        thread.join(10)
+def ended(desk: Desk, served: Model, *options: str) -> RunDirectory:
+    """Return a finished run."""
+    assert desk.run("run", *served.options, *SIZES, *options).finish().code == 0
+    return desk.directory("run")
 
 
-def run_on(url: str, path: Path, *options: str) -> RunDirectory:
-    words = ["--particles", "4", "--epochs", "2", "--train-size", "25", "--test-size", "5", "--no-cache"]
-    words += ["--base-url", url, "--model", "demo", "--run-dir", str(path), "--quiet", *options]
-    vpp("run", str(PENGUINS), "--target", "species", *words)
-    return RunDirectory(path)
-
-
-def vpp(*words: str) -> None:
-    command = [sys.executable, "-m", "vpp", *words]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+def asked(served: Model) -> set[str]:
+    """Return every conversation that the server was sent, as JSON."""
+    return {json.dumps(body["messages"]) for body in served.bodies}
 
 
 def cut_after(directory: RunDirectory, step: int) -> None:
-    """The journal as a worker leaves it that is killed once the step is whole."""
+    """Leave the journal as a worker does that is killed once the step is complete."""
     lines = directory.journal.read_bytes().splitlines(keepends=True)
     ends = [at for at, line in enumerate(lines) if b'"step_finished"' in line]
     directory.journal.write_bytes(b"".join(lines[: ends[step + 1] + 1]))
 
 
 def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
-    """The view, and each proposal's first conversation."""
+    """Return the view, and each proposal's first conversation."""
     reader = RunReader(directory)
     view = reader.refresh().view
     maker = PromptMaker(directory.spec(), reader.dataset())
@@ -94,31 +58,28 @@ RUNS = {
 
 
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
-def test_every_proposals_prompt_is_rebuilt_to_the_letter(options: str, tmp_path: Path) -> None:
-    with recording_demo() as (url, asked):
-        directory = run_on(url, tmp_path / "run", *options.split())
-    view, maker, conversations = rebuilt(directory)
+def test_every_proposals_prompt_is_rebuilt_to_the_letter(options: str, desk: Desk, served: Model) -> None:
+    view, maker, conversations = rebuilt(ended(desk, served, *options.split()))
     sizes = [len(view.steps[step - 1].population) for step in range(view.total_steps)]
     assert len(conversations) == sum(sizes)
     assert len(set(sizes)) == (2 if "particles-max" in options else 1)
-    assert [each for each in conversations if json.dumps(each) not in set(asked)] == []
+    assert set(map(json.dumps, conversations)) <= asked(served)
     assert maker.proposal(view, view.total_steps, 0) is None
     assert {len(each) for each in conversations} == ({1, 3} if "history 1" in options else {1})
     assert {p.origin for p in view.proposals} == ({"refined", "prior"} if "restart" in options else {"refined"})
 
 
 @pytest.mark.parametrize("more", ["--method smc", "--method smc --buffer-size 4", "--method mh --mh-rows train"])
-def test_a_resumed_run_reminds_the_optimizer_of_the_same_exchanges(more: str, tmp_path: Path) -> None:
-    with recording_demo() as (url, asked):
-        directory = run_on(url, tmp_path / "run", "--history", "1", *more.split())
-        whole, undisturbed = rebuilt(directory)[0].proposals, set(asked)
-        asked.clear()
-        cut_after(directory, 2)
-        vpp("resume", str(directory.path), "--quiet")
+def test_a_resumed_run_reminds_the_optimizer_of_the_same_exchanges(more: str, desk: Desk, served: Model) -> None:
+    directory = ended(desk, served, "--history", "1", *more.split())
+    complete, undisturbed = rebuilt(directory)[0].proposals, asked(served)
+    served.bodies.clear()
+    cut_after(directory, 2)
+    assert desk.resume("run").finish().code == 0
     view = rebuilt(directory)[0]
-    assert [(p.text, p.raw) for p in view.proposals] == [(p.text, p.raw) for p in whole]
-    assert any(len(json.loads(each)) == 3 for each in asked)
-    assert set(asked) <= undisturbed
+    assert [(p.text, p.raw) for p in view.proposals] == [(p.text, p.raw) for p in complete]
+    assert any(len(body["messages"]) == 3 for body in served.bodies)
+    assert asked(served) <= undisturbed
 
 
 def test_a_conversation_reads_as_one_text_with_its_parts_headed() -> None:
@@ -138,9 +99,8 @@ def test_worked_examples_of_the_template_are_headed_apart_from_earlier_exchanges
     assert as_text(turns, opening=3) == expected
 
 
-def test_a_proposals_prompt_heads_the_examples_of_its_template(tmp_path: Path) -> None:
-    with recording_demo() as (url, _):
-        directory = run_on(url, tmp_path / "run", "--method", "vml", "--history", "1")
+def test_a_proposals_prompt_heads_the_examples_of_its_template(desk: Desk, served: Model) -> None:
+    directory = ended(desk, served, "--method", "vml", "--history", "1")
     template = f"--- user\nOdd?\n--- assistant\nEven.\n--- user\n{shipped('optimizer').text}"
     reader = RunReader(directory)
     view = reader.refresh().view
