@@ -26,7 +26,7 @@ PACKAGES = ("openai", "aiohttp", "streamlit", "diskcache")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """0 where every target holds."""
+    """Return 0 if every target holds."""
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
     names = [part.name for part in PARTS]
     parser.add_argument("--part", choices=names, action="append", help="this part alone; may be given again")
@@ -34,39 +34,44 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help=f"all but {left_out}, small, in under 3 minutes")
     parser.add_argument("--write", action="store_true", help=f"put the figures into {PAGE.name}")
     given = parser.parse_args(words)
-    began, found, paces = time.monotonic(), {}, []
+    began, paces = time.monotonic(), list[float]()
+    measured_parts: dict[str, list[Figure]] = {}
     for part in PARTS:
         if part.name not in (given.part or names) or (given.quick and part.name in WHOLE_ALONE):
             continue
         paces.append(pace_ms())
-        found[part.about] = measured(part, short=given.quick)
-        for figure in found[part.about]:
+        measured_parts[part.about] = measured(part, short=given.quick)
+        for figure in measured_parts[part.about]:
             print(f"{figure.name} | {figure.ranged} | {figure.goal}", flush=True)
     minutes = (time.monotonic() - began) / 60
     on = f"{machine()} {pace_words([*paces, pace_ms()])} The benchmark took {minutes:.0f} minutes."
-    print(f"\n{verdict([each for part in found.values() for each in part])} {on}")
+    print(f"\n{verdict(every(measured_parts))} {on}")
     if given.write:
-        put(PAGE, "bench", report(found, on))
-    return 1 if any(figure.holds is False for part in found.values() for figure in part) else 0
+        put(PAGE, "bench", report(measured_parts, on))
+    return 1 if any(figure.holds is False for figure in every(measured_parts)) else 0
 
 
-def report(found: dict[str, list[Figure]], on: str) -> list[str]:
+def every(parts: dict[str, list[Figure]]) -> list[Figure]:
+    """Return the figures of all parts."""
+    return [figure for figures in parts.values() for figure in figures]
+
+
+def report(parts: dict[str, list[Figure]], on: str) -> list[str]:
     """Markdown: the verdict, the machine, the headline, and a table a part of what the headline leaves out."""
-    every = [figure for part in found.values() for figure in part]
-    first = headline(every)
-    lines = [verdict(every), "", on, *(["", *first] if first else [])]
-    for about, figures in found.items():
+    first = headline(every(parts))
+    lines = [verdict(every(parts)), "", on, *(["", *first] if first else [])]
+    for about, figures in parts.items():
         rest = [figure for figure in figures if figure.name not in HEADLINED]
         lines += ["", f"### {about[0].upper()}{about[1:]}", "", *section(rest)] if rest else []
     return lines
 
 
 def verdict(figures: Sequence[Figure]) -> str:
-    """How many targets hold, and which do not."""
-    asked = [figure for figure in figures if figure.holds is not None]
-    failed = [figure.name for figure in asked if not figure.holds]
-    said = f"{len(asked) - len(failed)} of {len(asked)} targets hold."
-    return f"{said} Not: {'; '.join(failed)}." if failed else said
+    """Say how many targets hold, and which do not."""
+    with_target = [figure for figure in figures if figure.holds is not None]
+    failed = [figure.name for figure in with_target if not figure.holds]
+    holding = f"{len(with_target) - len(failed)} of {len(with_target)} targets hold."
+    return f"{holding} Not: {'; '.join(failed)}." if failed else holding
 
 
 def pace_ms() -> float:

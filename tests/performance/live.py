@@ -1,4 +1,4 @@
-"""A finished run, told again as a live one: its journal grows by a step every so often, as if a worker held it."""
+"""A finished run as a live one: its journal grows by a step every so often, as if a worker held it."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from typing import Any
 from vpp.runs.directory import RunDirectory
 
 APART_S = 0.01
-"""Between the records that stand there from the first."""
+"""Seconds between the records that are there from the first."""
 Lines = list[dict[str, Any]]
 
 
@@ -24,15 +24,15 @@ def living(finished: Path, copy: Path, *, shown: int, every_s: float) -> Iterato
     """
     shutil.copytree(finished, copy)
     run = RunDirectory(copy)
-    told = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
-    first = [line for step in told[: shown + 1] for line in step]
+    steps = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
+    first = [line for step in steps[: shown + 1] for line in step]
     run.journal.write_bytes(b"")
     with run.lock():
         began = time.time() - APART_S * len(first)
         write(run, [{**line, "at": began + APART_S * number} for number, line in enumerate(first)])
         run.beat(first[-1]["usage"], queued=False)
         ended = threading.Event()
-        thread = threading.Thread(target=_go_on, args=(run, told[shown + 1 :], every_s, ended))
+        thread = threading.Thread(target=_go_on, args=(run, steps[shown + 1 :], every_s, ended))
         thread.start()
         try:
             yield run
@@ -43,22 +43,22 @@ def living(finished: Path, copy: Path, *, shown: int, every_s: float) -> Iterato
 
 def by_step(lines: Lines) -> list[Lines]:
     """Records up to the end of each step, the first hypotheses' first; what comes after the last step is left out."""
-    found: list[Lines] = [[]]
+    steps: list[Lines] = [[]]
     for line in lines:
-        found[-1].append(line)
+        steps[-1].append(line)
         if line["event"]["type"] == "step_finished":
-            found.append([])
-    return found[:-1]
+            steps.append([])
+    return steps[:-1]
 
 
 def write(run: RunDirectory, lines: Lines) -> None:
-    """Appends records, as compact as a worker writes them."""
+    """Append records, as compact as a worker writes them."""
     with run.journal.open("ab") as file:
         file.write(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines))
 
 
 def _go_on(run: RunDirectory, steps: list[Lines], every_s: float, ended: threading.Event) -> None:
-    """A step every so often and a sign of life each second, until told to end."""
+    """Write a step every so often and a heartbeat each second, until `ended` is set."""
     left, due = iter(steps), time.monotonic() + every_s
     usage: dict[str, Any] = {}
     while not ended.wait(max(0.0, min(1.0, due - time.monotonic()))):

@@ -41,7 +41,7 @@ GONE_S = 3.0
 """After which a server has noticed that a watcher left."""
 STEP_S = 4.0
 """Of a step at the pace of a large model: three of four refreshes bring none. At one a second each brings one, which
-is the costliest kind: told apart, without a target."""
+is the costliest kind: shown apart, without a target."""
 DRAWN = """() => document.querySelectorAll('[data-testid="stPlotlyChart"]').length
     === document.querySelectorAll('[data-testid="stPlotlyChart"] .js-plotly-plot').length"""
 
@@ -125,7 +125,7 @@ def seconds_until_open(page: Page, url: str) -> float:
 
 
 def watching(made: Path, folder: Path, *, particles: int, every_s: float, times: int, seconds: float) -> list[Figure]:
-    """One watcher that speaks the protocol tells the server's cost, one in a browser the browser's.
+    """Measure the server by a watcher that speaks the protocol, the browser by one in a browser.
 
     Each comes once, and is measured for `seconds`, one time after another: `times` times where there is a target, else
     once.

@@ -34,19 +34,20 @@ def rounds(method: Method, steps: int) -> tuple[int, int]:
 
 
 def critical_path_s(method: Method, steps: int, latency: Latency) -> float:
-    """What no client can beat on a server of unlimited room."""
+    """Seconds that no client can beat on a server of unlimited room."""
     learner, optimizer = rounds(method, steps)
     return learner * latency.learner_s + optimizer * latency.optimizer_s
 
 
-def merged(found: Iterable[dict[str, Any]]) -> list[tuple[str, int]]:
-    """(role, calls) of rounds as a stub counted them; what follows in the same role could have been one round."""
+def merged(rounds: Iterable[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Return (role, calls) of rounds that a stub counted; neighbours of one role could have been one round."""
     return [
-        (role, sum(each["calls"] for each in group)) for role, group in groupby(found, key=lambda one: str(one["role"]))
+        (role, sum(each["calls"] for each in group))
+        for role, group in groupby(rounds, key=lambda one: str(one["role"]))
     ]
 
 
-def capacity_s(found: Sequence[tuple[str, int]], latency: Latency, capacity: int) -> float:
-    """The sum over rounds of max(latency, calls x latency / capacity): all that a server of that capacity allows."""
+def capacity_s(rounds: Sequence[tuple[str, int]], latency: Latency, capacity: int) -> float:
+    """Sum over rounds of max(latency, calls x latency / capacity): the least time at a server's capacity."""
     seconds = {"learner": latency.learner_s, "optimizer": latency.optimizer_s}
-    return sum(max(1.0, calls / capacity) * seconds[role] for role, calls in found)
+    return sum(max(1.0, calls / capacity) * seconds[role] for role, calls in rounds)

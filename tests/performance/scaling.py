@@ -25,7 +25,7 @@ TAIL = 4096
 OPENINGS = 5
 LOOK_S = 0.02
 NOISE = 0.1
-"""What is less than this share of an almost empty run above it, is not told from it."""
+"""Excess over an almost empty run, as a share of it, that counts as noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a run cost, between the journal's lines `run_started` and `run_finished` unless told otherwise."""
+    """What a run cost, between the journal's lines `run_started` and `run_finished` unless stated otherwise."""
 
     calls: float
     start_s: float
@@ -133,7 +133,7 @@ ABOVE = ("start_s", "start_mb", "kept_mb", "open_s")
 
 
 def measured(desk: Bench, name: str, size: Size, base_url: str) -> Cost:
-    """A worker from start to end. Raises WorkerFailed."""
+    """Measure a worker from start to end. Raises WorkerFailed."""
     words = [
         *("run", str(desk.table(max(size.rows, size.train))), "--target", "label", "--method", "smc", "--epochs", "1"),
         *("--particles", str(size.K), "--batch-size", str(size.M), "--buffer-size", str(size.B), "--no-cache"),
@@ -214,7 +214,7 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
 
 
 def report(*, quick: bool) -> list[str]:
-    """Measures every axis."""
+    """Measure every axis."""
     tables: list[str] = []
     with tempfile.TemporaryDirectory() as name, bench(Path(name)) as desk, served(learner_s=0, optimizer_s=0) as stub:
         empty = measured(desk, "empty", Size(K=1, T=1), stub.base_url)
@@ -234,7 +234,7 @@ def _foot(empty: Cost) -> str:
 
 
 def main() -> None:
-    """Measures, prints, and with --write puts it in docs/performance.md."""
+    """Measure, print, and with --write put it into docs/performance.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="to a tenth of the largest sizes")
     parser.add_argument("--write", action="store_true", help="into docs/performance.md")

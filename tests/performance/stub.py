@@ -30,7 +30,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
@@ -87,8 +87,8 @@ class Counts:
     began: float = field(default_factory=time.monotonic)
     cpu_began: float = field(default_factory=time.process_time)
 
-    def told(self) -> dict[str, Any]:
-        """Return the counts for JSON, with `calls` and the server's `cpu_s`; `began` is a monotonic clock's."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts with `calls` and the server's `cpu_s`; `began` is a monotonic clock's."""
         own = {name: value for name, value in vars(self).items() if name not in ("rounds", "cpu_began")}
         return {
             **own,
@@ -259,7 +259,7 @@ class Connection(asyncio.Protocol):
 
 
 PLAIN: dict[bytes, Callable[[Stub], Any]] = {
-    b"/counts": lambda stub: stub.counts.told(),
+    b"/counts": lambda stub: stub.counts.as_json(),
     b"/reset": lambda stub: stub.reset(),
     b"/v1/models": lambda stub: {"object": "list", "data": [{"id": name, "max_model_len": 32768} for name in NAMES]},
     b"/health": lambda stub: {},
@@ -341,9 +341,8 @@ class Served:
     pid: int
 
     def counts(self) -> dict[str, Any]:
-        """See `Counts.told`."""
-        found: dict[str, Any] = self._get("counts")
-        return found
+        """Return `Counts.as_json`."""
+        return dict(self._get("counts"))
 
     def reset(self) -> None:
         """Counts from zero."""
@@ -385,11 +384,8 @@ async def serve(options: Options, *, port: int = 0, with_parent: bool = False) -
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--learner-s", type=float, default=0.3)
-    parser.add_argument("--optimizer-s", type=float, default=0.9)
-    parser.add_argument("--capacity", type=int, default=0, help="served at once; 0: any number")
-    parser.add_argument("--queue", type=int, default=-1, help="waiting at most, beyond it a 503")
-    parser.add_argument("--jitter", type=float, default=0.0, help="sigma of the latency's log-normal factor")
+    for option in fields(Options):
+        parser.add_argument(f"--{option.name.replace('_', '-')}", type=type(option.default), default=option.default)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--with-parent", action="store_true", help="ends when standard input ends")
     given = vars(parser.parse_args())

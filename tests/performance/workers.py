@@ -133,7 +133,7 @@ class Worker:
         self.process.wait()
 
     def wait_for_step(self, step: int, *, within_s: float) -> None:
-        """Until the journal tells that a step is finished. Raises WorkerFailed."""
+        """Wait until the journal has a finished step. Raises WorkerFailed."""
         deadline = time.monotonic() + within_s
         while not any(_step(event) == step for event in events(self.journal)):
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -151,18 +151,18 @@ def _step(event: dict[str, Any]) -> int | None:
 
 @contextmanager
 def bench(folder: Path) -> Iterator[Bench]:
-    """Leaves no worker behind."""
+    """Open a bench; its workers end with it."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = Bench(folder)
+    desk = Bench(folder)
     try:
-        yield found
+        yield desk
     finally:
-        for worker in found.started:
+        for worker in desk.started:
             worker.kill()
 
 
 def events(journal: Path) -> list[dict[str, Any]]:
-    """The whole lines of a journal; none where there is none yet."""
+    """Return the complete records of a journal; none before there is one."""
     if not journal.exists():
         return []
     whole = journal.read_bytes().rpartition(b"\n")[0]
@@ -170,7 +170,7 @@ def events(journal: Path) -> list[dict[str, Any]]:
 
 
 def ran(journal: Path) -> Ran:
-    """What a journal tells of its run. Raises WorkerFailed where it tells of no end."""
+    """Read how long a run took. Raises WorkerFailed for a journal without an end."""
     lines = events(journal)
     kinds = [each["event"]["type"] for each in lines]
     if "run_started" not in kinds or kinds[-1] != "run_finished":

@@ -24,13 +24,13 @@ from vpp.runs.directory import RunDirectory
 
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
 LATENCY_MS = 1000
-"""Of an answer: the pace of a large model, so that three workers and their models leave the watched server a core."""
+"""Milliseconds of an answer, as of a large model: three workers and their models leave the watched server a core."""
 APART_S = 1.0
-"""Between the arrivals of watchers."""
+"""Seconds between the arrivals of watchers."""
 LIMIT_S = 3.0
-"""Within which each watcher is to see the newest step."""
+"""Seconds within which each watcher sees the newest step."""
 ALLOWED_MB = 20
-"""By which the server may grow besides what the runs' files grew, times TIMES: Python's allocator keeps what it had."""
+"""MB by which the server may grow besides TIMES the growth of the runs' files: Python's allocator keeps what it had."""
 TIMES = 6
 """Bytes in memory for a byte of a journal: a record is objects, its copies are shared."""
 
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Came:
-    """Of one kind of watcher, or of all."""
+    """Results of one kind of watcher."""
 
     kind: str
     watchers: int
@@ -71,7 +71,7 @@ class Came:
 
 @dataclass(frozen=True)
 class Campaign:
-    """All of it."""
+    """Results of a campaign."""
 
     plan: Plan
     came: tuple[Came, ...]
@@ -98,16 +98,16 @@ class Campaign:
 
     @property
     def wrong(self) -> list[str]:
-        """What does not hold; empty is well."""
-        said = [fault for came in self.came for fault in came.faults] + list(self.server_faults)
+        """Faults, late steps and forbidden growth; empty if all holds."""
+        faults = [fault for came in self.came for fault in came.faults] + list(self.server_faults)
         late = [f"{came.kind}: {came.worst_s:.1f} s late" for came in self.came if came.worst_s > LIMIT_S]
         blind = [f"{came.kind}: nothing was seen" for came in self.came if not came.lags]
         more = f"the server grew by {self.growth_mb:.0f} MB, {self.allowed_mb:.0f} are allowed"
-        return [*said, *late, *blind, *([more] if self.growth_mb > self.allowed_mb else [])]
+        return [*faults, *late, *blind, *([more] if self.growth_mb > self.allowed_mb else [])]
 
 
 def campaign(plan: Plan, folder: Path) -> Campaign:
-    """Begins the runs, lets them be watched, and ends them."""
+    """Start the runs, watch them, and end them."""
     os.environ["VPP_MAX_RUNNING"] = str(plan.runs)
     with serving(folder) as app, living(plan, app) as runs:
         return watched(plan, app, runs)

@@ -12,7 +12,7 @@ from vpp.wording.progress import shown_step
 
 @dataclass
 class Seen:
-    """Of one watcher."""
+    """What one watcher saw."""
 
     run: str
     """Its id."""
@@ -35,20 +35,19 @@ class Seen:
         if not self.first_at:
             return [until - at for at in written.values()]
         began = min(self.first_at.values())
-        found = []
-        for step, at in written.items():
-            if began < at:
-                seen = min((seen for later, seen in self.first_at.items() if later >= step), default=until)
-                found.append(seen - at)
-        return found
+
+        def seen(step: int) -> float:
+            return min((seen for later, seen in self.first_at.items() if later >= step), default=until)
+
+        return [seen(step) - at for step, at in written.items() if began < at]
 
 
 def written_at(journal: Path) -> dict[int, float]:
     """Unix time by step of the record that gives Watch the step to show."""
-    view, found = RunView(), {}
+    view, times = RunView(), dict[int, float]()
     for record in JournalReader(journal).new_records():
         view.apply(record)
         step = shown_step(view)
         if step is not None:
-            found.setdefault(step, record.at)
-    return found
+            times.setdefault(step, record.at)
+    return times

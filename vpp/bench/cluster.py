@@ -19,7 +19,7 @@ from typing import Any
 from vpp import __version__
 from vpp.bench.archive import Archive, pack, replace_folder, unpack
 from vpp.bench.engine import LOST, Job, Progress, Worker, start_worker
-from vpp.errors import InputError, RunError
+from vpp.errors import InputError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.process import child_environment, is_secret
@@ -92,8 +92,9 @@ def run_task(task: TaskInput, report: Report, environment: Mapping[str, str]) ->
         if task.archive:
             unpack(task.archive, run.path)
         task.job.prepare(run)
-        code = _run_worker(run, report, _variables(task, environment, runs=run.path.parent))
-        return TaskResult(code=code, archive=pack(run.path))
+        variables = {**environment, **Keys.read(environment).variables()}
+        limits = {"VPP_MAX_RUNNING": str(task.slots), "VPP_RUNS_DIR": str(run.path.parent)}
+        return TaskResult(code=_run_worker(run, report, {**variables, **limits}), archive=pack(run.path))
 
 
 def _problem(task: TaskInput, environment: Mapping[str, str]) -> str:
@@ -105,12 +106,6 @@ def _problem(task: TaskInput, environment: Mapping[str, str]) -> str:
     if missing:
         return f"{node} has no {missing[0]} in its environment: start Ray there with it set"
     return ""
-
-
-def _variables(task: TaskInput, environment: Mapping[str, str], *, runs: Path) -> dict[str, str]:
-    """Environment of the worker: this machine's with its keys, and its own runs folder."""
-    variables = {**environment, **Keys.read(environment).variables(), "VPP_MAX_RUNNING": str(task.slots)}
-    return {**variables, "VPP_RUNS_DIR": str(runs)}
 
 
 def _run_worker(run: RunDirectory, report: Report, environment: dict[str, str]) -> int:
@@ -185,9 +180,9 @@ class Cluster:
     """Engine of a Ray cluster: one task per cell."""
 
     def __init__(self, ray: Any, *, slots: int, key_variables: tuple[str, ...]) -> None:
-        self._ray, self._slots, self._key_variables = ray, slots, key_variables
+        self.ray, self._slots, self._key_variables = ray, slots, key_variables
         self._task = ray.remote(_ray_task)
-        self._board = ray.remote(ProgressBoard).options(num_cpus=0).remote()
+        self.board = ray.remote(ProgressBoard).options(num_cpus=0).remote()
         self._progress: dict[str, Progress] = {}
         self._looked_at = 0.0
 
@@ -202,35 +197,14 @@ class Cluster:
         )
         name = f"{job.cell.name}.{secrets.token_hex(4)}"
         remote = self._task.options(name=job.cell.name, num_cpus=1, max_retries=0)
-        return _ClusterWorker(self, name, remote.remote(task, name, self._board), run)
-
-    def result(self, reference: Any) -> TaskResult | int | None:
-        """Return a finished task's result, LOST if its machine was lost, None while it runs. Raises RunError."""
-        if not self._ray.wait([reference], timeout=0)[0]:
-            return None
-        errors = self._ray.exceptions
-        try:
-            result = self._ray.get(reference)
-        except errors.RayTaskError as error:
-            raise RunError(str(error.cause or error).strip().splitlines()[-1][:300]) from None
-        except errors.RayError:
-            return LOST
-        if not isinstance(result, TaskResult):
-            raise RunError("the task returned no run: check the machines of the cluster")
-        return result
-
-    def stop(self, name: str, reference: Any, *, is_first: bool) -> None:
-        """Send a stop command; the second one also cancels a task that has not started."""
-        self._board.stop.remote(name)
-        if not is_first:
-            self._ray.cancel(reference)
+        return _ClusterWorker(self, name, remote.remote(task, name, self.board), run)
 
     def progress(self, name: str) -> Progress:
         """Return the progress as last reported; asks the cluster at most once a second for all tasks."""
         if time.monotonic() - self._looked_at > LOOK_S:
             try:
-                self._progress = self._ray.get(self._board.progress.remote(), timeout=LOOK_S)
-            except self._ray.exceptions.RayError:
+                self._progress = self.ray.get(self.board.progress.remote(), timeout=LOOK_S)
+            except self.ray.exceptions.RayError:
                 self._progress = {}
             self._looked_at = time.monotonic()
         return self._progress.get(name, Progress(step=0, steps=0))
@@ -248,25 +222,32 @@ class _ClusterWorker:
 
     def poll(self) -> int | None:
         """Return the exit code once the task has ended and its run directory is in place."""
-        if self._code is None:
+        if self._code is None and self.engine.ray.wait([self.reference], timeout=0)[0]:
             self._code = self._collect()
         return self._code
 
-    def _collect(self) -> int | None:
+    def _collect(self) -> int:
+        errors = self.engine.ray.exceptions
         try:
-            result = self.engine.result(self.reference)
-            if not isinstance(result, TaskResult):
-                return result
+            result: TaskResult = self.engine.ray.get(self.reference)
             if result.archive:
                 replace_folder(result.archive, self.run.path)
-        except (RunError, OSError) as error:
+        except errors.RayTaskError as error:
+            self.reason = str(error.cause or error).strip().splitlines()[-1][:300]
+            return FAULT
+        except errors.RayError:
+            return LOST
+        except OSError as error:
             self.reason = str(error)
             return FAULT
         self.reason = result.reason
         return result.code
 
     def stop(self) -> None:
-        self.engine.stop(self.name, self.reference, is_first=not self._is_stopped)
+        """Send a stop command; the second one also cancels a task that has not started."""
+        self.engine.board.stop.remote(self.name)
+        if self._is_stopped:
+            self.engine.ray.cancel(self.reference)
         self._is_stopped = True
 
     def progress(self) -> Progress | None:

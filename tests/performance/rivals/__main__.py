@@ -5,7 +5,6 @@ nothing here says how good their texts are.
 """
 
 import argparse
-import csv
 import json
 import platform
 import random
@@ -18,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from tests.markdown import DOCS, put, table
 from tests.performance.stub import ROOT, served
@@ -83,21 +84,18 @@ def rivals(folder: Path) -> list[Rival]:
 
 
 def write_table(folder: Path) -> None:
-    """200 rows of four numbers and a label, as CSV and as JSON of texts."""
+    """Write 200 rows of four numbers and a label, as CSV and as JSON of texts."""
     chance = random.Random(0)
-    rows = [[round(chance.uniform(0, 10), 2) for _ in range(4)] for _ in range(ROWS)]
-    labels = ["high" if row[0] + row[1] > 10 else "low" for row in rows]
-    with (folder / "rows.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(
-            [["a", "b", "c", "d", "label"], *([*row, y] for row, y in zip(rows, labels, strict=True))]
-        )
-    texts = [", ".join(f"{name}: {value}" for name, value in zip("abcd", row, strict=True)) for row in rows]
-    told = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
-    (folder / "table.json").write_text(json.dumps(told))
+    rows = pd.DataFrame([{name: round(chance.uniform(0, 10), 2) for name in "abcd"} for _ in range(ROWS)])
+    labels = ["high" if a + b > 10 else "low" for a, b in zip(rows["a"], rows["b"], strict=True)]
+    rows.assign(label=labels).to_csv(folder / "rows.csv", index=False)
+    texts = [", ".join(f"{name}: {value}" for name, value in row.items()) for row in rows.to_dict("records")]
+    content = [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)]
+    (folder / "table.json").write_text(json.dumps(content))
 
 
 def measured(rival: Rival, folder: Path) -> Run:
-    """Runs it to its end."""
+    """Run it to its end."""
     with served(learner_s=LEARNER_S, optimizer_s=OPTIMIZER_S) as stub, (folder / "log").open("ab") as log:
         given = {"TABLE": str(folder / "table.json"), "BASE_URL": stub.base_url}
         began, used, fault = time.monotonic(), children_s(), ""

@@ -53,7 +53,7 @@ def main(table, base_url, settings, calls):
     adapter = Batching("openai/learner", max_litellm_workers=WORKERS) if tuned else DefaultAdapter("openai/learner")
     adapter._lm = LM("openai/learner", api_base=base_url)
     more = {"sampling_strategy": IndependentSampling(SIDE_BY_SIDE)} if tuned else {}
-    found = optimize(
+    result = optimize(
         seed_candidate={"system_prompt": "Say which label the row has."},
         trainset=rows[:half],
         valset=rows[half:],
@@ -62,7 +62,7 @@ def main(table, base_url, settings, calls):
         max_metric_calls=calls,
         **more,
     )
-    print(json.dumps({"candidates": len(found.candidates), "metric_calls": found.total_metric_calls}))
+    print(json.dumps({"candidates": len(result.candidates), "metric_calls": result.total_metric_calls}))
 
 
 if __name__ == "__main__":
