@@ -21,7 +21,6 @@ from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
-    MOST_BYTES_A_TOKEN,
     Pace,
     Span,
     Texts,
@@ -76,7 +75,7 @@ def test_money_is_tokens_at_each_roles_price() -> None:
     learner = sum(line.prompt for line in found.lines if line.what not in ("First hypotheses", "Proposals"))
     assert found.cost is not None
     assert found.cost.about == pytest.approx((learner + 2 * (2 + 4) * 250) / 1e6)
-    assert found.cost.low < found.cost.about < found.cost.high
+    assert found.cost.about < found.cost.high
     assert estimate(spec(), DATA).cost is None
 
 
@@ -94,7 +93,6 @@ def test_a_history_of_exchanges_lengthens_the_optimizers_prompt() -> None:
     alone, after = (
         optimizer_size(spec(replace(CONFIG, history=history)), DATA, prompts, texts).prompt for history in (0, 1)
     )
-    assert after.low == alone.low
     assert after.about > alone.about + HYPOTHESIS.about / BYTES_A_TOKEN
     assert after.high > alone.high + HYPOTHESIS.high / BYTES_A_TOKEN
 
@@ -102,7 +100,7 @@ def test_a_history_of_exchanges_lengthens_the_optimizers_prompt() -> None:
 def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
     long = small(["yes", "no", "yes", "no"], ["yes", "no"], name="a" * 400)
     assert estimate(spec(), long).prompt.about > estimate(spec(), DATA).prompt.about + 100 * (24 + 12)
-    longer = Span(low=HYPOTHESIS.low, about=HYPOTHESIS.about + 400, high=HYPOTHESIS.high)
+    longer = Span(about=HYPOTHESIS.about + 400, high=HYPOTHESIS.high)
     calls = plan(CONFIG, n_train=4, n_test=2).calls
     grown = estimate(spec(), DATA, hypothesis=longer).prompt.about - estimate(spec(), DATA).prompt.about
     assert grown == pytest.approx(calls * 400 / 4)
@@ -159,13 +157,13 @@ def test_rows_asked_about_in_one_call_are_one_call_of_the_end() -> None:
 
 
 @pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_what_a_demo_run_really_sends_lies_within_the_range(method: Any) -> None:
+def test_a_demo_run_sends_no_more_than_was_estimated(method: Any) -> None:
     made, data = penguins(method)
     sent = asyncio.run(run(data, made.config))
     expected = estimate(made, data)
     sizes = sent.learner.sizes + sent.optimizer.sizes
     assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
-    assert expected.prompt.low * MOST_BYTES_A_TOKEN <= sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
+    assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
 
 
 def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
@@ -173,7 +171,7 @@ def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
     sent = asyncio.run(run(data, made.config))
     prompts = optimizer_prompts(made, data)
     long = fmean(len(text.removeprefix(prompts.seed_text)) for text in sent.written)
-    hypotheses = Texts(prompts.seed_text, Span(low=long, about=long, high=long))
+    hypotheses = Texts(prompts.seed_text, Span(about=long, high=long))
     learner = learner_size(made, data, hypotheses).prompt
     assert learner.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.learner.sizes), rel=0.1)
     optimizer = optimizer_size(made, data, prompts, hypotheses).prompt

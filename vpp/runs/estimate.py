@@ -30,32 +30,28 @@ RECENT = 5
 """Last complete steps that the pace is measured on."""
 BYTES_A_TOKEN = 4.0
 """UTF-8 bytes of a token in a typical prompt."""
-MOST_BYTES_A_TOKEN = 5.5
-"""UTF-8 bytes of a token at most, with today's tokenizers on plain text."""
 _FILLER = "If the length is at most 12.5 and the colour is red, answer yes; otherwise answer no. "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A number that is not known yet: its lower bound, typical value and upper bound."""
+    """A number that is not known yet: its typical value and its upper bound."""
 
-    low: float = 0.0
     about: float = 0.0
     high: float = 0.0
 
     def __add__(self, other: "Span") -> "Span":
-        return Span(low=self.low + other.low, about=self.about + other.about, high=self.high + other.high)
+        return Span(about=self.about + other.about, high=self.high + other.high)
 
-    def times(self, low: float, most: float) -> "Span":
-        """Multiply the lower bound by `low`, the typical value and the upper bound by `most`."""
-        return Span(low=self.low * low, about=self.about * most, high=self.high * most)
+    def __mul__(self, factor: float) -> "Span":
+        return Span(about=self.about * factor, high=self.high * factor)
 
 
-HYPOTHESIS = Span(low=20, about=300, high=1200)
+HYPOTHESIS = Span(about=300, high=1200)
 """Assumed characters of a hypothesis after its seed sentence."""
-LEARNER_ANSWER = Span(low=4, about=50)
+LEARNER_ANSWER = Span(about=50)
 """Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
-OPTIMIZER_ANSWER = Span(low=30, about=250)
+OPTIMIZER_ANSWER = Span(about=250)
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
 
@@ -82,8 +78,7 @@ class Line:
 class Estimate:
     """A run's plan with its tokens and money.
 
-    A span's lower bound counts the fewest calls and the shortest texts; its typical value and upper bound count the
-    plan's calls, an upper bound except for repeats of unreadable answers.
+    Spans count the plan's calls, an upper bound except for repeats of unreadable answers.
     """
 
     plan: Plan
@@ -123,10 +118,8 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)
     optimizer = optimizer_size(spec, dataset, prompts, texts)
-    of_learner = (whole.least_learner_calls, whole.learner_calls)
-    of_optimizer = (whole.least_optimizer_calls, whole.optimizer_calls)
-    asked = learner.prompt.times(*of_learner), optimizer.prompt.times(*of_optimizer)
-    answered = learner.completion.times(*of_learner), optimizer.completion.times(*of_optimizer)
+    asked = learner.prompt * whole.learner_calls, optimizer.prompt * whole.optimizer_calls
+    answered = learner.completion * whole.learner_calls, optimizer.completion * whole.optimizer_calls
     return Estimate(
         plan=whole,
         lines=tuple(_line(what, calls, optimizer if what in OPTIMIZER else learner) for what, calls in whole.items),
@@ -147,11 +140,7 @@ def _cost(prices: Prices, asked: tuple[Span, Span], answered: tuple[Span, Span])
 
 
 def _charged(price: Price, prompt: Span, completion: Span) -> Span:
-    return Span(
-        low=price.of(prompt.low, completion.low),
-        about=price.of(prompt.about, completion.about),
-        high=price.of(prompt.high, completion.high),
-    )
+    return Span(about=price.of(prompt.about, completion.about), high=price.of(prompt.high, completion.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +165,9 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
 
     rows = by_length((*dataset.train, *dataset.test))
     packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]
-    sizes = [
-        [asked(packs[0], texts.length.low)],
-        [asked(pack, texts.length.about) for pack in packs],
-        [asked(packs[-1], texts.length.high)],
-    ]
-    answer = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
-    return _size(sizes, answer.times(len(packs[0]), len(packs[0])))
+    typical = [asked(pack, texts.length.about) for pack in packs]
+    answer = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens) * len(packs[0])
+    return _size(typical, [asked(packs[-1], texts.length.high)], answer)
 
 
 def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
@@ -190,35 +175,26 @@ def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, t
     config, rows = spec.config, by_length(dataset.train)
     batch = min(config.batch_size, len(rows))
 
-    def asked(shown: Sequence[Row], length: float, history: int = config.history) -> Messages:
+    def asked(shown: Sequence[Row], length: float) -> Messages:
         given = [Prediction(row=row.id, value=row.target) for row in shown]
         text = texts.of(length)
         earlier = Exchange(step=0, slot=0, hypothesis=text, rows=tuple(shown), predictions=tuple(given), raw=text)
-        return prompts.about_batch(text, shown, given, [earlier] * history)
+        return prompts.about_batch(text, shown, given, [earlier] * config.history)
 
     draws = [prompts.about_columns()] if config.initial == "prior" or config.restart else []
-    fewest = len(dataset.train) % config.batch_size or batch
-    sizes = [
-        [asked(rows[:fewest], texts.length.low, history=0), *draws],
-        [asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)],
-        [asked(rows[-batch:], texts.length.high), *draws],
-    ]
-    return _size(sizes, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
+    typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
+    longest = [asked(rows[-batch:], texts.length.high), *draws]
+    return _size([typical], longest, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
 
 
 def _bounded(answer: Span, most: int) -> Span:
-    return Span(low=min(answer.low, most), about=min(answer.about, most), high=most)
+    return Span(about=min(answer.about, most), high=most)
 
 
-def _size(sizes: Sequence[Sequence[Messages]], answer: Span) -> CallSize:
-    """Return the tokens of calls. sizes: prompts of the shortest, of typical and of the longest calls."""
-    shortest, typical, longest = sizes
-    prompt = Span(
-        low=min(map(_bytes, shortest)) / MOST_BYTES_A_TOKEN,
-        about=sum(map(_bytes, typical)) / len(typical) / BYTES_A_TOKEN,
-        high=max(map(prompt_tokens, longest)),
-    )
-    return CallSize(prompt=prompt, completion=answer)
+def _size(typical: Sequence[Messages], longest: Sequence[Messages], answer: Span) -> CallSize:
+    """Return the tokens of calls, by the prompts of typical calls and of the longest."""
+    about = sum(map(_bytes, typical)) / len(typical) / BYTES_A_TOKEN
+    return CallSize(prompt=Span(about=about, high=max(map(prompt_tokens, longest))), completion=answer)
 
 
 def _bytes(messages: Messages) -> int:

@@ -92,12 +92,10 @@ def _calls(estimate: Estimate) -> Iterator[str]:
 def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
     if estimate.cost is None:
         return
-    low, about, high = (
-        money(c, spec.prices.currency) for c in (estimate.cost.low, estimate.cost.about, estimate.cost.high)
-    )
+    about, high = (money(cost, spec.prices.currency) for cost in (estimate.cost.about, estimate.cost.high))
     yield (
-        f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts; at least {low}. "
-        "Repeats of unreadable answers are not included."
+        f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts. Repeats of "
+        "unreadable answers are not included."
     )
 
 
