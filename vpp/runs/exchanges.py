@@ -1,6 +1,6 @@
 """Exchanges with the optimizer, rebuilt from a run's events and rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from vpp.data.dataset import Row, Value
 from vpp.errors import RunError
@@ -19,12 +19,12 @@ def exchange_of(
     address: Address,
     *,
     batch: Sequence[int] = (),
-    answers: KnownAnswers | None = None,
+    answers: Callable[[], KnownAnswers] = dict,
 ) -> Exchange:
     """Return the exchange about a batch that a proposal came from.
 
-    rows: the training rows by id. batch: row ids, if the step has not finished. answers: answers that no event has,
-    for batch rows that the step's score leaves out. Raises RunError if an answer is unknown.
+    rows: the training rows by id. batch: row ids, if the step has not finished. answers: returns the learner's answers;
+    called only for batch rows that the step's scores leave out. Raises RunError if an answer is unknown.
     """
     step, slot = address
     if step not in view.steps or slot not in view.steps[step].proposed:
@@ -32,7 +32,11 @@ def exchange_of(
     at = view.steps[step]
     proposed = at.proposed[slot]
     shown = [rows[row] for row in (at.finished.batch if at.finished else batch)][: proposed.shown]
-    known = {**_answers_of(shown, answers or {}, proposed.parent), **_scored(at, proposed.parent)}
+    known = _scored(at, proposed.parent)
+    left_out = [row.id for row in shown if row.id not in known]
+    if left_out:
+        others = answers()
+        known |= {row: others[proposed.parent, row] for row in left_out if (proposed.parent, row) in others}
     return Exchange(
         step=step,
         slot=slot,
@@ -43,12 +47,7 @@ def exchange_of(
     )
 
 
-def _answers_of(rows: Sequence[Row], answers: KnownAnswers, hypothesis: str) -> Mapping[int, Value | None]:
-    """Return the hypothesis' answers by row id."""
-    return {row.id: answers[hypothesis, row.id] for row in rows if (hypothesis, row.id) in answers}
-
-
-def _scored(step: StepView, hypothesis: str) -> Mapping[int, Value | None]:
+def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
     """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
     return {
         row: value

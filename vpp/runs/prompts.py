@@ -42,10 +42,8 @@ class PromptMaker:
             return None
         if at.proposed[slot].origin == "prior":
             return self._prompts.about_columns()
-        with suppress(RunError):
-            return self._about_batch(view, step, slot, {})
-        with suppress(RunError):
-            return self._about_batch(view, step, slot, self._all_answers())
+        with suppress(RunError):  # an answer is unknown
+            return self._about_batch(view, step, slot)
         return None
 
     def _all_answers(self) -> KnownAnswers:
@@ -55,13 +53,12 @@ class PromptMaker:
             self._read = {pair: prediction.value for pair, prediction in pairs.items()}
         return self._read
 
-    def _about_batch(self, view: RunView, step: int, slot: int, answers: KnownAnswers) -> list[Message]:
-        """Return the conversation. Raises RunError if neither the journal nor `answers` has every answer shown."""
+    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message]:
         batch = [row.id for row in self._batches.batch(step)]
-        shown = exchange_of(view, self._rows, (step, slot), batch=batch, answers=answers)
+        shown = exchange_of(view, self._rows, (step, slot), batch=batch, answers=self._all_answers)
         is_whole = view.steps[step].proposed[slot].shown is None
         earlier = remembered(view, step, slot) if is_whole else None
-        history = () if earlier is None else (exchange_of(view, self._rows, earlier, answers=answers),)
+        history = () if earlier is None else (exchange_of(view, self._rows, earlier, answers=self._all_answers),)
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history, seed=seed)
 
