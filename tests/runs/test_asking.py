@@ -11,43 +11,34 @@ from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
-from vpp.runs.asking import Asking, ask
+from vpp.runs.asking import Answers, Asking, ask
 from vpp.runs.background import Background
 from vpp.runs.keys import Keys
 
 ROWS = LABELS.test
 
 
+def counted(tmp_path: Path, served: Model, *, packed: int = 1) -> tuple[Answers, list[tuple[int, int]]]:
+    """Return the answers, and (answered, all) questions as they were reported."""
+    directory, counts = asked_pair(tmp_path, served, packed=packed).directory, list[tuple[int, int]]()
+
+    def count(done: int, total: int) -> None:
+        counts.append((done, total))
+
+    return asyncio.run(ask(directory, ROWS, keys=Keys(), cache_dir=tmp_path, on_progress=count)), counts
+
+
 def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:
-    reader, heard = asked_pair(tmp_path, served), []
-    answers = asyncio.run(
-        ask(
-            reader.directory,
-            ROWS,
-            keys=Keys(),
-            cache_dir=tmp_path,
-            on_progress=lambda done, total: heard.append((done, total)),
-        )
-    )
+    answers, counts = counted(tmp_path, served)
     # Two sentences and six rows; a is 4 to 9, and both say yes where a is even.
-    assert heard == [(done, 12) for done in range(1, 13)]
+    assert counts == [(done, 12) for done in range(1, 13)]
     assert served.answered == 12
-    assert [[p.value for p in said] for said in answers.predictions] == [["yes", "no"] * 3] * 3
+    assert [[p.value for p in given] for given in answers.predictions] == [["yes", "no"] * 3] * 3
     assert (answers.step, answers.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
 
 
 def test_rows_of_one_call_are_counted_together(tmp_path: Path, served: Model) -> None:
-    reader, heard = asked_pair(tmp_path, served, packed=3), []
-    asyncio.run(
-        ask(
-            reader.directory,
-            ROWS,
-            keys=Keys(),
-            cache_dir=tmp_path,
-            on_progress=lambda done, total: heard.append((done, total)),
-        )
-    )
-    assert heard[-1] == (12, 12)
+    assert counted(tmp_path, served, packed=3)[1][-1] == (12, 12)
     assert served.answered == 4
 
 

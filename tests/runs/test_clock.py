@@ -1,8 +1,8 @@
-"""A clock that is set back or forward moves nothing that matters: words are obeyed, ages and times stay true."""
+"""A clock that is set back or forward changes nothing: commands are obeyed, ages and times stay true."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -26,7 +26,7 @@ DAY_S = 86_400.0
 
 @pytest.fixture
 def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Moves this process's clock by so many seconds."""
+    """Move this process's clock by so many seconds."""
     true = time.time
 
     def move(by_s: float) -> None:
@@ -35,62 +35,67 @@ def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
+Attempt = Callable[[worker._Attempt], Awaitable[None]]
+
+
 @pytest.fixture
-def lost_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endpoint that does not answer the first attempt, and would be left alone for an hour."""
-    attempts: list[int] = []
-
-    async def attempt(self: worker._Attempt) -> None:
-        attempts.append(1)
-        if len(attempts) == 1:
-            raise EndpointUnreachable("a model at an address: no answer")
-        self.recorder.record(RunResumed(step=None))
-        self.recorder.record(RunFinished(outcome="finished"))
-
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
-    monkeypatch.setattr(worker, "FIRST_RETRY_S", 3000.0)
+def attempts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Attempt], None]:
+    """Give a worker's attempts another content."""
+    return lambda attempt: monkeypatch.setattr(worker._Attempt, "run", attempt)
 
 
-def test_who_follows_a_run_is_told_what_it_asks_between_its_events(
-    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+def test_a_follower_of_a_run_sees_its_calls_between_its_events(
+    directory: RunDirectory, attempts: Callable[[Attempt], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Usage] = []
+    seen: list[Usage] = []
 
     async def attempt(self: worker._Attempt) -> None:
         self.control.queued = False
         self.worker.counters.fault("HTTP 503")
-        while not told:
+        while not seen:
             await asyncio.sleep(0.01)
         self.recorder.record(RunFinished(outcome="finished"))
 
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    attempts(attempt)
     monkeypatch.setattr(worker, "FLUSH_S", 0.01)
     monkeypatch.setattr(worker, "BEAT_S", 0.01)
-    work(directory, surroundings(directory.path.parent, on_beat=lambda _, usage: told.append(usage)))
-    assert told[0].faults == {"HTTP 503": 1}
+    work(directory, surroundings(directory.path.parent, on_beat=lambda _, usage: seen.append(usage)))
+    assert seen[0].faults == {"HTTP 503": 1}
 
 
-@pytest.mark.usefixtures("lost_once")
 @pytest.mark.parametrize("moved_s", [0.0, -DAY_S, DAY_S])
-def test_a_word_said_later_is_obeyed_whatever_the_clock_says(
-    directory: RunDirectory, set_clock: Callable[[float], None], moved_s: float
+def test_a_command_sent_later_is_obeyed_whatever_the_clock_says(
+    directory: RunDirectory,
+    attempts: Callable[[Attempt], None],
+    set_clock: Callable[[float], None],
+    monkeypatch: pytest.MonkeyPatch,
+    moved_s: float,
 ) -> None:
-    """`Try again now` ends a wait of 50 minutes; the word before it was for an earlier worker."""
+    """`Try again now` ends a wait of 50 minutes; the command before it was for an earlier worker."""
     directory.send_command("stop")
-    told: list[tuple[RunView, bool, float]] = []
+    pauses: list[tuple[RunView, bool, float]] = []
+
+    async def attempt(self: worker._Attempt) -> None:
+        if not pauses:
+            raise EndpointUnreachable("a model at an address: no answer")
+        self.recorder.record(RunResumed(step=None))
+        self.recorder.record(RunFinished(outcome="finished"))
 
     def listen(view: RunView, record: Record) -> None:
         if isinstance(record.event, RunPaused):
             after = time.time()
             set_clock(moved_s)
             directory.send_command("go on")
-            told.append((view.copy(), directory.pending_command() is not None, after))
+            pauses.append((view.copy(), directory.pending_command() is not None, after))
+
+    attempts(attempt)
+    monkeypatch.setattr(worker, "FIRST_RETRY_S", 3000.0)
 
     before = time.time()
     ended = work(
         directory, surroundings(directory.path.parent, listener=listen, past_command=directory.command_token())
     )
-    [(paused, waits, after)] = told
+    [(paused, waits, after)] = pauses
     assert ended.phase == "finished"
     assert waits
     assert directory.pending_command() is None
@@ -156,7 +161,7 @@ def test_an_hour_without_an_endpoint_is_a_few_tries_that_grow_apart_and_end() ->
 
 
 def test_progress_and_a_pressed_retry_begin_the_waits_anew(
-    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+    directory: RunDirectory, attempts: Callable[[Attempt], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first hypotheses come in the third try; `Try again now` is pressed in the fifth wait."""
     waits: list[float] = []
@@ -173,7 +178,7 @@ def test_progress_and_a_pressed_retry_begin_the_waits_anew(
         if len(waits) == 5:
             self.control.obey("go on")
 
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    attempts(attempt)
     monkeypatch.setattr(worker._Worker, "_wait_for_retry", wait)
     assert work(directory, surroundings(directory.path.parent)).phase == "finished"
     assert waits == [2, 4, 2, 4, 8, 2]
@@ -195,39 +200,27 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
     assert retry_words(view(*FIRST), now=at) == ""
 
 
+@pytest.mark.parametrize("waited_s", [25.2, 10.0])
 def test_what_a_server_had_callers_wait_counts_towards_the_longest_wait(
-    directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
+    directory: RunDirectory,
+    attempts: Callable[[Attempt], None],
+    monkeypatch: pytest.MonkeyPatch,
+    waited_s: float,
 ) -> None:
-    endpoint = EndpointSpec(demo=True, max_wait_s=25)
-    directory.amend(endpoint=endpoint)
-    granted: list[float] = []
-
-    async def attempt(self: worker._Attempt) -> None:
-        granted.append(self.max_wait_s)
-        raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=25.2)
-
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
-    ended = work(directory, surroundings(directory.path.parent))
-    assert (ended.phase, ended.failure, granted) == ("failed", "endpoint", [25])
-    assert "the run waited for 25 s (--max-wait) and gave up" in ended.detail
-
-
-def test_a_later_attempt_may_wait_as_long_as_is_left(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 25 s the first attempt uses all, or leaves less than 15 for the second."""
     directory.amend(endpoint=EndpointSpec(demo=True, max_wait_s=25))
-    granted: list[float] = []
+    granted, ticks = list[float](), iter(range(0, 10_000, 4))
 
     async def attempt(self: worker._Attempt) -> None:
         granted.append(self.max_wait_s)
-        raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=10 if len(granted) == 1 else 0)
+        raise EndpointUnreachable("a model at an address: HTTP 429", waited_s=0 if granted[1:] else waited_s)
 
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
+    attempts(attempt)
     monkeypatch.setattr(worker, "FIRST_RETRY_S", 0.01)
-    monkeypatch.setattr(worker, "Outage", lambda step, max_wait_s: Outage(step, max_wait_s=max_wait_s, now=tick))
-    ticks = iter(range(0, 10_000, 4))
-
-    def tick() -> float:
-        return next(ticks)
-
-    work(directory, surroundings(directory.path.parent))
-    assert granted[0] == 25
-    assert 0 <= granted[1] < 15
+    monkeypatch.setattr(
+        worker, "Outage", lambda step, max_wait_s: Outage(step, max_wait_s=max_wait_s, now=lambda: float(next(ticks)))
+    )
+    ended = work(directory, surroundings(directory.path.parent))
+    assert (ended.phase, ended.failure, granted[0]) == ("failed", "endpoint", 25)
+    assert "the run waited for 25 s (--max-wait) and gave up" in ended.detail
+    assert granted[1:] == [] if waited_s > 25 else 0 <= granted[1] < 15
