@@ -1,12 +1,11 @@
 """An endpoint that goes, refuses, or does not know the key."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from tests.llm.stub import chat, refusal
+from tests.llm.stub import Reply, chat, refusal
 from tests.processes import (
     Desk,
     Model,
@@ -80,43 +79,30 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
     assert posterior(outages.directory("gives up")) == posterior(shared_desk.directory("vml"))
 
 
-def test_a_refused_key_ends_the_run_at_once_and_is_kept_nowhere(desk: Desk, served: Model) -> None:
-    desk.program = "vpp.__main__"  # not forked: a fork has no arguments of its own to look at
-    served.key = "sk-the-right-one"
-    wrong = "sk-a-wrong-but-secret-one"
-    refused = desk.run("run", *served.options, *VML, OPENAI_API_KEY=wrong).finish()
-    assert refused.code == 3
-    assert "key refused" in refused.complaint
-    assert refused.result["calls"]["learner"] == 0
-    assert list(read_answers(desk.directory("run").answers)) == []
-    resumed = desk.resume("run", OPENAI_API_KEY=served.key)
-    arguments = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert f"resume {desk.folder}" in arguments
-    finished = resumed.finish()
-    assert finished.code == 0
-    everything = [path.read_bytes().decode() for path in desk.folder.rglob("*") if path.is_file()]
-    for text in (*everything, arguments, refused.out, refused.err, finished.out, finished.err):
-        assert wrong not in text
-        assert served.key not in text
-
-
-def test_an_unknown_model_ends_the_run_at_once(desk: Desk, served: Model) -> None:
-    served.refusal = refusal(404, "no such model")
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (refusal(401, "no such key"), ("key refused", "no such key")),
+        (refusal(404, "no such model"), ("unknown model", "no such model")),
+        (
+            chat(None, finish="length", reasoning="hm"),
+            ("no call was ever answered: allow more tokens (--learner-max-tokens",),
+        ),
+    ],
+    ids=["key", "model", "thoughts"],
+)
+def test_what_no_retry_can_change_ends_the_run_at_once(
+    desk: Desk, served: Model, answer: Reply, words: tuple[str, ...]
+) -> None:
+    served.refusal = answer
     outcome = desk.run("run", *served.options, *VML).finish()
-    assert outcome.code == 3
-    assert "unknown model" in outcome.complaint
-    assert "no such model" in outcome.complaint
-    assert desk.state("run") == "failed"
-    assert served.answered == 0
-
-
-def test_a_model_that_only_thinks_ends_the_run_at_once(desk: Desk, served: Model) -> None:
-    served.refusal = chat(None, finish="length", reasoning="hm")
-    outcome = desk.run("run", *served.options, *VML).finish()
-    assert outcome.code == 3
-    assert "no call was ever answered: allow more tokens (--learner-max-tokens" in outcome.complaint
+    assert (outcome.code, desk.state("run"), served.answered) == (3, "failed", 0)
+    assert all(each in outcome.complaint for each in words)
+    assert outcome.result["calls"]["learner"] == len(list(read_answers(desk.directory("run").answers))) == 0
     events = [record.event for record in JournalReader(desk.directory("run").journal).new_records()]
     assert not any(isinstance(event, RunPaused) for event in events)
+    served.refusal = None
+    assert desk.resume("run").finish().code == 0
 
 
 def test_a_refusal_in_mid_run_keeps_what_was_answered(
