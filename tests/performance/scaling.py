@@ -46,73 +46,48 @@ class Size:
         return self.M * self.T
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cost:
-    """What a run cost, between the journal's lines `run_started` and `run_finished` unless stated otherwise."""
-
-    calls: float
-    start_s: float
-    """CPU before the first of the two lines."""
-    wall_s: float
-    cpu_s: float
-    grown_mb: float
-    """The worker's peak at the end above that at the beginning."""
-    start_mb: float
-    """The peak at the beginning."""
-    kept_mb: float
-    """events.jsonl and answers.jsonl."""
-    open_s: float
-    """CPU to read the finished run, as a page does that opens it; the least of OPENINGS times, as it is short."""
-
-    @property
-    def per_cpu_s(self) -> float:
-        """Calls a second of CPU: what one core of this client can feed."""
-        return self.calls / self.cpu_s if self.cpu_s else 0.0
+Cost = dict[str, float]
+"""A run's figures by their names in NAMES, from the journal's line `run_started` to `run_finished` unless named so."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Axis:
-    """A size that varies while the others stand."""
+    """A size that varies while the others stay."""
 
     name: str
     about: str
     sizes: tuple[tuple[int, Size], ...]
     figures: tuple[str, ...]
-    """Fields of Cost that the table shows."""
+    """Figures that the table shows."""
+
+
+USUAL = ("calls", "cpu_s", "grown_mb", "kept_mb", "open_s")
 
 
 def axes(*, quick: bool) -> tuple[Axis, ...]:
-    """The four; in the quick form to a tenth of their ends."""
+    """Return the four axes; in the quick form to a tenth of their ends."""
     top = 10 if quick else 1
 
     def of(name: str, values: tuple[int, ...], base: Size = Size()) -> tuple[tuple[int, Size], ...]:
         least = min(values)
         return tuple((x, replace(base, **{name: x})) for x in values if x <= max(values) / top or x == least)
 
+    rows, wide = (100, 1000, 10_000, 100_000), Size(K=30, T=2, M=40, B=40)
+    at_most = of("concurrency", (8, 32, 128, 512, 1024), wide)
     return (
+        Axis("K, particles", "SMC, T = 5, M = 2, B = 4", of("K", (1, 3, 10, 30, 100)), USUAL),
+        Axis("T, steps", "SMC, K = 4, M = 2, B = 4", of("T", (10, 30, 100, 250, 500)), USUAL),
         Axis(
-            name="K, particles",
-            about="SMC, T = 5, M = 2, B = 4",
-            sizes=of("K", (1, 3, 10, 30, 100)),
-            figures=("calls", "cpu_s", "grown_mb", "kept_mb", "open_s"),
+            "N, rows of the table",
+            "SMC, T = 5, K = 4: 10 training and 10 test rows",
+            of("rows", rows),
+            ("calls", "cpu_s", "start_s", "start_mb", "kept_mb"),
         ),
         Axis(
-            name="T, steps",
-            about="SMC, K = 4, M = 2, B = 4",
-            sizes=of("T", (10, 30, 100, 250, 500)),
-            figures=("calls", "cpu_s", "grown_mb", "kept_mb", "open_s"),
-        ),
-        Axis(
-            name="N, rows of the table",
-            about="SMC, T = 5, K = 4: 10 training and 10 test rows",
-            sizes=of("rows", (100, 1000, 10_000, 100_000)),
-            figures=("calls", "cpu_s", "start_s", "start_mb", "kept_mb"),
-        ),
-        Axis(
-            name="calls in flight at most",
-            about="SMC, T = 2, K = 30, M = B = 40: rounds of 1,200 calls",
-            sizes=of("concurrency", (8, 32, 128, 512, 1024), Size(K=30, T=2, M=40, B=40)),
-            figures=("calls", "wall_s", "per_cpu_s", "grown_mb"),
+            "calls in flight at most",
+            "SMC, T = 2, K = 30, M = B = 40: rounds of 1,200 calls",
+            at_most,
+            ("calls", "wall_s", "per_cpu_s", "grown_mb"),
         ),
     )
 
@@ -172,16 +147,18 @@ def _has_finished(journal: Path) -> bool:
 
 def _cost(run: RunDirectory, started: Taken, finished: Taken) -> Cost:
     view = RunReader(run).refresh().view
-    return Cost(
-        calls=view.usage.calls,
-        start_s=started.cpu_s,
-        start_mb=started.peak_mb,
-        wall_s=view.wall_s,
-        cpu_s=finished.cpu_s - started.cpu_s,
-        grown_mb=finished.peak_mb - started.peak_mb,
-        kept_mb=sum(path.stat().st_size for path in (run.journal, run.answers)) / 2**20,
-        open_s=min(_opening_s(run) for _ in range(OPENINGS)),
-    )
+    calls, cpu_s = float(view.usage.calls), finished.cpu_s - started.cpu_s
+    return {
+        "calls": calls,
+        "start_s": started.cpu_s,
+        "start_mb": started.peak_mb,
+        "wall_s": view.wall_s,
+        "cpu_s": cpu_s,
+        "per_cpu_s": calls / cpu_s if cpu_s else 0.0,
+        "grown_mb": finished.peak_mb - started.peak_mb,
+        "kept_mb": sum(path.stat().st_size for path in (run.journal, run.answers)) / 2**20,
+        "open_s": min(_opening_s(run) for _ in range(OPENINGS)),
+    }
 
 
 def _opening_s(run: RunDirectory) -> float:
@@ -204,8 +181,8 @@ def lines(axis: Axis, costs: Sequence[Cost], empty: Cost) -> Iterator[str]:
     rows = []
     for name in axis.figures:
         label, unit = NAMES[name]
-        ys = [getattr(cost, name) for cost in costs]
-        base = getattr(empty, name) if name in ABOVE else 0.0
+        ys = [cost[name] for cost in costs]
+        base = empty[name] if name in ABOVE else 0.0
         exponent = growth(xs, [y - base if y > (1 + NOISE) * base else 0.0 for y in ys])
         power = "–" if exponent is None else f"{exponent:.2f}"
         rows.append([f"{label}, {unit}".removesuffix(", "), *map(shown, ys), power])
@@ -220,15 +197,16 @@ def report(*, quick: bool) -> list[str]:
         empty = measured(desk, "empty", Size(K=1, T=1), stub.base_url)
         for number, axis in enumerate(axes(quick=quick)):
             costs = [measured(desk, f"{number}-{x}", size, stub.base_url) for x, size in axis.sizes]
-            tables += lines(axis, costs, empty)
-            print("\n".join(lines(axis, costs, empty)), flush=True)
+            part = list(lines(axis, costs, empty))
+            tables += part
+            print("\n".join(part), flush=True)
     return [*tables, _foot(empty)]
 
 
 def _foot(empty: Cost) -> str:
     return (
-        f"Before its first call an almost empty run (K = 1, T = 1) takes {shown(empty.start_s)} s of CPU and "
-        f"{shown(empty.start_mb)} MB. Exponents of start, files and opening are of the excess over that run. "
+        f"Before its first call an almost empty run (K = 1, T = 1) takes {shown(empty['start_s'])} s of CPU and "
+        f"{shown(empty['start_mb'])} MB. Exponents of start, files and opening are of the excess over that run. "
         "A dash: fewer than three sizes exceed it by a tenth."
     )
 
