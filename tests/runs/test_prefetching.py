@@ -22,14 +22,13 @@ ROWS = {"n_train": len(PARITY.train), "n_test": len(PARITY.test)}
 
 def spec_of(prefetch: str = "auto", *, demo: bool = False, **options: Any) -> RunSpec:
     endpoint = EndpointSpec(base_url="http://localhost/v1", model="m", prefetch=prefetch, demo=demo)
-    return RunSpec(name="", config=replace(CONFIG, **options), endpoint=endpoint)
+    return RunSpec(name="", config=replace(CONFIG, **options), endpoint=endpoint, dataset=ROWS)
 
 
 def has_room(spec: RunSpec, *, room: bool = True, cap: Cap = Cap(), **used: int) -> bool:  # noqa: B008
     counters = Counters()
     counters.add(**used)
-    rows = (ROWS["n_train"], ROWS["n_test"])
-    return room_for_guesses(spec, rows, Budget(counters, cap), counters, lambda: room)()
+    return room_for_guesses(spec, Budget(counters, cap), counters, lambda: room)()
 
 
 def test_auto_guesses_while_the_server_has_room_on_always_and_off_never() -> None:
@@ -61,7 +60,7 @@ def test_no_guess_is_made_that_a_cap_could_make_a_needed_call_wait_for() -> None
 
 
 def test_the_plan_tells_both_numbers_of_rounds_and_the_calls_at_most() -> None:
-    plain, ahead = plan_of(spec_of("off"), **ROWS), plan_of(spec_of(), **ROWS)
+    plain, ahead = plan_of(spec_of("off")), plan_of(spec_of())
     assert (plain.rounds, plain.rounds_plain) == (ahead.rounds_plain, ahead.rounds_plain)
     assert ahead.rounds == plain.rounds - (plain.steps - 1)
     assert ahead.calls > plain.calls

@@ -58,20 +58,13 @@ def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
 
 def calls_left(spec: RunSpec, view: RunView) -> int:
     """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
-    rows = spec.dataset
-    planned = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued)
-    return max(0, planned.calls - view.usage_kept.calls)
+    return max(0, plan_of(spec, with_guesses=False).calls - view.usage_kept.calls)
 
 
-def plan_of(spec: RunSpec, *, n_train: int, n_test: int) -> Plan:
-    """Return the plan of the whole run, guesses included."""
-    return plan(
-        spec.config,
-        n_train=n_train,
-        n_test=n_test,
-        is_continued=spec.is_continued,
-        is_prefetched=is_prefetched(spec),
-    )
+def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:
+    """Return the plan of the whole run."""
+    n_train, n_test, guesses = spec.dataset["n_train"], spec.dataset["n_test"], with_guesses and is_prefetched(spec)
+    return plan(spec.config, n_train=n_train, n_test=n_test, is_continued=spec.is_continued, is_prefetched=guesses)
 
 
 def is_prefetched(spec: RunSpec) -> bool:
@@ -84,16 +77,16 @@ def is_prefetched(spec: RunSpec) -> bool:
 
 
 def room_for_guesses(
-    spec: RunSpec, rows: tuple[int, int], budget: Budget, counters: Counters, has_room: Callable[[], bool]
+    spec: RunSpec, budget: Budget, counters: Counters, has_room: Callable[[], bool]
 ) -> Callable[[], bool]:
     """Return a function that says whether one more guess may be made now.
 
-    rows: training and test rows. has_room: whether the server would delay nobody. With a cap, guesses are made only
-    while all calls that the run may still need fit under it, beside what all chains could guess.
+    has_room: whether the server would delay nobody. With a cap, guesses are made only while all calls that the run may
+    still need fit under it, beside what all chains could guess.
     """
     if not is_prefetched(spec):
         return lambda: False
-    needed = plan(spec.config, n_train=rows[0], n_test=rows[1], is_continued=spec.is_continued).calls
+    needed = plan_of(spec, with_guesses=False).calls
     round_calls = 2 * spec.config.size * max(spec.config.batch_size, spec.config.buffer_size)
 
     def may_guess() -> bool:

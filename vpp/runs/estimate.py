@@ -6,7 +6,7 @@ every model has its own tokenizer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from vpp.data.dataset import Dataset, Row
@@ -113,7 +113,8 @@ def time_s(whole: Plan, pace: Pace) -> float:
 
 def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) -> Estimate:
     """Estimate a whole run on these rows. hypothesis: characters after the seed sentence."""
-    whole = plan_of(spec, n_train=len(dataset.train), n_test=len(dataset.test))
+    rows = {"n_train": len(dataset.train), "n_test": len(dataset.test)}  # the form's spec has no dataset yet
+    whole = plan_of(replace(spec, dataset=rows))
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)

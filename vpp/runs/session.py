@@ -95,8 +95,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        rows = (len(dataset.train), len(dataset.test))
-        may_guess = room_for_guesses(spec, rows, budget, counters, ends[0].has_room)
+        may_guess = room_for_guesses(spec, budget, counters, ends[0].has_room)
         problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget)
