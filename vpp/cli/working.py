@@ -18,7 +18,6 @@ from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.journal import JournalReader
-from vpp.runs.process import LOG_BYTES
 from vpp.runs.view import fold
 from vpp.runs.worker import Surroundings, work
 
@@ -59,7 +58,7 @@ class _Log(RotatingFileHandler):
     """worker.log: bounded in size, created by the first message; errors of writing are ignored."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, maxBytes=LOG_BYTES, backupCount=1, delay=True)
+        super().__init__(path, maxBytes=2**20, backupCount=1, delay=True)
 
     def _open(self) -> TextIOWrapper:
         """Open the log, readable by its owner alone. Raises OSError for a link or a pipe."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,8 +18,6 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal, try_lock
 from vpp.runs.keys import Keys
 
-LOG_BYTES = 2**20
-"""Size from which a worker's log is moved aside, beside the new one."""
 SLOT_POLL_S = 0.2
 DEMO_READY_S = 20.0
 
@@ -40,7 +38,6 @@ def launch(
     past_command = directory.request_worker().past_command
     words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
     try:
-        _turn_over(directory.log)
         return detached([*words, *(["--from-before-damage"] if from_before_damage else [])], directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
@@ -66,13 +63,6 @@ def start(
             env=child_environment(environment),
             start_new_session=True,
         )
-
-
-def _turn_over(log: Path) -> None:
-    """Move a log aside that has grown large."""
-    with suppress(OSError):
-        if log.stat().st_size > LOG_BYTES:
-            log.replace(log.with_name(f"{log.name}.1"))
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
