@@ -10,7 +10,6 @@ import streamlit as st
 from pages.parts import blocks, endpoint, frame, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
 from vpp.bench.outcome import Outcome, results_csv
-from vpp.bench.pace import time_left
 from vpp.bench.sweep import (
     CellView,
     SweepDirectory,
@@ -129,12 +128,11 @@ def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
         return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
     if not held or stopping:
         return markup.Metric(name="Time left", value="–", words="Stopping." if stopping else "Nothing runs.")
-    until = time_left(view, view.left, jobs=max(1, len(view.live)))
-    if until is None:
-        return markup.Metric(name="Time left", value="–", words="No finished cell of these methods yet.")
-    scale = "at least" if until.rest else ""
-    words = f"And what {until.rest} will take." if until.rest else "At the pace of finished cells, method by method."
-    return markup.Metric(name="Time left", value=seconds(until.seconds), scale=scale, words=words)
+    left_s = view.seconds_left(view.left, jobs=max(1, len(view.live)))
+    if left_s is None:
+        return markup.Metric(name="Time left", value="–", words="Known once each method has a finished cell.")
+    words = "At the pace of finished cells, method by method."
+    return markup.Metric(name="Time left", value=seconds(left_s), words=words)
 
 
 def failures(failed: Sequence[CellView]) -> str:

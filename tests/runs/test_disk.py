@@ -153,19 +153,8 @@ def test_answers_that_the_cache_cannot_keep_are_counted_and_told_once(
 ) -> None:
     """A run whose cache alone is full ends as it would without one."""
     served.hold_after = 5
-    words = (
-        "run",
-        PENGUINS,
-        *TARGET,
-        *SMALL,
-        *VML,
-        *served.options,
-        "--run-dir",
-        desk.folder / "run",
-        "--json",
-        "--quiet",
-    )
-    running = desk.start(*words, VPP_CACHE_DIR=str(small_disk))
+    words = ("run", PENGUINS, *TARGET, *SMALL, *VML, *served.options, "--json", "--quiet")
+    running = desk.start(*words, "--run-dir", desk.folder / "run", VPP_CACHE_DIR=str(small_disk))
     wait_until(lambda: served.is_holding, "its cache is open")
     fill(small_disk)
     served.hold_after = None

@@ -158,20 +158,8 @@ def test_more_seeds_and_methods_extend_a_sweep_without_repeating_a_cell(
     copy: SweepDirectory, desk: Desk, server: Model
 ) -> None:
     journal = copy.run_of(VML).journal.read_bytes()
-    more = (
-        "--methods",
-        "vml5",
-        *SMALL[:-4],
-        "--tasks",
-        "two-blobs",
-        "--seeds",
-        "2",
-        "--jobs",
-        "2",
-        "--concurrency",
-        "7",
-    )
-    run_ended(bench(desk, "copy", *server.options, *more))
+    more = "--tasks two-blobs --methods vml5 --seeds 2 --jobs 2 --concurrency 7".split()
+    run_ended(bench(desk, "copy", *server.options, *SMALL, *more))
     assert sorted(methods(copy)) == ["mh", "vml", "vml5", "vml5"]
     assert copy.run_of(VML).journal.read_bytes() == journal
     assert set(copy.spec().methods) == {"vml", "mh", "vml5"}

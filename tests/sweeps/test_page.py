@@ -100,17 +100,18 @@ def test_a_finished_cell_leads_to_its_run(swept: Desk, monkeypatch: pytest.Monke
     assert "% on the test rows" in shown(app)
 
 
-def test_a_lower_bound_of_the_time_left_is_marked(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_is_known_once_each_method_has_a_finished_cell(
+    swept: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sweep = SweepDirectory(swept.runs / "bench-demo")
     whole = sweep.spec()
-    sweep.write(replace(whole, methods=(*whole.methods, "mh"), seeds=2))
     try:
-        with sweep.lock():
-            text = shown(opened(swept.runs, monkeypatch))
+        for methods, words in ((("mh",), "Known once each method"), ((), "At the pace of finished cells")):
+            sweep.write(replace(whole, methods=(*whole.methods, *methods), seeds=2))
+            with sweep.lock():
+                assert words in shown(opened(swept.runs, monkeypatch))
     finally:
         sweep.write(whole)
-    assert "<small>at least</small>" in text
-    assert "And what mh will take." in text
 
 
 def test_a_running_sweep_can_be_stopped_from_the_page(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

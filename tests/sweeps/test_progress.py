@@ -7,7 +7,6 @@ import pytest
 
 from tests.sweeps.outcomes import outcome, spec
 from vpp.bench.cells import Cell
-from vpp.bench.pace import eta, time_left
 from vpp.bench.sweep import CellView, SweepView
 from vpp.cli.benching import SweepProgress, sweep_line
 
@@ -30,47 +29,36 @@ def view(*cells: CellView) -> SweepView:
     return SweepView(spec=spec(), cells=cells)
 
 
-def left(*cells: CellView, jobs: int = 1) -> Any:
-    return time_left(view(*cells), [each for each in cells if each.outcome is None], jobs=jobs)
+def left(*cells: CellView, jobs: int = 1) -> float | None:
+    return view(*cells).seconds_left([each for each in cells if each.outcome is None], jobs=jobs)
 
 
-def test_there_is_no_estimate_before_a_cell_of_a_waiting_method_is_finished() -> None:
+def test_there_is_no_estimate_before_a_cell_of_each_waiting_method_is_finished() -> None:
     assert left(cell("vml", 0), cell("mh", 0)) is None
-    assert left(done("vml", 0, wall_s=1.0), cell("mh", 0)) is None
+    assert left(done("vml", 0, wall_s=1.0), cell("mh", 0), cell("vml", 1)) is None
+    assert left(done("vml", 0, wall_s=1.0)) is None
 
 
 def test_the_time_left_is_each_methods_mean_pace_with_its_cells_overhead() -> None:
-    estimate = left(
+    cells = (
         done("vml", 0, wall_s=2.0, overhead_s=1.0),
         done("vml", 1, wall_s=4.0, overhead_s=1.0),
         done("mh", 0, wall_s=10.0, overhead_s=1.0),
         cell("vml", 2),
         cell("mh", 1),
     )
-    assert estimate.seconds == pytest.approx((3 + 1) + (10 + 1))
-    assert estimate.unmeasured == ()
+    assert left(*cells) == pytest.approx((3 + 1) + (10 + 1))
 
 
 def test_running_cells_count_with_their_remaining_time() -> None:
-    estimate = left(done("mh", 0, wall_s=10.0), cell("mh", 1, state="running", wall_s=4.0), cell("mh", 2))
-    assert estimate.seconds == pytest.approx(16.0)
+    cells = (done("mh", 0, wall_s=10.0), cell("mh", 1, state="running", wall_s=4.0), cell("mh", 2))
+    assert left(*cells) == pytest.approx(16.0)
 
 
 def test_several_jobs_share_the_work_but_no_cell_is_split() -> None:
     cells = (done("mh", 0, wall_s=10.0), cell("mh", 1), cell("mh", 2), cell("mh", 3))
-    assert left(*cells, jobs=2).seconds == pytest.approx(15.0)
-    assert left(*cells, jobs=8).seconds == pytest.approx(10.0)
-
-
-def test_methods_without_a_finished_cell_make_the_estimate_a_lower_bound() -> None:
-    estimate = left(done("vml", 0, wall_s=60.0), cell("vml", 1), cell("smc", 0), cell("mh", 0))
-    assert eta(estimate) == "at least 1\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s left, plus smc and mh"
-
-
-def test_many_unmeasured_methods_are_counted() -> None:
-    others = [cell(method, 0) for method in ("vml5", "mh", "smc", "always-accept")]
-    estimate = left(done("vml", 0, wall_s=60.0), cell("vml", 1), *others)
-    assert eta(estimate).endswith(" left, plus 4 methods not timed yet")
+    assert left(*cells, jobs=2) == pytest.approx(15.0)
+    assert left(*cells, jobs=8) == pytest.approx(10.0)
 
 
 def test_the_line_counts_finished_waiting_and_running_cells() -> None:

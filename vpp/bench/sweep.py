@@ -5,10 +5,12 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import mean
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -264,6 +266,20 @@ class SweepView:
     def failed(self) -> list[CellView]:
         """Cells that failed and can be run again."""
         return [view for view in self.cells if view.state == "failed"]
+
+    def seconds_left(self, left: Sequence[CellView], *, jobs: int) -> float | None:
+        """Estimate the time for some cells; None until each of their methods has a finished cell.
+
+        jobs: cells that run at a time.
+        """
+        took = defaultdict[str, list[float]](list)
+        for view in self.cells:
+            if view.outcome:
+                took[view.cell.method].append(view.took_s)
+        if not left or any(view.cell.method not in took for view in left):
+            return None
+        rest = [max(0.0, mean(took[view.cell.method]) - view.wall_s) for view in left]
+        return max(max(rest), sum(rest) / max(1, jobs))
 
 
 class SweepReader:

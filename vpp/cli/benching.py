@@ -11,7 +11,6 @@ from typing import TextIO
 from vpp.bench.cells import Sizes
 from vpp.bench.cluster import LOCAL, cluster
 from vpp.bench.engine import Engine, Processes
-from vpp.bench.pace import eta, time_left
 from vpp.bench.scheduler import SweepResult, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.bench.variants import PAPER
@@ -21,6 +20,7 @@ from vpp.cli.system import environment, keys
 from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.runs.preparation import check_endpoint
+from vpp.wording.words import seconds
 
 EXIT_CODES = {"done": 0, "failed": 1, "stopped": 130}
 SEEDS = 3
@@ -131,8 +131,8 @@ def sweep_line(view: SweepView, asked: Sequence[CellView], *, jobs: int) -> str:
     left = [each for each in asked if each.outcome is None]
     parts = [f"{len(asked) - len(left)} of {len(asked)} cells", f"{len(left)} left"]
     parts += [_in_flight(each) for each in asked if each.is_live]
-    until = time_left(view, left, jobs=jobs) if left else None
-    return ", ".join([*parts, *([eta(until)] if until else [])])
+    left_s = view.seconds_left(left, jobs=jobs)
+    return ", ".join([*parts, *([] if left_s is None else [f"about {seconds(left_s)} left"])])
 
 
 def _in_flight(view: CellView) -> str:
