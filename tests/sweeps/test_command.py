@@ -158,7 +158,7 @@ def test_more_seeds_and_methods_extend_a_sweep_without_repeating_a_cell(
     copy: SweepDirectory, desk: Desk, server: Model
 ) -> None:
     journal = copy.run_of(VML).journal.read_bytes()
-    more = "--tasks two-blobs --methods vml5 --seeds 2 --jobs 2 --concurrency 7".split()
+    more = ["--tasks", "two-blobs", "--methods", "vml5", "--seeds", "2", "--jobs", "2", "--concurrency", "7"]
     run_ended(bench(desk, "copy", *server.options, *SMALL, *more))
     assert sorted(methods(copy)) == ["mh", "vml", "vml5", "vml5"]
     assert copy.run_of(VML).journal.read_bytes() == journal
