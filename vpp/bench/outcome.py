@@ -67,7 +67,7 @@ class Outcome:
 
     @property
     def is_error(self) -> bool:
-        """Whether lower is better."""
+        """True if lower is better."""
         return self.metric == "mse"
 
     @property

@@ -96,7 +96,7 @@ class SweepDirectory:
 
     @property
     def exists(self) -> bool:
-        """Whether the folder holds a sweep."""
+        """True if the folder holds a sweep."""
         return (self.path / "sweep.json").is_file()
 
     def check_is_ours(self) -> None:
@@ -147,7 +147,7 @@ class SweepDirectory:
             yield
 
     def is_held(self) -> bool:
-        """Whether a sweep is running in the folder."""
+        """True if a sweep is running in the folder."""
         return is_locked(self.path / ".lock")
 
     def ask_to_stop(self) -> None:
@@ -155,7 +155,7 @@ class SweepDirectory:
         write_atomically(self.path / "control", json.dumps({"command": "stop", "at": time.time()}).encode())
 
     def is_asked_to_stop(self, *, since: float) -> bool:
-        """Whether a stop command was sent after `since` (Unix time)."""
+        """True if a stop command was sent after `since` (Unix time)."""
         try:
             control = files.read_json(self.path / "control")
             return bool(control["command"] == "stop" and control["at"] > since)
@@ -163,7 +163,7 @@ class SweepDirectory:
             return False
 
     def is_stopping(self) -> bool:
-        """Whether the running sweep has been asked to stop since it started, when it wrote sweep.json."""
+        """True if the running sweep has been asked to stop since it started, when it wrote sweep.json."""
         return self.is_held() and self.is_asked_to_stop(since=(self.path / "sweep.json").stat().st_mtime)
 
     def begin(self, asked: SweepSpec) -> SweepSpec:
@@ -236,7 +236,7 @@ class CellView:
 
     @property
     def is_live(self) -> bool:
-        """Whether a worker holds the cell."""
+        """True if a worker holds the cell."""
         return self.state in ("queued", "running", "paused", "stalled")
 
 

@@ -132,7 +132,7 @@ class Results:
 
 
 def is_error(task: str) -> bool:
-    """Whether the task's metric is an error, so that lower is better."""
+    """True if the task's metric is an error, so that lower is better."""
     return TASKS[task].task == "regression"
 
 

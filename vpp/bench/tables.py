@@ -49,7 +49,7 @@ class _Entry:
         return self.make is not beyond_the_paper
 
     def is_wanted(self, spec: SweepSpec) -> bool:
-        """Whether the sweep has one of the methods and one of the tasks."""
+        """True if the sweep has one of the methods and one of the tasks."""
         return not set(self.methods).isdisjoint(spec.methods) and not set(self.tasks).isdisjoint(spec.tasks)
 
 

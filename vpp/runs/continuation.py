@@ -29,18 +29,12 @@ def continue_run(
     """
     spec, view = directory.spec(), fold(JournalReader(directory.journal).new_records())
     dataset = load_dataset(directory, spec)
-    return continuation(spec, dataset, view, answered, run=directory.id, name=name, command=command)
+    prepared = continuation(spec, dataset, view, answered, run=directory.id, name=name)
+    return replace(prepared, spec=replace(prepared.spec, command=command))
 
 
 def continuation(
-    spec: RunSpec,
-    dataset: Dataset,
-    view: RunView,
-    answered: Sequence[Answered],
-    *,
-    run: str,
-    name: str = "",
-    command: tuple[str, ...] = (),
+    spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
 ) -> Preparation:
     """Prepare the new run from a run that has been read already. run: its id."""
     if not view.population:
@@ -53,7 +47,7 @@ def continuation(
             spec,
             config=config_for(spec.config, size=len(texts)),
             name=name or f"{spec.name[:NAME_LENGTH]} + {rows}",
-            command=command,
+            command=(),
             start=texts,
             started_from=run,
         ),
