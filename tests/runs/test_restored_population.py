@@ -8,8 +8,8 @@ from tests.inference import scripted
 from vpp.data.dataset import Dataset
 from vpp.events import Event, StepFinished
 from vpp.runs.answers import Answer
+from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, decode, encode
-from vpp.runs.restored_population import population_of
 from vpp.runs.view import fold
 from vpp.settings import Config
 from vpp.usage import Usage

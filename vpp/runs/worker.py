@@ -21,11 +21,11 @@ from vpp.runs.control import POLL_S, Control, Stopped
 from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
+from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, cut_torn_tail
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.recorder import Listener, Recorder, log
-from vpp.runs.restored_population import population_of
 from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import start_of
 from vpp.runs.session import Access, Session, open_session, versions
