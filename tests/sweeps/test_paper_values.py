@@ -4,7 +4,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from vpp.bench import paper
+from vpp.bench.table import paper, papers_table, printed
 from vpp.bench.variants import SWEPT_TASKS
 from vpp.data.tasks import TASKS
 
@@ -14,22 +14,22 @@ OFF = {("linear", "vml5-best"): "7.47", ("poly", "vml5-best"): "2.95", ("sine", 
 """Deviations that the values by seed do not have, and what they have instead."""
 
 
-def half_a_digit(printed: str) -> float:
+def half_a_digit(value: str) -> float:
     """Half a unit in the last place; a plain 100 is printed as briefly as 100.0 is meant."""
-    decimals = len(printed.partition(".")[2])
+    decimals = len(value.partition(".")[2])
     return 0.5 * 10.0 ** -(decimals or 1)
 
 
 def seeds(task: str, column: str) -> list[str]:
-    return [run[column] for run in paper.table("tab:per_seed")[task]]
+    return [run[column] for run in papers_table("tab:per_seed")[task]]
 
 
 @pytest.mark.parametrize(("task", "column"), CELLS)
 def test_a_main_result_is_mean_and_sample_deviation_of_its_seeds(task: str, column: str) -> None:
-    mean, _, deviation = paper.printed("tab:main_results", task, column).partition(" ± ")
-    printed = seeds(task, column)
-    values = [float(value) for value in printed]
-    rounding = max(map(half_a_digit, printed))
+    mean, _, deviation = printed("tab:main_results", task, column).partition(" ± ")
+    shown = seeds(task, column)
+    values = [float(value) for value in shown]
+    rounding = max(map(half_a_digit, shown))
     assert fmean(values) == pytest.approx(float(mean), abs=half_a_digit(mean) + rounding + 1e-9), (task, column)
     if (task, column) in OFF:
         assert f"{stdev(values):.2f}" == OFF[task, column]
@@ -43,51 +43,51 @@ def test_a_main_result_is_mean_and_sample_deviation_of_its_seeds(task: str, colu
 def test_the_oracle_has_the_best_of_the_five_individual_runs() -> None:
     for task, info in TASKS.items():
         best = min if info.task == "regression" else max
-        individual = [best(map(float, run)) for run in paper.table("tab:vml_x5_full")[task]]
+        individual = [best(map(float, run)) for run in papers_table("tab:vml_x5_full")[task]]
         assert individual == [float(value) for value in seeds(task, "vml5-best")], task
 
 
 def test_mh_against_smc_repeats_the_main_results() -> None:
     for task, info in TASKS.items():
-        row = paper.table("tab:mh_vs_smc")[task]
-        mh, smc = (float(paper.printed("tab:main_results", task, column).split()[0]) for column in ("mh", "smc"))
+        row = papers_table("tab:mh_vs_smc")[task]
+        mh, smc = (float(printed("tab:main_results", task, column).split()[0]) for column in ("mh", "smc"))
         assert (float(row["mh"]), float(row["smc"])) == (mh, smc), task
         better = "MH" if (mh < smc) == (info.task == "regression") else "SMC"
         assert row["winner"] == ("Tie" if mh == smc else better), task
 
 
 def test_the_robustness_table_is_the_first_run() -> None:
-    for task, row in paper.table("tab:robustness").items():
-        runs = paper.table("tab:vml_x5_full")[task][0]
+    for task, row in papers_table("tab:robustness").items():
+        runs = papers_table("tab:vml_x5_full")[task][0]
         assert [float(v) for v in row["vml5"]] == [pytest.approx(float(v), abs=0.05 + 1e-9) for v in runs]
         assert [float(row[m]) for m in ("mh", "smc")] == [float(seeds(task, m)[0]) for m in ("mh", "smc")]
 
 
 def mean_ratio(method: str) -> float:
-    rows = [row for task, row in paper.table("tab:compute").items() if task in TASKS]
+    rows = [row for task, row in papers_table("tab:compute").items() if task in TASKS]
     return fmean(float(row[method]) / float(row["vml"]) for row in rows)
 
 
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_the_ratio_row_is_the_mean_of_the_ratios(method: str) -> None:
-    printed = paper.printed("tab:compute", "mean ratio", method)
-    assert mean_ratio(method) == pytest.approx(float(printed), abs=half_a_digit(printed) + 1e-9)
+    ratio = printed("tab:compute", "mean ratio", method)
+    assert mean_ratio(method) == pytest.approx(float(ratio), abs=half_a_digit(ratio) + 1e-9)
 
 
 def inconsistent(label: str) -> str:
-    return " ".join(entry["found"] for entry in paper.paper()["inconsistent"] if entry["table"] == label)
+    return " ".join(entry["found"] for entry in paper()["inconsistent"] if entry["table"] == label)
 
 
 def test_the_printed_ratio_of_five_runs_is_not_the_mean_and_the_file_says_so() -> None:
-    assert paper.printed("tab:compute", "mean ratio", "vml5") == "4.7"
+    assert printed("tab:compute", "mean ratio", "vml5") == "4.7"
     assert f"{mean_ratio('vml5'):.1f}" == "4.9"
     assert "4.9" in inconsistent("tab:compute")
 
 
 def test_every_table_has_the_tasks_it_should() -> None:
-    assert set(paper.table("tab:main_results")) == set(paper.table("tab:mh_vs_smc")) == set(TASKS)
-    assert set(paper.table("tab:ablation_K")) == set(paper.table("tab:ablation_accept")) == set(SWEPT_TASKS)
-    assert set(paper.table("tab:ess")) == set(TASKS) - {"two-blobs"}
+    assert set(papers_table("tab:main_results")) == set(papers_table("tab:mh_vs_smc")) == set(TASKS)
+    assert set(papers_table("tab:ablation_K")) == set(papers_table("tab:ablation_accept")) == set(SWEPT_TASKS)
+    assert set(papers_table("tab:ess")) == set(TASKS) - {"two-blobs"}
     for label in ("tab:per_seed", "tab:vml_x5_full"):
-        assert {task: len(runs) for task, runs in paper.table(label).items()} == dict.fromkeys(TASKS, 3)
-    assert all(len(run) == 5 for runs in paper.table("tab:vml_x5_full").values() for run in runs)
+        assert {task: len(runs) for task, runs in papers_table(label).items()} == dict.fromkeys(TASKS, 3)
+    assert all(len(run) == 5 for runs in papers_table("tab:vml_x5_full").values() for run in runs)

@@ -4,9 +4,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from statistics import fmean
 
-from vpp.bench import paper
 from vpp.bench.outcome import Outcome
-from vpp.bench.table import HERE, NOT_RUN, PAIR, PAPER, Results, Table, is_error, listed, task_label, value_text
+from vpp.bench.table import (
+    HERE,
+    NONE,
+    NOT_RUN,
+    PAIR,
+    PAPER,
+    Results,
+    Table,
+    in_text,
+    is_error,
+    listed,
+    printed,
+    task_label,
+    value_text,
+)
 from vpp.bench.variants import VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.wording.words import counted, fixed, integer
@@ -27,7 +40,7 @@ def ess_by_step(results: Results) -> Table:
 
     def cells(name: str, values: Sequence[float | None]) -> Iterable[str]:
         for task, value in zip(ours, values, strict=True):
-            yield from (paper.NONE if value is None else fixed(value), paper.printed("tab:ess", task, name))
+            yield from (NONE if value is None else fixed(value), printed("tab:ess", task, name))
 
     return Table(
         title="Effective sample size of SMC by step",
@@ -45,7 +58,7 @@ def unique_hypotheses(results: Results) -> Table:
         results,
         results.tasks(),
         lambda outcome: f"{outcome.n_unique} of {outcome.K}",
-        lambda task: {"smc": paper.in_text("unique", task) or paper.NONE},
+        lambda task: {"smc": in_text("unique", task) or NONE},
         title="Distinct hypotheses at the end",
         note="Different texts among the final particles, one number per seed; paraphrases count separately. The paper "
         "gives ranges.",
@@ -58,7 +71,7 @@ def uncertain_points(results: Results) -> Table:
         results,
         results.tasks(CLASSIFICATION_TASKS),
         lambda outcome: f"{outcome.uncertain} of {outcome.uncertain_of}",
-        lambda task: paper.in_text("uncertain", task) or {},
+        lambda task: in_text("uncertain", task) or {},
         title="Test points on which the particles disagree",
         note="Points on which the particles' predictions differ, one number per seed. Regression has none: predicted "
         "numbers are almost never equal.",
@@ -97,8 +110,8 @@ def _population(outcome: Outcome | None) -> tuple[str, str]:
 
 
 def _papers_final(task: str) -> tuple[str, ...]:
-    uncertain, texts = paper.in_text("uncertain", task), paper.in_text("unique", task)
-    return paper.NONE, uncertain["mh"], f"{texts} texts", uncertain["smc"], paper.in_text("single", task)
+    uncertain, texts = in_text("uncertain", task), in_text("unique", task)
+    return NONE, uncertain["mh"], f"{texts} texts", uncertain["smc"], in_text("single", task)
 
 
 def _one_number_per_seed(
@@ -114,7 +127,7 @@ def _one_number_per_seed(
     rows: list[tuple[str, ...]] = []
     for task in tasks:
         rows.append((task_label(task), HERE, *(listed(map(ours, results.of(task, column.method))) for column in PAIR)))
-        rows.append(("", PAPER, *(theirs(task).get(column.key, paper.NONE) for column in PAIR)))
+        rows.append(("", PAPER, *(theirs(task).get(column.key, NONE) for column in PAIR)))
     head = ("task", "", *(column.title for column in PAIR))
     return Table(title=title, note=note, head=head, rows=tuple(rows), quiet="rows")
 
@@ -146,14 +159,14 @@ def _calls_of(results: Results, task: str, methods: Sequence[str]) -> tuple[str,
 def wall_clock(results: Results) -> Table:
     """Table tab:compute of the paper."""
     ours = {task: _seconds(results, task) for task in results.tasks()}
-    theirs = {task: {m: float(paper.printed("tab:compute", task, m)) for m in TIMED} for task in ours}
+    theirs = {task: {m: float(printed("tab:compute", task, m)) for m in TIMED} for task in ours}
     rows: list[tuple[str, ...]] = []
     for task in ours:
         rows.append((task, HERE, *_timed(ours[task])))
         rows.append(("", PAPER, *_timed(theirs[task])))
     if rows:
         rows.append(("mean ratio to VML", HERE, *(_mean_ratio(ours.values(), method) for method in TIMED)))
-        rows.append(("", PAPER, *(f"{paper.printed('tab:compute', 'mean ratio', method)}×" for method in TIMED)))
+        rows.append(("", PAPER, *(f"{printed('tab:compute', 'mean ratio', method)}×" for method in TIMED)))
     return Table(
         title="Seconds per run, and ratio to VML",
         note="Mean running time over seeds, with the final evaluation. Here several cells run at a time and all calls "

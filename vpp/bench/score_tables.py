@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from vpp.bench import paper
 from vpp.bench.table import (
     HERE,
     METHODS,
+    NONE,
     NOT_RUN,
     ONE_SEED,
     PAIR,
@@ -17,6 +17,9 @@ from vpp.bench.table import (
     is_error,
     listed,
     paired,
+    papers_table,
+    printed,
+    printed_run,
     row_pairs,
     signed,
     spread_text,
@@ -62,7 +65,7 @@ def mh_against_smc(results: Results) -> Table:
         values = [list(results.by_seed(task, column).values()) for column in PAIR]
         means = [value_text(fmean(each), is_error=is_error(task)) if each else NOT_RUN for each in values]
         rows.append((task_label(task), HERE, *means, _winner(task, *values)))
-        rows.append(("", PAPER, *(paper.printed("tab:mh_vs_smc", task, key) for key in ("mh", "smc", "winner"))))
+        rows.append(("", PAPER, *(printed("tab:mh_vs_smc", task, key) for key in ("mh", "smc", "winner"))))
     note = (
         "Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
         "either method there is no winner."
@@ -89,7 +92,7 @@ def robustness(results: Results) -> Table:
         rows.append(
             (task_label(task), HERE, _individual(results, task, 0), *(_single(results, task, c, 0) for c in PAIR))
         )
-        theirs = paper.table("tab:robustness")[task]
+        theirs = papers_table("tab:robustness")[task]
         rows.append(("", PAPER, ", ".join(theirs["vml5"]), theirs["mh"], theirs["smc"]))
     return Table(
         title="Robustness on one data set",
@@ -139,7 +142,7 @@ def per_seed(results: Results) -> Table:
     for task in results.tasks():
         for seed in results.seeds:
             rows.append((task_label(task), f"{HERE}, seed {seed}", *(_single(results, task, c, seed) for c in METHODS)))
-            theirs = (paper.printed_run("tab:per_seed", task, seed, column.key) for column in METHODS)
+            theirs = (printed_run("tab:per_seed", task, seed, column.key) for column in METHODS)
             rows.append(("", f"{PAPER}, run {seed + 1}", *theirs))
     return Table(
         title="Every seed",
@@ -153,11 +156,11 @@ def per_seed(results: Results) -> Table:
 def individual_runs(results: Results) -> Table:
     """Table tab:vml_x5_full of the paper."""
     rows: list[tuple[str, ...]] = []
-    theirs = paper.table("tab:vml_x5_full")
+    theirs = papers_table("tab:vml_x5_full")
     for task in results.tasks():
         for seed in results.seeds:
             rows.append((task_label(task), f"{HERE}, seed {seed}", _individual(results, task, seed)))
-            run = ", ".join(theirs[task][seed]) if seed < len(theirs[task]) else paper.NONE
+            run = ", ".join(theirs[task][seed]) if seed < len(theirs[task]) else NONE
             rows.append(("", f"{PAPER}, run {seed + 1}", run))
     return Table(
         title="The five runs of VML×5",

@@ -1,11 +1,16 @@
-"""Tables as data and markdown; values, spreads and differences as text. Accuracies are shown in percent."""
+"""Tables as data and markdown; values, spreads and differences as text; the paper's own values from paper.json.
 
+Accuracies are shown in percent.
+"""
+
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
-from vpp.bench import paper
 from vpp.bench.outcome import Outcome
 from vpp.bench.sweep import SweepSpec
 from vpp.data.tasks import TASKS
@@ -15,6 +20,8 @@ from vpp.wording.words import NBSP, fixed, number
 
 HERE, PAPER = "here", "paper"
 NOT_RUN = "not run"
+NONE = "–"
+"""Shown where the paper has no value."""
 ONE_SEED = "1 seed"
 SMALL = 0.005
 """Mean squared errors below this would be shown as 0.00."""
@@ -147,4 +154,31 @@ def row_pairs(
     """Yield two rows per task: the sweep's values and the paper's from table `label`."""
     for task in tasks:
         yield (task_label(task), HERE, *(cell(task, column) for column in columns))
-        yield ("", PAPER, *(paper.printed(label, task, column.key) for column in columns))
+        yield ("", PAPER, *(printed(label, task, column.key) for column in columns))
+
+
+@cache
+def paper() -> dict[str, Any]:
+    """Read paper.json."""
+    return dict(json.loads(files("vpp.bench").joinpath("paper.json").read_text(encoding="utf-8")))
+
+
+def papers_table(label: str) -> dict[str, Any]:
+    """Return a table of the paper, by task."""
+    return dict(paper()["tables"][label])
+
+
+def printed(label: str, task: str, column: str) -> str:
+    """Return a cell of a table; a dash if the paper has none."""
+    return str(papers_table(label).get(task, {}).get(column, NONE))
+
+
+def printed_run(label: str, task: str, run: int, column: str) -> str:
+    """Return a cell of a table with one row per run; a dash if the paper has none."""
+    runs = papers_table(label).get(task, ())
+    return str(runs[run].get(column, NONE)) if run < len(runs) else NONE
+
+
+def in_text(measure: str, task: str) -> Any:
+    """Return a value from the paper's running text; None if it gives none."""
+    return paper()["text"][measure].get(task)

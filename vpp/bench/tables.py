@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from vpp.bench import paper
 from vpp.bench.outcome import Outcome
 from vpp.bench.run_tables import (
     CLASSIFICATION_TASKS,
@@ -28,7 +27,7 @@ from vpp.bench.score_tables import (
     robustness,
 )
 from vpp.bench.sweep import SweepSpec, endpoint_text
-from vpp.bench.table import Results, Table, markdown
+from vpp.bench.table import Results, Table, markdown, paper
 from vpp.bench.variants import SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.wording.escaping import markdown_text
@@ -95,7 +94,7 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
     """Return paragraphs on the model, the settings and the limits of the numbers."""
     sizes = spec.sizes
     paragraphs = [
-        f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper.paper()['model']}.",
+        f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper()['model']}.",
         f"Preset {spec.preset}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
         f"{sizes.train} training and {sizes.test} test rows, {counted(sizes.epochs, 'epoch')}; "
         f"{len(outcomes)} of {len(spec.cells)} cells are finished. Made with {_versions(spec, outcomes)}.",
