@@ -11,9 +11,8 @@ from tests import inspected
 from tests.app.drawn import app_over, opened, shown
 from tests.beside import other, under
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.reporting.markdown import terms
 from vpp.runs.reader import RunReader
-from vpp.wording.glossary import BY_LABEL, GLOSSARY
+from vpp.wording.glossary import BY_LABEL, GLOSSARY, terms
 
 PRESSED = re.compile(r'popovertarget="(term-[^"]+)">')
 NUMBERS = re.compile(r"<dt>(.*?)</dt>")

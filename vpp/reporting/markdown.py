@@ -35,7 +35,7 @@ from vpp.wording.brief import (
 from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
-from vpp.wording.glossary import BY_LABEL
+from vpp.wording.glossary import BY_LABEL, terms
 from vpp.wording.markup import Metric
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.verdicts import defaults_sentence
@@ -193,26 +193,3 @@ def glossary(config: Config, task: Task) -> Iterator[str]:
     """Terms as a Markdown list, then the interpretation thresholds."""
     yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
     yield defaults_sentence()
-
-
-def terms(config: Config, task: Task) -> Iterator[str]:
-    """Names of the glossary, from what is sampled to what is predicted."""
-    yield from ("hypothesis", "particle")
-    if config.largest_size > 1:
-        yield "idea"
-    if config.is_weighted:
-        yield from ("weight", "ESS")
-        yield from ("φ", "log evidence") if config.is_telescoping else ("β",)
-        yield from ("resampling", "explanation", "living descendant")
-    yield "log-likelihood"
-    if config.is_filtered:
-        yield from ("log α, log u", "acceptance")
-        yield from ("early rejection",) if config.early_rejection else ()
-    yield "abstention"
-    if config.largest_size == 1:
-        return
-    if task == "classification":
-        yield from ("uncertain point", "entropy of the vote", "area under the risk curve")
-        yield from ("calibration error", "Brier score", "log score", "oracle")
-    else:
-        yield from ("spread", "90 % range", "area under the risk curve", "rank correlation", "oracle")

@@ -5,10 +5,12 @@ Pages show the meaning next to a label; the report lists the terms that a run us
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vpp.data.dataset import Task
+from vpp.settings import Config
 from vpp.wording.words import capitalised
 
 
@@ -41,3 +43,26 @@ GLOSSARY = tuple(
 """Ordered from sampling to prediction."""
 BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
 """Each term by its name and its labels."""
+
+
+def terms(config: Config, task: Task) -> Iterator[str]:
+    """Yield the names of the terms that a run uses, from what is sampled to what is predicted."""
+    yield from ("hypothesis", "particle")
+    if config.largest_size > 1:
+        yield "idea"
+    if config.is_weighted:
+        yield from ("weight", "ESS")
+        yield from ("φ", "log evidence") if config.is_telescoping else ("β",)
+        yield from ("resampling", "explanation", "living descendant")
+    yield "log-likelihood"
+    if config.is_filtered:
+        yield from ("log α, log u", "acceptance")
+        yield from ("early rejection",) if config.early_rejection else ()
+    yield "abstention"
+    if config.largest_size == 1:
+        return
+    if task == "classification":
+        yield from ("uncertain point", "entropy of the vote", "area under the risk curve")
+        yield from ("calibration error", "Brier score", "log score", "oracle")
+    else:
+        yield from ("spread", "90 % range", "area under the risk curve", "rank correlation", "oracle")
