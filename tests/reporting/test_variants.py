@@ -23,7 +23,7 @@ from vpp.inspection.slots import why_grew
 from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.summary import result

@@ -19,7 +19,8 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.answers import AnswerLog, AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, cut_torn_tail, decode
+from vpp.runs.journal import cut_torn_tail, decode
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.lines import Lines
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot

@@ -16,7 +16,8 @@ from tests.processes import (
     posterior,
 )
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Record
+from vpp.runs.journal import Record
+from vpp.runs.journal_reader import JournalReader
 
 
 def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:

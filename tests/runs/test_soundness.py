@@ -10,8 +10,8 @@ import pytest
 from tests import inspected
 from vpp.errors import JournalDamaged
 from vpp.events import Event, ParticleDrawn, RunFinished, RunPaused, RunResumed, StepFinished
-from vpp.runs.damage import view_to_go_on_from
-from vpp.runs.journal import JournalReader, Record, encode
+from vpp.runs.journal import Record, encode
+from vpp.runs.journal_reader import JournalReader, view_to_go_on_from
 from vpp.runs.lines import Lost
 from vpp.usage import Usage
 

@@ -24,7 +24,8 @@ from vpp.events import (
     StepFinished,
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
-from vpp.runs.journal import JournalReader, Record
+from vpp.runs.journal import Record
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.notes import Moment
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec
@@ -193,7 +194,7 @@ def test_a_note_that_is_not_a_command_is_ignored(directory: RunDirectory) -> Non
 
 
 def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
-    found = fold(JournalReader(shared_desk.directory("smc").journal).new_records())
+    found = JournalReader(shared_desk.directory("smc").journal).read()
     assert found.phase == "finished"
     assert list(found.steps) == [-1, 0, 1, 2]
     assert all(each.finished for each in found.steps.values())

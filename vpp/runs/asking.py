@@ -10,10 +10,10 @@ from vpp.hypothesis import hypothesis_id
 from vpp.inference.rounds import together
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.session import Access, open_session
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -48,7 +48,7 @@ class Asking:
 
     def __init__(self, directory: RunDirectory, rows: Sequence[Row], *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError without particles."""
-        view = view or fold(JournalReader(directory.journal).new_records())
+        view = view or JournalReader(directory.journal).read()
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)

@@ -11,9 +11,8 @@ from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate, label_figures, number_figures
 from vpp.problem import metric_of
 from vpp.runs.averages import averages, constant_answer
-from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import load_dataset
+from vpp.runs.run_files import known_rows
 from vpp.runs.run_prompts import answers_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed
@@ -24,7 +23,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Return the result; Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    dataset = known_rows(lambda: load_dataset(directory, spec)) if view.evaluated else None
+    dataset = known_rows(directory) if view.evaluated else None
     own_test, own_train = (own_metrics(dataset, each) if dataset else None for each in (test, train))
     return {
         "run": directory.id,

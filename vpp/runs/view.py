@@ -160,7 +160,7 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        return max((step for step, view in self.steps.items() if view.finished), default=None)
+        return next((step for step, at in reversed(self.steps.items()) if at.finished), None)
 
     @property
     def total_steps(self) -> int:
@@ -175,14 +175,14 @@ class RunView:
     @property
     def population(self) -> tuple[ParticleState, ...]:
         """The slots after the last finished step."""
-        return self.finished_steps[-1].population if self.finished_steps else ()
+        return () if self.last_step is None else self.steps[self.last_step].population
 
     @property
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised: the final ones if computed, else the last finished step's."""
         if self.final is not None:
             return self.final.weights
-        return self.finished_steps[-1].weights if self.finished_steps else ()
+        return () if self.last_step is None else self.steps[self.last_step].weights
 
     @property
     def ess_by_step(self) -> list[float]:

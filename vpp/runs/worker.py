@@ -18,10 +18,10 @@ from vpp.llm.counters import Counters
 from vpp.runs.answers import read_answers
 from vpp.runs.budget import cap_reached
 from vpp.runs.control import POLL_S, Control, Stopped
-from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.journal import Record, cut_torn_tail
+from vpp.runs.journal_reader import view_to_go_on_from
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.recorder import Listener, Recorder, log
