@@ -15,11 +15,10 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, RunError
 from vpp.events import SCHEMA_VERSION
-from vpp.runs.dataset_fields import first_fault
 from vpp.runs.disk import locked, refusal, sync_folder
 from vpp.runs.journal import write_atomically
 from vpp.runs.migration import NewerVersion, spec_of_today
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import RunSpec, first_fault
 
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 AMENDED_WITHIN_S = 5.0
