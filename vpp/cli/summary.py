@@ -8,10 +8,10 @@ from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
+from vpp.inspection.summary import result, uncertain_points
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import known_rows
-from vpp.runs.summary import result, uncertain_points
 from vpp.runs.view import RunView
 from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
 from vpp.events import Votes
-from vpp.inspection.scores import averages_asked, rows_of
+from vpp.inspection.scores import rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
-from vpp.runs.asking import Answers
+from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
