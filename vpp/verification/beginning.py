@@ -61,7 +61,8 @@ def check_first_population(run: Run, at: StepView) -> None:
     if at.finished:
         written = [event.particle for event in drawn]
         run.compare(at.finished, "lines", "slots drawn", written=written, follows=list(range(run.config.size)))
-        run.check(at.finished, "populations", population=[newcomer(event, 0.0) for event in drawn])
+        population = [newcomer(event, 0.0) for event in drawn]
+        run.check(at.finished, "populations", population=population, exponent=0.0, log_evidence=0.0)
         _check_tau(run, at.finished, drawn)
 
 

@@ -112,7 +112,9 @@ def _check_carried(run: Run, event: StepFinished, at: StepView, before: StepFini
     run.check(event, "rows", batch=ids(run.problem.batch(at.step)))
     if before.tau is not None:
         run.check(event, "tau", tau=before.tau)
-    if run.config.is_telescoping and at.reweighted:
+    if not run.config.is_telescoping:
+        run.check(event, "populations", exponent=0.0, log_evidence=0.0)
+    elif at.reweighted:
         run.check(event, "tempering", exponent=1 / at.reweighted.beta)
         gained = log_mean_weight(at.reweighted.log_weights) if at.resampled else 0.0
         run.check(event, "evidence", log_evidence=before.log_evidence + gained)
