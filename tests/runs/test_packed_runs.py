@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.runs.test_prompts import recording_demo, run_on
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, last_finished
 
 
 def view_of(directory: RunDirectory) -> RunView:
@@ -21,4 +21,4 @@ def test_rows_that_share_calls_change_only_the_number_of_calls(tmp_path: Path) -
     assert packed.evaluated["test"].predictions == alone.evaluated["test"].predictions
     assert packed.usage.learner * 3 < alone.usage.learner
     assert packed.usage.optimizer == alone.usage.optimizer
-    assert packed.answers_kept == alone.answers_kept > packed.usage.learner
+    assert last_finished(packed).answers == last_finished(alone).answers > packed.usage.learner

@@ -9,7 +9,7 @@ from vpp.inference.plan import Plan, may_be_prefetched, plan
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.counters import Counters
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, last_finished
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
@@ -60,7 +60,7 @@ def calls_left(spec: RunSpec, view: RunView) -> int:
     """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
     rows = spec.dataset
     planned = plan(spec.config, n_train=rows["n_train"], n_test=rows["n_test"], is_continued=spec.is_continued)
-    return max(0, planned.calls - view.usage_kept.calls)
+    return max(0, planned.calls - last_finished(view).usage.calls)
 
 
 def plan_of(spec: RunSpec, *, n_train: int, n_test: int) -> Plan:

@@ -29,7 +29,7 @@ from vpp.events import (
     Votes,
 )
 from vpp.posterior.prediction import Value
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, last_finished
 
 MOST_STEPS = 1_000_000
 OFF_ONE = 1e-6
@@ -98,10 +98,13 @@ def check(event: Event, view: RunView, domain: Domain) -> None:
             _require(INITIAL_STEP <= event.step < _steps(view), f"there is no step {event.step}")
             _check_texts(event.hypotheses, view)
             check_evaluation(event, domain)
-            _require(event.step != _last(view) or len(event.weights) == view.size, "it lacks particles")
+            _require(event.step != last_finished(view).step or len(event.weights) == view.size, "it lacks particles")
         case RunResumed():
-            last = _last(view) if event.step is None else event.step
-            _require(last == _last(view) or last >= _steps(view), f"the last finished step is {_last(view)}")
+            last = last_finished(view).step if event.step is None else event.step
+            _require(
+                last == last_finished(view).step or last >= _steps(view),
+                f"the last finished step is {last_finished(view).step}",
+            )
     _require(not _is_recorded(event, view), "the same event is recorded before it")
 
 
@@ -138,18 +141,13 @@ def _is_recorded(event: Event, view: RunView) -> bool:
         case Proposed():
             return event.particle in _at(view, event.step).proposed
         case Evaluated():
-            place = (_last(view), event.split, event.step)
+            place = (last_finished(view).step, event.split, event.step)
             return any((after, e.split, e.step) == place for after, e in view.evaluations)
     return False
 
 
 def _at(view: RunView, step: int) -> StepView:
     return view.steps.get(step) or StepView(step=step)
-
-
-def _last(view: RunView) -> int:
-    """Return the last finished step; -2 before there is one."""
-    return INITIAL_STEP - 1 if view.last_step is None else view.last_step
 
 
 def _steps(view: RunView) -> int:
@@ -171,7 +169,7 @@ def _check_start(event: RunStarted, view: RunView) -> None:
 
 def _check_step(step: int, view: RunView) -> None:
     """Check that the step is the one under way."""
-    due = _last(view) + 1
+    due = last_finished(view).step + 1
     _require(INITIAL_STEP <= step < _steps(view), f"there is no step {step}")
     _require(step >= due, f"step {step} is over")
     _require(step == due, f"lines of step {due} are missing before it")
@@ -180,7 +178,7 @@ def _check_step(step: int, view: RunView) -> None:
 def _check_role(event: Scored | Reweighted, view: RunView) -> None:
     """Check the step: the last one for final weights, else the one under way, which has a population before it."""
     if event.role == "final":
-        _require(event.step == _last(view), f"step {event.step} is not the last one")
+        _require(event.step == last_finished(view).step, f"step {event.step} is not the last one")
     else:
         _check_step(event.step, view)
     _require(view.size > 0, "there is no population before it")
