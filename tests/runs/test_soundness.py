@@ -23,7 +23,7 @@ CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("reweighted", {"weights": (2.0, 0.0, 0.0, 0.0)}, "the weights do not sum to 1"),
     ("resampled", {"ancestors": (0, 0, 1, 7)}, "there is no slot 7"),
     ("proposed", {"parent": "nobody"}, "no line before it has the text of its hypothesis"),
-    ("proposed", {"unanswered": 2}, "a decision on some rows has the numbers of all rows"),
+    ("proposed", {"text": None}, "text, id and reason contradict"),
     ("evaluated", {"predictions": (("yes",),) * 4}, "it has 1 answers for 6 rows"),
     ("evaluated", {"value": -1.0}, "accuracy is -1.0"),
 )

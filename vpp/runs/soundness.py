@@ -91,14 +91,22 @@ def check(event: Event, view: RunView, domain: Domain) -> None:
             is_due = event.why == "agreement" or _at(view, event.step).reweighted is not None
             _require(is_due, "lines of its weights are missing before it")
         case Proposed():
-            _check_proposal(event, view)
+            _check_step(event.step, view)
+            _check_slots([event.particle], view.size)
+            _check_texts([event.parent], view)
+            is_unread = event.why == "unparsable"
+            _require((event.text is None) == (event.proposal is None) == is_unread, "text, id and reason contradict")
         case StepFinished():
-            _check_population(event, view, domain)
+            _check_step(event.step, view)
+            n = len(event.population)
+            _check_slots([state.parent for state in event.population], max(view.size, n))
+            _check_texts([state.hypothesis for state in event.population], view)
+            _check_log_weights([state.log_weight for state in event.population], n)
+            _check_rows(event.batch, "train", domain)
         case Evaluated():
             _require(INITIAL_STEP <= event.step < _steps(view), f"there is no step {event.step}")
             _check_texts(event.hypotheses, view)
             check_evaluation(event, domain)
-            _require(event.step != last_finished(view).step or len(event.weights) == view.size, "it lacks particles")
         case RunResumed():
             last = last_finished(view).step if event.step is None else event.step
             _require(
@@ -176,44 +184,11 @@ def _check_step(step: int, view: RunView) -> None:
 
 
 def _check_role(event: Scored | Reweighted, view: RunView) -> None:
-    """Check the step: the last one for final weights, else the one under way, which has a population before it."""
+    """Check the step: the last one for final weights, else the one under way."""
     if event.role == "final":
         _require(event.step == last_finished(view).step, f"step {event.step} is not the last one")
     else:
         _check_step(event.step, view)
-    _require(view.size > 0, "there is no population before it")
-
-
-def _check_proposal(event: Proposed, view: RunView) -> None:
-    _check_step(event.step, view)
-    _check_slots([event.particle], view.size)
-    _check_texts([event.parent], view)
-    is_unread = event.why == "unparsable"
-    _require((event.text is None) == (event.proposal is None) == is_unread, "its text, id and reason contradict")
-    if event.why != "likelihood" and not event.unanswered:
-        return
-    # Numbers decided: those of all rows, or the bound of an early rejection.
-    of_all = (event.log_likelihood_proposal, event.log_alpha)
-    needed: tuple[float | None, ...] = (event.log_likelihood_bound,)
-    if event.unanswered == 0 and event.log_likelihood_bound is None:
-        needed = of_all
-    else:
-        is_rejection = event.unanswered > 0 and not event.accepted and of_all == (None, None)
-        _require(is_rejection, "a decision on some rows has the numbers of all rows")
-    _require(None not in (event.log_likelihood, event.u, *needed), "a decision without its numbers")
-
-
-def _check_population(event: StepFinished, view: RunView, domain: Domain) -> None:
-    _check_step(event.step, view)
-    at, n = _at(view, event.step), len(event.population)
-    newcomers = view.drawn if event.step == INITIAL_STEP else at.joined
-    due = len(at.shrunk.ancestors) if at.shrunk else view.size + len(newcomers)
-    _require(0 < n == due, f"it has {n} particles, and the lines before it {due}")
-    _require(at.shrunk is not None or set(newcomers) == set(range(view.size, n)), "lines of newcomers are missing")
-    _check_slots([state.parent for state in event.population], max(view.size, n))
-    _check_texts([state.hypothesis for state in event.population], view)
-    _check_log_weights([state.log_weight for state in event.population], n)
-    _check_rows(event.batch, "train", domain)
 
 
 def _check_slots(slots: Iterable[int], size: int) -> None:
@@ -246,7 +221,7 @@ def _check_weights(weights: Sequence[float], size: int) -> None:
 
 def _check_log_weights(log_weights: Sequence[float], size: int) -> None:
     _require(len(log_weights) == size, f"it has {len(log_weights)} log-weights for {size} particles")
-    _require(max(log_weights) > -math.inf, "every weight is zero")
+    _require(max(log_weights, default=-math.inf) > -math.inf, "every weight is zero")
 
 
 def _is_number(value: Any) -> bool:

@@ -135,7 +135,7 @@ def _check_proposal(run: Run, event: Proposed, at: StepView, particle: ParticleS
     if why == "likelihood":
         _check_decision(run, event, at, particle, before)
     else:
-        run.check(event, "decisions", accepted=why == "taken")
+        run.check(event, "decisions", accepted=why == "taken", unanswered=0)
 
 
 def _why(config: Config, event: Proposed, particle: ParticleState) -> str:
