@@ -114,7 +114,7 @@ class Reweighted:
     """Unnormalised, natural log, one a particle."""
     weights: tuple[float, ...]
     """Normalised."""
-    ess: float
+    ess: Positive
     """Effective sample size of `weights`, between 1 and K."""
     role: Literal["step", "final"] = "step"
     """`final`: computed after the last step, for predictions."""

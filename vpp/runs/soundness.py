@@ -97,22 +97,16 @@ def check(event: Event, view: RunView, domain: Domain) -> None:
             is_unread = event.why == "unparsable"
             _require((event.text is None) == (event.proposal is None) == is_unread, "text, id and reason contradict")
         case StepFinished():
-            _check_step(event.step, view)
-            n = len(event.population)
-            _check_slots([state.parent for state in event.population], max(view.size, n))
-            _check_texts([state.hypothesis for state in event.population], view)
-            _check_log_weights([state.log_weight for state in event.population], n)
+            _check_population(event, view)
             _check_rows(event.batch, "train", domain)
         case Evaluated():
             _require(INITIAL_STEP <= event.step < _steps(view), f"there is no step {event.step}")
             _check_texts(event.hypotheses, view)
             check_evaluation(event, domain)
         case RunResumed():
-            last = last_finished(view).step if event.step is None else event.step
-            _require(
-                last == last_finished(view).step or last >= _steps(view),
-                f"the last finished step is {last_finished(view).step}",
-            )
+            last = last_finished(view).step
+            goes_on = event.step is not None and event.step >= _steps(view)
+            _require(goes_on or event.step == view.last_step, f"the last finished step is {last}")
     _require(not _is_recorded(event, view), "the same event is recorded before it")
 
 
@@ -189,6 +183,17 @@ def _check_role(event: Scored | Reweighted, view: RunView) -> None:
         _require(event.step == last_finished(view).step, f"step {event.step} is not the last one")
     else:
         _check_step(event.step, view)
+
+
+def _check_population(event: StepFinished, view: RunView) -> None:
+    _check_step(event.step, view)
+    at, n = _at(view, event.step), len(event.population)
+    newcomers = view.drawn if event.step == INITIAL_STEP else at.joined
+    due = len(at.shrunk.ancestors) if at.shrunk else view.size + len(newcomers)
+    _require(0 < n == due, f"it has {n} particles, and the lines before it {due}")
+    _check_slots([state.parent for state in event.population], max(view.size, n))
+    _check_texts([state.hypothesis for state in event.population], view)
+    _check_log_weights([state.log_weight for state in event.population], n)
 
 
 def _check_slots(slots: Iterable[int], size: int) -> None:
