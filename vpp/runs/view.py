@@ -212,7 +212,10 @@ class RunView:
 
 def last_finished(view: RunView) -> StepView:
     """Return the last finished step, from which a resume continues; an empty one, numbered -2, before there is one."""
-    return next((at for at in reversed(view.steps.values()) if at.finished), StepView(step=INITIAL_STEP - 1))
+    for at in reversed(view.steps.values()):
+        if at.finished:
+            return at
+    return StepView(step=INITIAL_STEP - 1)
 
 
 def size_by_step(view: RunView) -> list[int]:

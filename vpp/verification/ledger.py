@@ -122,8 +122,9 @@ def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
             else:
                 yield Difference(name, written.get(key, ABSENT), follows.get(key, ABSENT))
     elif _is_list(written) and _is_list(follows) and len(written) == len(follows):
-        for place, (one, other) in enumerate(zip(written, follows, strict=True)):
-            yield from differences(f"{what}[{place}]", one, other)
+        if tuple(written) != tuple(follows):
+            for place, (one, other) in enumerate(zip(written, follows, strict=True)):
+                yield from differences(f"{what}[{place}]", one, other)
     elif not _is_same(written, follows):
         yield Difference(what, written, follows)
 
