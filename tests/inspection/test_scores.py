@@ -18,8 +18,8 @@ from vpp.inspection.scores import (
 from vpp.problem import Prediction
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers, averages_asked
-from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
+from vpp.runs.view import averages
 from vpp.settings import Config
 from vpp.wording.counts import label_cells
 

@@ -11,11 +11,10 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, average
 from vpp.posterior.weights import Floats
 from vpp.problem import likelihood_of
-from vpp.runs.averages import averages, constant_answer
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, averages
 from vpp.settings import Config
 
 
@@ -106,6 +105,18 @@ class Baseline:
     answer: Value
     """Most frequent training label (the first in sort order of equal ones), or mean of the training targets."""
     score: Score
+
+
+def constant_answer(dataset: Dataset) -> Value:
+    """The most frequent training label, the lowest in sort order where several tie; or the training targets' mean.
+
+    Raises ValueError where no training row has a target.
+    """
+    targets = [row.target for row in dataset.train if row.target is not None]
+    answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
+    if answer is None:
+        raise ValueError("no training row has a target")
+    return answer
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:

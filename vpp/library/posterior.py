@@ -21,9 +21,9 @@ from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.notebook import posterior_html, posterior_text
 from vpp.runs.asking import Answers, ask, averages_asked
-from vpp.runs.averages import averages
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
+from vpp.runs.view import averages
 
 if TYPE_CHECKING:
     import pandas as pd

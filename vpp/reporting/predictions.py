@@ -21,8 +21,8 @@ from vpp.inspection.scores import rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.runs.asking import Answers, averages_asked
-from vpp.runs.averages import averages
 from vpp.runs.reader import RunReader
+from vpp.runs.view import averages
 from vpp.settings import Config
 from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest
