@@ -301,8 +301,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("wording/verdicts.py", "tests/wording/test_words.py"): (
         ("half of the voices are nearly all", "NEARLY_ALIKE = 0.95", "NEARLY_ALIKE = 0.5"),
     ),
-    ("runs/summary.py", "tests/runs/test_summary.py"): (
-        ("the best on test is chosen", "train.index(best(train))", "test.index(best(test))"),
+    ("inspection/scores.py", "tests/inspection/test_scores.py"): (
+        ("the best on test is chosen", "_picked(on_train, on_test)", "_picked(on_test, on_test)"),
+    ),
+    ("inspection/summary.py", "tests/inspection/test_summary.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
     ("posterior/acceptance.py", LITERAL): (

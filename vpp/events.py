@@ -5,8 +5,11 @@ brings it (`particle_drawn`, `proposed`) and referred to by id afterwards. Steps
 before the first step, has step -1.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from vpp.posterior.prediction import Value
 
@@ -22,6 +25,12 @@ class _TextFirst:
 
 
 Votes = tuple[Annotated[Value, _TextFirst()] | None, ...]
+Log = Annotated[float, Lt(math.inf)]
+"""Natural logarithm: -inf is allowed, NaN is not."""
+Positive = Annotated[float, Gt(0), Lt(math.inf)]
+Amount = Annotated[float, Ge(0), Lt(math.inf)]
+Unit = Annotated[float, Ge(0), Le(1)]
+"""From 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +98,7 @@ class Scored:
     """Row ids in order; a row may repeat."""
     predictions: Votes
     """The answer for each row; null is an abstention."""
-    log_likelihood: float
+    log_likelihood: Log
     """Natural log, summed over the rows (Eq. 5 or 6)."""
 
 
@@ -99,17 +108,17 @@ class Reweighted:
 
     type: Literal["reweighted"] = "reweighted"
     step: int
-    beta: float
+    beta: Positive
     """Divides the log-likelihood: 10 is flat, 1 is sharp."""
-    log_weights: tuple[float, ...]
+    log_weights: tuple[Log, ...]
     """Unnormalised, natural log, one a particle."""
     weights: tuple[float, ...]
     """Normalised."""
-    ess: float
+    ess: Positive
     """Effective sample size of `weights`, between 1 and K."""
     role: Literal["step", "final"] = "step"
     """`final`: computed after the last step, for predictions."""
-    log_evidence: float | None = None
+    log_evidence: Log | None = None
     """Natural log of the estimated evidence so far; null without carried weights."""
 
 
@@ -119,7 +128,7 @@ class Resampled:
 
     type: Literal["resampled"] = "resampled"
     step: int
-    u: float
+    u: Unit
     """The one uniform number."""
     ancestors: tuple[int, ...]
     """Old slot that each new slot copies; fewer if the population shrinks."""
@@ -150,17 +159,17 @@ class Proposed:
     """Eq. 9; a method that takes every proposal; the parent's text again; unreadable."""
     reason: str | None = None
     """Why no text could be read, or why it was refused."""
-    log_likelihood: float | None = None
+    log_likelihood: Log | None = None
     """Of the parent on the decision's rows; null if not needed."""
-    log_likelihood_proposal: float | None = None
+    log_likelihood_proposal: Log | None = None
     """Of the proposal on the same rows; null after early rejection, like `log_alpha`."""
-    log_alpha: float | None = None
+    log_alpha: Log | None = None
     """Natural log of the acceptance probability (Eq. 9)."""
-    u: float | None = None
+    u: Unit | None = None
     """Uniform number it is compared with, drawn before the evaluation."""
     unanswered: int = 0
     """Rows not waited for (early rejection); the `scored` line has the others."""
-    log_likelihood_bound: float | None = None
+    log_likelihood_bound: Log | None = None
     """Upper bound of its log-likelihood with each unanswered row at its best; null without such rows."""
     origin: Literal["refined", "prior"] = "refined"
     """Refined from parent and batch, or drawn from the prior without data."""
@@ -180,9 +189,9 @@ class ParticleState:
     """Id of the text."""
     parent: int
     """Slot it came from at the previous step (its own, unless resampled)."""
-    log_likelihood: float | None
+    log_likelihood: Log | None
     """Of the ancestor on the rows that made the weights; null for methods without."""
-    log_weight: float
+    log_weight: Log
     """Natural log, unnormalised; 0 for all after resampling."""
     exchange: tuple[int, int] | None = None
     """Step and slot of the exchange that the optimizer is shown; null without history."""
@@ -199,11 +208,11 @@ class StepFinished:
     """A state a slot, in order."""
     batch: tuple[int, ...]
     """Row ids of the step's batch."""
-    tau: float | None
+    tau: Positive | None
     """Regression's tau, in squared units of the target; null for classification."""
-    exponent: float = 0.0
+    exponent: Amount = 0.0
     """Exponent of the tempered posterior of carried weights; else 0."""
-    log_evidence: float = 0.0
+    log_evidence: Log = 0.0
     """Natural log of the evidence up to the last resampling of carried weights."""
     few_for: int = 0
     """Steps in a row with few distinct texts or a low ESS, where K may grow."""

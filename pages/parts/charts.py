@@ -16,7 +16,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.runs.summary import evidence
+from vpp.inspection.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import COMPARABLE

@@ -19,7 +19,8 @@ from tests.fuzz.promises import promise
 from vpp.errors import RunError, VppError
 from vpp.runs.answers import AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, cut_torn_tail
+from vpp.runs.journal import cut_torn_tail
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.lines import Lost
 from vpp.runs.notes import Moment
 from vpp.runs.reader import RunReader

@@ -44,6 +44,7 @@ from vpp.inspection.ruled_out import parted, ruled_out
 from vpp.inspection.scores import balanced_accuracy, by_label, ensemble, rows_by_id
 from vpp.inspection.shared_ideas import shared_ideas
 from vpp.inspection.similarity import nearness
+from vpp.inspection.summary import result
 from vpp.inspection.voices import voices
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
@@ -51,7 +52,6 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.summary import result
 from vpp.wording.brief import (
     ensemble_metrics,
     evidence_measure,

@@ -9,9 +9,9 @@ from vpp.cli.summary import summary
 from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.inspection.ruled_out import ruled_out
+from vpp.inspection.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.wording.happening import happened
 from vpp.wording.progress import metrics

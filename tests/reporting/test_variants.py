@@ -20,13 +20,13 @@ from vpp.drawing.figures import (
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.slots import why_grew
+from vpp.inspection.summary import result
 from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.runs.view import log_evidence, size_by_step
 from vpp.settings import Config
 from vpp.wording.progress import batch_errors, headline, metrics

@@ -13,7 +13,8 @@ from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFinished, RunPaused, RunResumed
 from vpp.runs import notes, worker
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
-from vpp.runs.journal import Journal, JournalReader, Record
+from vpp.runs.journal import Journal, Record
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.notes import Moment
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView

@@ -13,13 +13,14 @@ from tests.runs.test_old_runs import OLD
 from vpp.cli import main
 from vpp.drawing.cards import CardMaker
 from vpp.errors import RunError
-from vpp.events import Event, Proposed, StepFinished
+from vpp.events import Event, Proposed
 from vpp.problem import Prediction
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.answers import AnswerLog, AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, cut_torn_tail, decode
+from vpp.runs.journal import cut_torn_tail, decode
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.lines import Lines
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
@@ -78,11 +79,6 @@ def test_whatever_line_is_lost_it_is_named_and_what_comes_before_it_is_drawn(of:
         assert f"line {i + 1} cannot be read (Invalid JSON" in snapshot.damage
         assert "at line 1 " not in snapshot.damage
         assert snapshot.view == fold(map(decode, lines[:i]))
-
-
-def test_lines_cut_out_cleanly_are_missed(run: RunDirectory) -> None:
-    spoil(run, place(run, lambda e: isinstance(e, StepFinished) and e.step == 0), with_=b"")
-    assert "line 13 cannot be read (lines of step 0 are missing before it)" in draw(RunReader(run)).damage
 
 
 @pytest.mark.parametrize(

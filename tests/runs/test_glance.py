@@ -11,12 +11,12 @@ from pages.parts import frame
 from tests import inspected
 from vpp.cli import main
 from vpp.errors import RunError
+from vpp.inspection.summary import result
 from vpp.runs import glance as glances
 from vpp.runs.directory import RunDirectory
 from vpp.runs.glance import FROM_ENDS, glance, is_large
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.wording.listing import listed, when_words
 
 MADE = when_words(datetime(2026, 1, 1), datetime(2026, 1, 2))

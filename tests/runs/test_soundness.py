@@ -1,4 +1,4 @@
-"""A record that tells of what cannot be is damage, told with its line; the records of a run are not."""
+"""A record that cannot come next is damage, named with its line; the records of a run are none."""
 
 import json
 from dataclasses import replace
@@ -10,8 +10,8 @@ import pytest
 from tests import inspected
 from vpp.errors import JournalDamaged
 from vpp.events import Event, ParticleDrawn, RunFinished, RunPaused, RunResumed, StepFinished
-from vpp.runs.damage import view_to_go_on_from
-from vpp.runs.journal import JournalReader, Record, encode
+from vpp.runs.journal import Record, encode
+from vpp.runs.journal_reader import JournalReader, view_to_go_on_from
 from vpp.runs.lines import Lost
 from vpp.usage import Usage
 
@@ -23,7 +23,7 @@ CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("reweighted", {"weights": (2.0, 0.0, 0.0, 0.0)}, "the weights do not sum to 1"),
     ("resampled", {"ancestors": (0, 0, 1, 7)}, "there is no slot 7"),
     ("proposed", {"parent": "nobody"}, "no line before it has the text of its hypothesis"),
-    ("proposed", {"unanswered": 2}, "a decision on some rows has the numbers of all rows"),
+    ("proposed", {"text": None}, "text, id and reason contradict"),
     ("evaluated", {"predictions": (("yes",),) * 4}, "it has 1 answers for 6 rows"),
     ("evaluated", {"value": -1.0}, "accuracy is -1.0"),
 )
@@ -54,7 +54,7 @@ def changed(events: list[Event], kind: str, change: dict[str, Any]) -> int:
     return at
 
 
-def test_a_step_comes_again_only_where_the_run_went_on_from_before_it(tmp_path: Path) -> None:
+def test_a_step_comes_again_only_after_a_resume_from_before_it(tmp_path: Path) -> None:
     events = inspected.label_events()
     assert lost_of(tmp_path, events) is None
     first, last = (place for place, event in enumerate(events) if isinstance(event, StepFinished) and event.step >= 0)
@@ -70,10 +70,9 @@ def test_a_step_comes_again_only_where_the_run_went_on_from_before_it(tmp_path: 
 
 
 @pytest.mark.parametrize(("kind", "change", "reason"), CHANGES)
-def test_a_worker_goes_on_from_before_it_as_the_page_says(
+def test_a_worker_continues_from_before_the_record_that_a_page_names(
     tmp_path: Path, kind: str, change: dict[str, Any], reason: str
 ) -> None:
-    """The rows are the run's own: what only they show to be damage is damage to a worker too."""
     directory = inspected.labels(tmp_path / "run").directory
     events = [event for event in inspected.label_events() if not isinstance(event, RunFinished)]
     at = changed(events, kind, change)

@@ -21,10 +21,10 @@ from tests.reporting.builders import (
 )
 from vpp.events import Event
 from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.runs.surpassed import surpassed
 from vpp.settings import Config
 from vpp.wording.support import support_sentence

@@ -24,11 +24,12 @@ from vpp.events import (
     StepFinished,
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
-from vpp.runs.journal import JournalReader, Record
+from vpp.runs.journal import Record
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.notes import Moment
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView, fold, last_finished
 from vpp.settings import Config
 from vpp.usage import Usage
 
@@ -121,8 +122,8 @@ def test_a_run_that_was_only_held_loses_nothing() -> None:
 
 
 def test_a_resumed_run_begins_with_the_counts_of_its_last_whole_step() -> None:
-    found = view(*FIRST, scored(0), proposed(0))
-    assert (found.usage_kept, found.answers_kept) == (Usage(learner=2), 2)
+    last = last_finished(view(*FIRST, scored(0), proposed(0)))
+    assert (last.usage, last.answers) == (Usage(learner=2), 2)
 
 
 def test_pauses_interruptions_and_waiting_are_not_the_runs_time() -> None:
@@ -193,9 +194,9 @@ def test_a_note_that_is_not_a_command_is_ignored(directory: RunDirectory) -> Non
 
 
 def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
-    found = fold(JournalReader(shared_desk.directory("smc").journal).new_records())
+    found = JournalReader(shared_desk.directory("smc").journal).read()
     assert found.phase == "finished"
     assert list(found.steps) == [-1, 0, 1, 2]
     assert all(each.finished for each in found.steps.values())
     assert list(found.weights) == undisturbed["smc"].result["weights"]
-    assert found.usage_kept.calls < found.usage.calls
+    assert last_finished(found).usage.calls < found.usage.calls

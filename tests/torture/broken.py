@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import vpp.runs.worker as worker
+from vpp.events import Event, RunResumed
 from vpp.inference import deciding, drawing, proposing, resizing, sequential_monte_carlo
 from vpp.llm.counters import Counters
 from vpp.runs.answers import AnswerLog
+from vpp.runs.recorder import Recorder
 from vpp.runs.view import RunView
 
 
@@ -48,13 +50,13 @@ def weights_forgotten() -> None:
 
 def unfinished_step_counted() -> None:
     """Does not void what the unfinished step had recorded."""
-    right = worker._Worker._record
+    right = Recorder.record
 
-    def wrong(self: Any, event: Any) -> None:
-        if not isinstance(event, worker.RunResumed):
+    def wrong(self: Recorder, event: Event) -> None:
+        if not isinstance(event, RunResumed):
             right(self, event)
 
-    worker._Worker._record = wrong
+    Recorder.record = wrong
 
 
 def other_numbers() -> None:

@@ -17,20 +17,7 @@ class Variant:
     words: tuple[str, ...]
 
 
-SIZE = (
-    "--particles",
-    "4",
-    "--batch-size",
-    "5",
-    "--train-size",
-    "20",
-    "--test-size",
-    "8",
-    "--epochs",
-    "1",
-    "--seed",
-    "3",
-)
+SIZE = ("--particles=4", "--batch-size=5", "--train-size=20", "--test-size=8", "--epochs=1", "--seed=3")
 """Four steps."""
 VARIANTS = (
     Variant("smc", "penguins", ()),

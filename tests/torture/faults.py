@@ -15,7 +15,7 @@ from tests.torture.cases import Case
 from tests.torture.place import WITHIN_S, Place
 from tests.torture.references import Reference, data_for
 from tests.torture.trace import Moment, lines_of, moment_of, synced_bytes
-from tests.torture.trouble import TroubledModel, breakage, storm
+from tests.torture.trouble import Trouble, TroubledModel, breakage, storm
 
 CONCURRENCY = 4
 UNWRITTEN = 8
@@ -44,9 +44,28 @@ class Scene:
     remarks: list[str] = field(default_factory=list)
     """What was not as it should be on the way."""
 
-    def begin(self, *more: str, base_url: str | None = None) -> Running:
+    def at_moment(self, *more: str, base_url: str | None = None) -> Running:
+        """Begin the run, wait for its moment, and note where it is. base_url: of a model that counts no calls."""
         url = self.served.base_url if base_url is None else base_url
-        return self.place.begin(self.case, url, data_for(self.case, self.folder), *more)
+        running = self.place.begin(self.case, url, data_for(self.case, self.folder), *more)
+        self.wait(self.has_begun, running, "there is a run")
+        self.reach(running, counts_calls=base_url is None)
+        return running
+
+    def wait(self, happens: Callable[[], bool], running: Running, what: str) -> None:
+        """Wait for what happens, or for the end of the process."""
+        wait_until(lambda: happens() or running.process.poll() is not None, what, within_s=WITHIN_S)
+
+    def reach(self, running: Running, *, counts_calls: bool) -> None:
+        """Wait for as many answers, or lines of the journal, as are drawn, and a moment more; note where the run is."""
+        if counts_calls:
+            enough = self.served.answered + self._calls_until()
+            self.wait(lambda: self.served.answered >= enough or self.is_over(running), running, "its moment comes")
+        else:
+            lines = self.chance.randrange(1, self.reference.lines)
+            self.wait(lambda: self._lines() >= lines or self.is_over(running), running, "its moment comes")
+        self.pause_a_while(0, 0.06 if counts_calls else 0.3)
+        self.note_moment()
 
     def finish(self, running: Running, *codes: int) -> Outcome:
         """Waits for its end; any other exit code than these (0 where none is named) is remarked."""
@@ -61,20 +80,6 @@ class Scene:
 
     def remark(self, what: str) -> None:
         self.remarks.append(what)
-
-    def until_moment(self, running: Running) -> None:
-        """Waits for as many answers as were drawn, and a moment more."""
-        enough = self.served.answered + self._calls_until()
-        self._wait(running, lambda: self.served.answered >= enough, 0.06)
-
-    def until_lines(self, running: Running) -> None:
-        """Waits for as many lines of the journal as were drawn, and a moment more: where no model counts calls."""
-        lines = self.chance.randrange(1, self.reference.lines)
-        self._wait(running, lambda: self._lines() >= lines, 0.3)
-
-    def _wait(self, running: Running, happens: Callable[[], bool], more_s: float) -> None:
-        wait_until(lambda: happens() or self.is_over(running), "its moment comes", within_s=WITHIN_S)
-        time.sleep(self.chance.uniform(0, more_s))
 
     def is_over(self, running: Running) -> bool:
         """The run's end is its journal's: its worker may be nobody's child here."""
@@ -95,18 +100,25 @@ class Scene:
     def _lines(self) -> int:
         return len(lines_of(self.place.the_run.journal))
 
-    def note_moment(self) -> Moment:
-        """Where the run is now, as its disk and its model tell."""
+    def note_moment(self) -> None:
+        """Note where the run is now, as its disk and its model tell."""
         beat = self.place.the_run.last_beat() if self.place.run_dir.exists() else None
         known = beat.usage.calls if beat else 0
         self.moments.append(moment_of(self.place.the_run.journal, answered=max(known, self.served.answered)))
-        return self.moments[-1]
 
     def kill(self, running: Running) -> None:
-        """SIGKILL; then looks where the run was."""
+        """Kill the worker, and note where the run was."""
         self.expect_calls_again()
         running.kill()
         self.note_moment()
+
+    def kill_or_wait(self, running: Running) -> None:
+        """Once in two kill the worker and resume; else wait for its end."""
+        if self.chance.random() < 0.5:
+            self.kill(running)
+            self.resume()
+        else:
+            self.finish(running)
 
     def expect_calls_again(self) -> None:
         """Those in flight, those that go out until it is done, and those on their way into the cache."""
@@ -123,21 +135,13 @@ Fault = Callable[[Scene], None]
 
 
 def worker_killed(scene: Scene) -> None:
-    killed_once(scene)
+    scene.kill(scene.at_moment())
     scene.resume()
-
-
-def killed_once(scene: Scene) -> None:
-    """The worker, at its moment. One that was killed before it had made its run is begun anew, and killed later."""
-    running = scene.begin()
-    wait_until(lambda: scene.has_begun() or running.process.poll() is not None, "there is a run", within_s=WITHIN_S)
-    scene.until_moment(running)
-    scene.kill(running)
 
 
 def worker_killed_twice(scene: Scene) -> None:
     """The second time while it resumes: at its start, or as soon as it asks again."""
-    killed_once(scene)
+    scene.kill(scene.at_moment())
     scene.resumes += 1
     again = scene.place.go_on()
     asked = scene.served.asked
@@ -145,25 +149,24 @@ def worker_killed_twice(scene: Scene) -> None:
         scene.pause_a_while(0.2, 2.5)
     else:
         later = asked + scene.chance.randint(1, 30)
-        wait_until(
-            lambda: scene.served.asked >= later or again.process.poll() is not None, "it asks", within_s=WITHIN_S
-        )
+        scene.wait(lambda: scene.served.asked >= later, again, "it asks")
     scene.kill(again)
     scene.resume()
 
 
 def _web(scene: Scene, *, base_url: str) -> tuple[Running, int]:
-    """A web server and the worker that it launched."""
+    """A web server and the worker that it launched, at its moment."""
     scene.place.copy_prepared(scene.reference.directory.path, base_url=base_url, cached=scene.case.cached)
     web = scene.place.web_server()
     scene.place.started.append(web)
     assert web.process.stdout is not None
-    return web, int(web.process.stdout.readline())
+    worker = int(web.process.stdout.readline())
+    scene.reach(web, counts_calls=bool(base_url))
+    return web, worker
 
 
 def web_server_and_worker_killed(scene: Scene) -> None:
     web, worker = _web(scene, base_url=scene.served.base_url)
-    scene.until_moment(web)
     _kill_both(scene, web, [worker])
     scene.resume()
 
@@ -171,7 +174,6 @@ def web_server_and_worker_killed(scene: Scene) -> None:
 def web_server_worker_and_model_killed(scene: Scene) -> None:
     """As a loss of the whole machine, but for its disk: the built-in demo model goes too."""
     web, worker = _web(scene, base_url="")
-    scene.until_lines(web)
     _kill_both(scene, web, [worker, *(pid for pid in scene.place.processes() if pid not in (worker, web.process.pid))])
     scene.resume()
 
@@ -185,15 +187,12 @@ def _kill_both(scene: Scene, web: Running, others: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
     web.kill()
     wait_until(lambda: not scene.place.processes(), "they are gone", within_s=15)
-    scene.note_moment()
 
 
 def web_server_killed(scene: Scene) -> None:
     """Its worker goes on by itself."""
     web, _ = _web(scene, base_url=scene.served.base_url)
-    scene.until_moment(web)
     web.kill()
-    scene.note_moment()
     wait_until(lambda: not scene.place.processes(), "the worker has ended", within_s=WITHIN_S)
 
 
@@ -205,38 +204,28 @@ def stopped_then_continued(scene: Scene) -> None:
 
 def stopped_then_killed(scene: Scene) -> None:
     scene.kill(_frozen(scene))
-    scene.moments.pop()
     scene.resume()
 
 
 def _frozen(scene: Scene) -> Running:
     """A worker that SIGSTOP holds, for a while."""
-    running = scene.begin()
-    wait_until(scene.has_begun, "there is a run", within_s=WITHIN_S)
-    scene.until_moment(running)
+    running = scene.at_moment()
     running.process.send_signal(signal.SIGSTOP)
-    scene.note_moment()
     scene.pause_a_while(0.3, 3)
     return running
 
 
 def paused_then_killed(scene: Scene) -> None:
-    running = scene.begin()
-    scene.until_moment(running)
-    if scene.has_begun():
-        scene.place.the_run.send_command("pause")
-    paused = lambda: scene.place.state("run") == "paused" or running.process.poll() is not None  # noqa: E731
-    wait_until(paused, "it pauses", within_s=WITHIN_S)
+    running = scene.at_moment()
+    scene.place.the_run.send_command("pause")
+    scene.wait(lambda: scene.place.state("run") == "paused", running, "it pauses")
     scene.kill(running)
     scene.resume()
 
 
 def stopped_by_its_user(scene: Scene) -> None:
     """A stop keeps the last whole step; a resume goes on as if it had not been said."""
-    running = scene.begin()
-    wait_until(scene.has_begun, "there is a run", within_s=WITHIN_S)
-    scene.until_moment(running)
-    scene.note_moment()
+    running = scene.at_moment()
     scene.expect_calls_again()
     scene.place.the_run.send_command("stop")
     scene.finish(running, 0, 130)
@@ -247,11 +236,8 @@ def disk_full(scene: Scene) -> None:
     """A small disk of its own fills up; once in two the run is resumed in vain before there is room again."""
     with _small_disk(scene.place.folder / "disk") as disk:
         scene.place.run_dir = disk / "run"
-        running = scene.begin()
-        wait_until(scene.has_begun, "there is a run", within_s=WITHIN_S)
-        scene.until_moment(running)
+        running = scene.at_moment()
         _fill(disk)
-        scene.note_moment()
         scene.expect_calls_again()
         _must_say_why(scene, running.finish(within_s=WITHIN_S))
         if scene.chance.random() < 0.5:
@@ -296,10 +282,8 @@ def endpoint_killed(scene: Scene) -> None:
     """It comes back after a while, and the run goes on by itself."""
     port = free_port()
     with demo_server(port=port, latency_ms=30) as (url, server):
-        running = scene.begin(base_url=url)
-        scene.until_lines(running)
+        running = scene.at_moment(base_url=url)
         server.kill()
-        scene.note_moment()
         scene.pause_a_while(0.3, 4)
         with demo_server(port=port, latency_ms=10):
             scene.finish(running)
@@ -309,10 +293,8 @@ def endpoint_killed_for_good(scene: Scene) -> None:
     """The worker gives up; it is resumed when the endpoint is back."""
     port = free_port()
     with demo_server(port=port, latency_ms=30) as (url, server):
-        running = scene.begin("--max-wait", "0.3", base_url=url)
-        scene.until_lines(running)
+        running = scene.at_moment("--max-wait", "0.3", base_url=url)
         server.kill()
-        scene.note_moment()
         scene.finish(running, 0, 3)
     with demo_server(port=port, latency_ms=10):
         wait_until(lambda: answers_at(f"http://127.0.0.1:{port}/v1"), "the server is back", within_s=WITHIN_S)
@@ -320,20 +302,18 @@ def endpoint_killed_for_good(scene: Scene) -> None:
 
 
 def storm_of_503(scene: Scene) -> None:
-    running = scene.begin()
-    scene.until_moment(running)
-    scene.note_moment()
-    scene.served.trouble = storm(scene.chance, share=scene.chance.uniform(0.4, 1))
-    scene.pause_a_while(0.5, 4)
-    scene.served.trouble = None
-    scene.finish(running)
+    running = scene.at_moment()
+    _trouble(scene, running, storm(scene.chance, share=scene.chance.uniform(0.4, 1)))
 
 
 def broken_replies(scene: Scene) -> None:
-    running = scene.begin()
-    scene.until_moment(running)
-    scene.note_moment()
-    scene.served.trouble = breakage(scene.chance, share=scene.chance.uniform(0.2, 0.6))
+    running = scene.at_moment()
+    _trouble(scene, running, breakage(scene.chance, share=scene.chance.uniform(0.2, 0.6)))
+
+
+def _trouble(scene: Scene, running: Running, trouble: Trouble) -> None:
+    """Trouble at the endpoint for a while."""
+    scene.served.trouble = trouble
     scene.pause_a_while(0.5, 4)
     scene.served.trouble = None
     scene.finish(running)
@@ -341,14 +321,14 @@ def broken_replies(scene: Scene) -> None:
 
 def torn_journal(scene: Scene) -> None:
     """Power goes: what had not been synced is cut at any byte, of the journal and of the answers."""
-    killed_once(scene)
+    scene.kill(scene.at_moment())
     _cut(scene, lambda tail: scene.chance.randint(0, len(tail)))
     scene.resume()
 
 
 def whole_lines_lost(scene: Scene) -> None:
     """Power goes: of what had not been synced, only some whole lines are left."""
-    killed_once(scene)
+    scene.kill(scene.at_moment())
     _cut(scene, lambda tail: scene.chance.choice([0, *(at + 1 for at, byte in enumerate(tail) if byte == 10)]))
     scene.resume()
 
@@ -369,7 +349,7 @@ def _cut_behind(path: Path, synced: int, place: Callable[[bytes], int]) -> None:
 
 def garbage_behind(scene: Scene) -> None:
     """Zeros, noise or half a line stand where the next line would have come."""
-    killed_once(scene)
+    scene.kill(scene.at_moment())
     for path in (scene.place.the_run.journal, scene.place.the_run.answers):
         if path.exists():
             noise = scene.chance.randbytes(scene.chance.randint(1, 5000)).replace(b"\n", b" ")
@@ -386,19 +366,12 @@ def garbage_behind(scene: Scene) -> None:
 
 def second_worker(scene: Scene) -> None:
     """Refused while the first lives; once in two the first is killed afterwards."""
-    running = scene.begin()
-    wait_until(lambda: scene.place.the_run.is_held() or running.process.poll() is not None, "it is held")
-    scene.until_moment(running)
-    scene.note_moment()
+    running = scene.at_moment()
     second = scene.place.go_on().finish(within_s=WITHIN_S)
     was_over = scene.is_over(running)
     if not was_over and (second.code == 0 or "held by another worker" not in second.err):
         scene.remark(f"a second worker was not refused: exit code {second.code}: {second.err.strip()[-300:]}")
-    if scene.chance.random() < 0.5:
-        scene.kill(running)
-        scene.resume()
-    else:
-        scene.finish(running)
+    scene.kill_or_wait(running)
 
 
 GARBAGE = (
@@ -417,18 +390,11 @@ GARBAGE = (
 
 def control_of_garbage(scene: Scene) -> None:
     """Written into its place byte by byte, as no program of ours does; once in two the worker is killed then."""
-    running = scene.begin()
-    wait_until(scene.has_begun, "there is a run", within_s=WITHIN_S)
-    scene.until_moment(running)
-    scene.note_moment()
+    running = scene.at_moment()
     for content in scene.chance.sample(GARBAGE, 4):
         (scene.place.run_dir / "control").write_bytes(content)
         scene.pause_a_while(0.05, 0.2)
-    if scene.chance.random() < 0.5:
-        scene.kill(running)
-        scene.resume()
-    else:
-        scene.finish(running)
+    scene.kill_or_wait(running)
 
 
 BY_NAME: dict[str, Fault] = {

@@ -6,9 +6,9 @@ from tests.processes import but_times_and_ids, posterior
 from tests.torture.faults import Scene
 from tests.torture.place import ended
 from tests.torture.trace import what_counts
+from vpp.inspection.summary import result
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.verification.verify import verify
 
 PUT = ("report.md", "posterior.json", "predictions.csv")

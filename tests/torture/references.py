@@ -1,11 +1,11 @@
 """Undisturbed runs that disturbed ones are compared with: one a variant, and one whose answers are garbled."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.processes import PENGUINS, served_by_thread
-from tests.torture.cases import SIZE, Case
+from tests.torture.cases import Case
 from tests.torture.place import WITHIN_S, place_for
 from tests.torture.trace import calls_at_steps, lines_of
 from tests.torture.trouble import TroubledModel
@@ -60,10 +60,7 @@ def reference_for(case: Case, folder: Path) -> Reference:
 def _run(case: Case, folder: Path, folder_of_run: Path) -> None:
     place = place_for(case, folder_of_run)
     with served_by_thread(TroubledModel(garble_rate=case.garble_rate, latency_ms=0)) as served:
-        words = ("--target", "species" if case.variant.task == "penguins" else "y", *SIZE, *case.variant.words)
-        outcome = place.start(
-            *("run", data_for(case, folder), *words, "--base-url", served.base_url, "--model", "demo"),
-            *("--json", "--quiet", "--no-cache", "--run-dir", place.run_dir),
-        ).finish(within_s=WITHIN_S)
+        running = place.begin(replace(case, cached=False), served.base_url, data_for(case, folder))
+        outcome = running.finish(within_s=WITHIN_S)
         assert outcome.code == 0, outcome
         (folder_of_run / "asked.json").write_text(json.dumps(served.asked))

@@ -7,6 +7,8 @@ from tests.llm.stub import Reply, Request, refusal
 from tests.processes import Model
 from vpp.demo.server import Options
 
+Trouble = Callable[[], tuple[Reply | None] | None]
+"""Draws what goes wrong with a request; None where nothing does."""
 LATENCY_MS = 30
 HALF = b'{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "Out'
 
@@ -16,8 +18,7 @@ class TroubledModel(Model):
 
     def __init__(self, *, garble_rate: float = 0.0, latency_ms: float = LATENCY_MS) -> None:
         super().__init__(Options(garble_rate=garble_rate, latency_ms=latency_ms, jitter=0.5))
-        self.trouble: Callable[[], tuple[Reply | None] | None] | None = None
-        """Draws what goes wrong with a request; None where nothing does."""
+        self.trouble: Trouble | None = None
         self.troubles = 0
         """Requests that went wrong."""
 
@@ -29,12 +30,12 @@ class TroubledModel(Model):
         return fault[0]
 
 
-def storm(chance: random.Random, *, share: float) -> Callable[[], tuple[Reply | None] | None]:
+def storm(chance: random.Random, *, share: float) -> Trouble:
     """503, and now and then 429, for a share of requests."""
     return lambda: (refusal(chance.choice((503, 503, 503, 429)), "overloaded"),) if chance.random() < share else None
 
 
-def breakage(chance: random.Random, *, share: float) -> Callable[[], tuple[Reply | None] | None]:
+def breakage(chance: random.Random, *, share: float) -> Trouble:
     """Half answers, web pages, wrong JSON, and cut connections for a share of requests."""
     kinds: tuple[Reply | None, ...] = (
         Reply(HALF),

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.inference import scripted
+from tests.reporting.builders import view_of
 from vpp.data.dataset import Column
 from vpp.data.record import rows_csv
-from vpp.events import Event, RunFinished, RunStarted, StepFinished
+from vpp.events import Event, RunFinished, RunStarted
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
-from vpp.inference.population import Population
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction, Problem
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
+from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Journal
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -84,23 +85,8 @@ def _started(spec: RunSpec, problem: Problem) -> RunStarted:
 
 async def _events(problem: Problem, config: Config) -> list[Event]:
     events = [event async for event in sample(problem, config)]
-    texts = {**scripted.texts_of(events)}
-    last = [event for event in events if isinstance(event, StepFinished)][-1]
-    population = Population(
-        step=last.step,
-        tau=last.tau,
-        exponent=last.exponent,
-        log_evidence=last.log_evidence,
-        particles=tuple(
-            scripted.Particle(
-                text=texts[state.hypothesis],
-                parent=state.parent,
-                log_likelihood=state.log_likelihood,
-                log_weight=state.log_weight,
-            )
-            for state in last.population
-        ),
-    )
+    population = population_of(view_of(*events), problem.dataset)
+    assert population is not None
     return [*events, *[event async for event in conclude(problem, config, population)]]
 
 

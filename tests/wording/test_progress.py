@@ -8,10 +8,10 @@ import pytest
 from tests.reporting.builders import YES_NO, drawn, run, scored, started
 from vpp.cli.summary import summary
 from vpp.inference.plan import plan
+from vpp.inspection.summary import result
 from vpp.reporting.markdown_record import calls
 from vpp.runs.directory import State
 from vpp.runs.spec import EndpointSpec
-from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.usage import Usage
 from vpp.wording.caveats import caveats

@@ -10,10 +10,10 @@ from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, 
 from vpp.cli.summary import summary
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import merge_ideas
+from vpp.inspection.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.settings import Config
 from vpp.wording.support import support_sentence
 

@@ -6,13 +6,13 @@ from argparse import Namespace
 
 from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
+from vpp.inspection.summary import result
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
 from vpp.runs.glance import FROM_ENDS, glance, is_large
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
-from vpp.runs.summary import result
 from vpp.wording.escaping import one_line
 from vpp.wording.listing import metric_text
 from vpp.wording.status import pending_words

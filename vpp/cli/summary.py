@@ -8,11 +8,10 @@ from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
-from vpp.runs.damage import known_rows
+from vpp.inspection.summary import result, uncertain_points
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_advice
-from vpp.runs.run_files import load_dataset
-from vpp.runs.summary import result, uncertain_points
+from vpp.runs.run_files import known_rows
 from vpp.runs.view import RunView
 from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
@@ -33,7 +32,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
     if ahead := ahead_words(view.usage.ahead_unused):
         calls += f"; {ahead}"
-    dataset = known_rows(lambda: load_dataset(directory, directory.spec()))
+    dataset = known_rows(directory)
     support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
     lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
     test = view.evaluated.get("test")

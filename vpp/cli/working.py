@@ -17,8 +17,7 @@ from vpp.llm.budget import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.journal import JournalReader
-from vpp.runs.view import fold
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.worker import Surroundings, work
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
@@ -31,7 +30,7 @@ def resume(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     past_command = directory.command_token() if options.past_command is None else options.past_command
     _amend_cap(directory, options)
-    if directory.is_held() and fold(JournalReader(directory.journal).new_records()).is_at_cap:
+    if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
         # Imported late: it would delay a worker's first call.
         from vpp.cli.control import go_on
 

@@ -8,8 +8,8 @@ from vpp.drawing.matrix import inputs_line
 from vpp.inspection.comparison import Candidate, DifferingPoint
 from vpp.inspection.conditions import Compared
 from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
+from vpp.inspection.summary import rounds
 from vpp.posterior.prediction import Value
-from vpp.runs.summary import rounds
 from vpp.wording.markup import CUE, badge, table, text
 from vpp.wording.options import name_of
 from vpp.wording.words import (

@@ -18,9 +18,8 @@ from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.metric import deviation, mean_estimate
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.problem import losses_of
-from vpp.runs.averages import averages
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, averages
 from vpp.settings import Config
 
 

@@ -9,7 +9,7 @@ from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, settled, vote_shares
-from vpp.runs.averages import averages
+from vpp.runs.view import averages
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""

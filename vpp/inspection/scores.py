@@ -11,12 +11,10 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Votes
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, average
 from vpp.posterior.weights import Floats
-from vpp.problem import averages_of, likelihood_of
-from vpp.runs.asking import Answers
-from vpp.runs.averages import averages, constant_answer
-from vpp.runs.view import RunView
+from vpp.problem import likelihood_of
+from vpp.runs.view import RunView, averages
 from vpp.settings import Config
 
 
@@ -39,11 +37,16 @@ class Score:
     """Squared and absolute errors and R²; None for classification."""
 
     @property
+    def value(self) -> float:
+        """Accuracy, or mean squared error."""
+        if self.n_correct is not None:
+            return self.n_correct / self.n
+        return self.mse if self.mse is not None else 0.0
+
+    @property
     def error(self) -> float:
         """Error rate, or mean squared error."""
-        if self.n_correct is not None:
-            return 1 - self.n_correct / self.n
-        return self.mse if self.mse is not None else 0.0
+        return self.value if self.n_correct is None else 1 - self.value
 
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
@@ -61,12 +64,6 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
         return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, labels=labels)
     numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
     return Score(n=len(rows), mse=numbers.mse.value, n_abstained=n_abstained, numbers=numbers)
-
-
-def averages_asked(answers: Answers, config: Config) -> Votes:
-    """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
-    votes = [tuple(prediction.value for prediction in particle) for particle in answers.predictions]
-    return averages_of(answers.task, config, range(len(answers.rows)), votes, answers.weights)
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
@@ -108,6 +105,18 @@ class Baseline:
     answer: Value
     """Most frequent training label (the first in sort order of equal ones), or mean of the training targets."""
     score: Score
+
+
+def constant_answer(dataset: Dataset) -> Value:
+    """The most frequent training label, the lowest in sort order where several tie; or the training targets' mean.
+
+    Raises ValueError where no training row has a target.
+    """
+    targets = [row.target for row in dataset.train if row.target is not None]
+    answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
+    if answer is None:
+        raise ValueError("no training row has a target")
+    return answer
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:

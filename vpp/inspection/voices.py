@@ -10,7 +10,7 @@ from vpp.events import Evaluated
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value
-from vpp.runs.averages import averages
+from vpp.runs.view import averages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from statistics import pstdev
 from vpp.data.dataset import Dataset, Row
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.points import Point
-from vpp.inspection.scores import averages_asked
 from vpp.problem import Prediction
-from vpp.runs.asking import Answers
+from vpp.runs.asking import Answers, averages_asked
 from vpp.settings import Config
 
 NEARLY_ALL = 0.9

@@ -12,18 +12,18 @@ from vpp.errors import RunError
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import averages_asked, rows_of, weighed_log_likelihoods
+from vpp.inspection.scores import rows_of, weighed_log_likelihoods
+from vpp.inspection.summary import result
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_html
 from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.notebook import posterior_html, posterior_text
-from vpp.runs.asking import Answers, ask
-from vpp.runs.averages import averages
+from vpp.runs.asking import Answers, ask, averages_asked
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
+from vpp.runs.view import averages
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from vpp.inspection.points import Point, points
 from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
 from vpp.inspection.similarity import nearness
+from vpp.inspection.summary import result
 from vpp.runs.reader import RunReader
-from vpp.runs.summary import result
 from vpp.runs.view import RunView
 from vpp.settings import Config
 

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
 from vpp.events import Votes
-from vpp.inspection.scores import averages_asked, rows_of
+from vpp.inspection.scores import rows_of
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
-from vpp.runs.asking import Answers
-from vpp.runs.averages import averages
+from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
+from vpp.runs.view import averages
 from vpp.settings import Config
 from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest

@@ -6,14 +6,16 @@ from pathlib import Path
 
 from vpp.data.dataset import Row
 from vpp.errors import RunError
+from vpp.events import Votes
 from vpp.hypothesis import hypothesis_id
 from vpp.inference.rounds import together
-from vpp.problem import Prediction
+from vpp.problem import Prediction, averages_of
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.session import Access, open_session
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
+from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -48,7 +50,7 @@ class Asking:
 
     def __init__(self, directory: RunDirectory, rows: Sequence[Row], *, view: RunView | None = None) -> None:
         """view: the folded journal, read here if not given. Raises RunError without particles."""
-        view = view or fold(JournalReader(directory.journal).new_records())
+        view = view or JournalReader(directory.journal).read()
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
@@ -116,3 +118,9 @@ async def ask(
     To stop, cancel it; use `Asking` to keep earlier answers.
     """
     return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
+
+
+def averages_asked(answers: Answers, config: Config) -> Votes:
+    """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
+    votes = [tuple(prediction.value for prediction in particle) for particle in answers.predictions]
+    return averages_of(answers.task, config, range(len(answers.rows)), votes, answers.weights)

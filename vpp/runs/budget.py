@@ -9,7 +9,7 @@ from vpp.inference.plan import Plan, may_be_prefetched, plan
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.counters import Counters
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, last_finished
 
 
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
@@ -58,7 +58,7 @@ def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
 
 def calls_left(spec: RunSpec, view: RunView) -> int:
     """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
-    return max(0, plan_of(spec, with_guesses=False).calls - view.usage_kept.calls)
+    return max(0, plan_of(spec, with_guesses=False).calls - last_finished(view).usage.calls)
 
 
 def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:

@@ -12,11 +12,11 @@ from vpp.data.dataset import Dataset
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.preparation import Preparation
 from vpp.runs.run_files import NAME_LENGTH, load_dataset
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, fold
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -27,9 +27,8 @@ def continue_run(
 
     Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
     """
-    spec, view = directory.spec(), fold(JournalReader(directory.journal).new_records())
-    dataset = load_dataset(directory, spec)
-    prepared = continuation(spec, dataset, view, answered, run=directory.id, name=name)
+    spec, view = directory.spec(), JournalReader(directory.journal).read()
+    prepared = continuation(spec, load_dataset(directory, spec), view, answered, run=directory.id, name=name)
     return replace(prepared, spec=replace(prepared.spec, command=command))
 
 

@@ -20,7 +20,7 @@ from vpp.problem import Exchange, Prediction
 from vpp.runs.budget import plan_of
 from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.usage import Usage
 
@@ -231,14 +231,13 @@ def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
 
     Tokens and money a call are the run's own so far.
     """
-    marks = [(step, used) for step, used in sorted(view.usage_by_step.items()) if step >= 0][-RECENT - 1 :]
-    if view.has_ended or len(marks) < 2:
+    recent = _recent(view)
+    if view.has_ended or len(recent) < 2:
         return None
-    n_train = spec.dataset["n_train"]
-    (first, before), (last, after) = marks[0], marks[-1]
-    share = (after.calls - before.calls) / _planned(spec.config, n_train, first + 1, last + 1)
-    left = _planned(spec.config, n_train, last + 1, view.total_steps)
-    calls = max(float(usage.calls), after.calls + share * left + _ending_calls(spec, view))
+    n_train, first, last = spec.dataset["n_train"], recent[0], recent[-1]
+    share = (last.usage.calls - first.usage.calls) / _planned(spec.config, n_train, first.step + 1, last.step + 1)
+    left = _planned(spec.config, n_train, last.step + 1, view.total_steps)
+    calls = max(float(usage.calls), last.usage.calls + share * left + _ending_calls(spec, view))
     growth = calls / usage.calls
     return Outlook(
         calls=calls, tokens=growth * (usage.prompt_tokens + usage.completion_tokens), cost=growth * usage.cost
@@ -250,18 +249,23 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
 
     None before two steps are complete, and once all calls are made. usage: the run's calls so far.
     """
-    marks = [mark for mark in view.recent if mark[0] >= 0][-RECENT - 1 :]
-    if view.has_ended or len(marks) < 2 or marks[-1][0] <= marks[0][0]:
+    recent = _recent(view)
+    if view.has_ended or len(recent) < 2:
         return None
-    (first, began_s), (last, ended_s) = marks[0], marks[-1]
-    before, after = view.usage_by_step[first], view.usage_by_step[last]
-    steps, ending = view.total_steps - 1 - last, _ending_calls(spec, view)
+    first, last = recent[0], recent[-1]
+    before, after = first.usage, last.usage
+    steps, ending = view.total_steps - 1 - last.step, _ending_calls(spec, view)
     if steps == 0:
         ending -= usage.calls - after.calls
         if ending <= 0 or "train" in view.evaluated:
             return None
     asked = after.calls + after.ahead_unused - before.calls - before.ahead_unused
-    return (ended_s - began_s) * (steps / (last - first) + ending / max(1, asked))
+    return (last.wall_s - first.wall_s) * (steps / (last.step - first.step) + ending / max(1, asked))
+
+
+def _recent(view: RunView) -> list[StepView]:
+    """Return the last finished steps, without the initial population."""
+    return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
 
 
 def _ending_calls(spec: RunSpec, view: RunView) -> float:

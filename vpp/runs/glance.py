@@ -8,12 +8,11 @@ from pathlib import Path
 
 from vpp.errors import RunError
 from vpp.events import Evaluated, RunFailed, RunFinished, RunPaused, RunResumed, RunStarted, StepFinished
-from vpp.runs.damage import known_rows
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Record, decode
 from vpp.runs.reader import Snapshot
 from vpp.runs.run_files import load_dataset
-from vpp.runs.soundness import Known, check_answers_of, check_counts, check_numbers
+from vpp.runs.soundness import check_evaluation, domain_of
 from vpp.runs.view import RunView, StepView
 
 LARGE_BYTES = 8 * 2**20
@@ -60,15 +59,13 @@ def _mark(path: Path) -> tuple[int, int, int]:
 def _view(path: Path, _: tuple[int, int, int]) -> tuple[RunView, bool]:
     """Return the view, and whether a line cannot be read. The second argument changes with the journal."""
     directory = RunDirectory(path)
-    known = Known.of(known_rows(lambda: load_dataset(directory, directory.spec())))
+    domain = domain_of(lambda: load_dataset(directory, directory.spec()))
     view = RunView(phase="running")
     with suppress(ValueError):
         for line in _ends(directory.journal):
             record = decode(line)
-            check_counts(record.usage, record.answers)
-            check_numbers(record.event)
             if isinstance(record.event, Evaluated):
-                check_answers_of(record.event, known)
+                check_evaluation(record.event, domain)
             _take_in(view, record)
         return view, False
     return view, True

@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
@@ -15,16 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from pydantic_core import to_json
 
 from vpp import files
-from vpp.data.dataset import Dataset
 from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.runs.disk import sync_folder
-from vpp.runs.lines import LONGEST_LINE, Line, Lines, Lost
-from vpp.runs.migration import NewerVersion, record_of_today
-from vpp.runs.soundness import Known, check, check_counts
+from vpp.runs.migration import record_of_today
 from vpp.usage import Usage
 
 
@@ -46,7 +43,6 @@ class Record:
 
 YEAR_10000 = 253_402_300_800
 """Unix time; no calendar goes further."""
-REASON_LENGTH = 120
 BLOCK_BYTES = 64 * 1024
 
 
@@ -124,64 +120,6 @@ class Journal:
             self.sync()
         finally:
             self._file.close()
-
-
-class JournalReader:
-    """Reads a journal from the last position on, and stops at the first line that it cannot read."""
-
-    def __init__(self, path: Path, *, dataset: Callable[[], Dataset | None] | None = None) -> None:
-        """dataset: reads the run's rows, or returns None; a record about other rows is not read."""
-        self._lines = Lines(path)
-        self._dataset = dataset
-        self._known: Known | None = None
-        self.line = 0
-        """Number of the line last read."""
-        self.lost: Lost | None = None
-        """The line at which reading stopped."""
-
-    def new_records(self) -> Iterator[Record]:
-        """Yield the records since the last call, in order."""
-        if self.lost:
-            return
-        for line in self._lines.new():
-            try:
-                record = self._read(line)
-            except ValueError as error:
-                self.lost = _lost(line, error)
-                return
-            self.line = line.number
-            yield record
-
-    def is_another(self) -> bool:
-        """True if the file no longer holds what was read: read it with a new reader.
-
-        A damaged file that has changed may have been repaired anywhere.
-        """
-        return self._lines.is_another() or (self.lost is not None and self._lines.has_changed())
-
-    def _read(self, line: Line) -> Record:
-        """Return the line's record. Raises ValueError if it has none, or one that cannot come after those before."""
-        record = record_of(line)
-        if self._known is None:
-            self._known = Known.of(self._dataset() if self._dataset else None)
-        check_counts(record.usage, record.answers)
-        check(record.event, self._known)
-        self._known.add(record.event)
-        return record
-
-
-def record_of(line: Line) -> Record:
-    """Return the line's record. Raises ValueError if it has none."""
-    if line.content is None:
-        raise ValueError(f"it is longer than {LONGEST_LINE >> 20} MiB")
-    return decode(line.content)
-
-
-def _lost(line: Line, error: ValueError) -> Lost:
-    reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-    reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
-    printable = "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
-    return Lost(line=line.number, start=line.start, reason=printable, is_newer=isinstance(error, NewerVersion))
 
 
 def cut_torn_tail(path: Path) -> None:

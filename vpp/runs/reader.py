@@ -9,8 +9,8 @@ from itertools import count
 from vpp.data.dataset import Dataset
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.damage import damage_of, journal_reader
 from vpp.runs.directory import RunDirectory, State
+from vpp.runs.journal_reader import JournalReader, damage_of
 from vpp.runs.lines import Lost
 from vpp.runs.run_files import load_dataset
 from vpp.runs.spec import RunSpec
@@ -83,8 +83,7 @@ class RunReader:
             return self.answers
 
     def _start_over(self) -> None:
-        self._journal = journal_reader(self.directory, self.dataset)
-        self._view = RunView()
+        self._journal = JournalReader(self.directory.journal, dataset=self.dataset)
         self._shown = RunView()
         self._edition = next(_EDITIONS)
 
@@ -102,13 +101,11 @@ class RunReader:
     def _read_journal(self) -> None:
         if self._journal.is_another():
             self._start_over()
-        before = self._journal.lost
-        records = list(self._journal.new_records())
-        for record in records:
-            self._view.apply(record)
-        if records:
-            self._shown = self._view.copy()
-        if records or self._journal.lost is not before:
+        line, lost = self._journal.line, self._journal.lost
+        view = self._journal.read()
+        if self._journal.line != line:
+            self._shown = view.copy()
+        if (self._journal.line, self._journal.lost) != (line, lost):
             self._edition = next(_EDITIONS)
 
     def _loading_s(self, state: State) -> float | None:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +13,12 @@ from pydantic import TypeAdapter, ValidationError
 from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
-from vpp.errors import DiskRefused, InputError, RunError
+from vpp.errors import DataError, DiskRefused, InputError, RunError
 from vpp.events import SCHEMA_VERSION
-from vpp.runs.dataset_fields import first_fault
 from vpp.runs.disk import locked, refusal, sync_folder
 from vpp.runs.journal import write_atomically
 from vpp.runs.migration import NewerVersion, spec_of_today
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import RunSpec, first_fault
 
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 AMENDED_WITHIN_S = 5.0
@@ -139,6 +139,14 @@ def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
         return dataset_from_csv(content, header=spec.dataset)
     except (LookupError, ValueError, TypeError):
         raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
+
+
+def known_rows(run: RunFiles) -> Dataset | None:
+    """Read the rows; None if they cannot be read. Raises RunError if run.json cannot be read."""
+    spec = run.spec()
+    with suppress(RunError, DataError):
+        return load_dataset(run, spec)
+    return None
 
 
 def write_or_refuse(path: Path, content: bytes) -> None:

@@ -4,16 +4,57 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+from pydantic_core import to_json
+from typing_extensions import TypedDict
 
+from vpp.data.dataset import Column, Provenance, Task
 from vpp.llm.budget import FREE, NO_CAP, Cap, Price
 from vpp.llm.choices import Role
 from vpp.llm.limits import DEFAULT_CONCURRENCY
-from vpp.runs.dataset_fields import checked_fields
 from vpp.settings import Config
 
 MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
+
+
+class _DatasetFields(TypedDict):
+    """The dataset's part of run.json, which may come from elsewhere: what every reader of a run counts on in it."""
+
+    name: str
+    target: str
+    task: Task
+    columns: list[Column]
+    inputs: list[str]
+    classes: list[str]
+    provenance: Provenance
+    fingerprint: str
+    n_train: PositiveInt
+    n_test: NonNegativeInt
+
+
+_DATASET_FIELDS: TypeAdapter[_DatasetFields] = TypeAdapter(_DatasetFields)
+
+
+def checked_fields(dataset: dict[str, Any]) -> dict[str, Any]:
+    """Return the same fields. Raises ValueError for a missing or wrong field; no fields at all are allowed."""
+    if not dataset:
+        return dataset
+    try:
+        _DATASET_FIELDS.validate_json(to_json(dataset), strict=True)
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
+    if not dataset["inputs"]:
+        raise ValueError("inputs names no column")
+    if dataset["task"] == "classification" and not dataset["classes"]:
+        raise ValueError("classes names no label")
+    return dataset
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return the place of the first wrong field, and what is wrong with it."""
+    fault = error.errors()[0]
+    return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, "))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Scored, Votes
 from vpp.posterior.paired import paired_difference
 from vpp.problem import losses_of
-from vpp.runs.averages import averages
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, averages
 
 ENOUGH = 0.5
 """Share of the training rows that a ruled-out text must have answered: on few rows, some text is always better."""

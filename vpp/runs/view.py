@@ -20,7 +20,9 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Votes,
 )
+from vpp.posterior.prediction import average
 from vpp.posterior.weights import normalise
 from vpp.runs.journal import Record
 from vpp.usage import Usage
@@ -48,6 +50,12 @@ class StepView:
     proposed: dict[int, Proposed] = field(default_factory=dict)
     """By slot."""
     finished: StepFinished | None = None
+    usage: Usage = field(default_factory=Usage)
+    """Usage at the end of the step."""
+    answers: int = 0
+    """Lines of answers.jsonl at the end of the step."""
+    wall_s: float = 0.0
+    """`RunView.wall_s` at the end of the step."""
     _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, what: str, find: Callable[[], T]) -> T:
@@ -108,19 +116,11 @@ class RunView:
     evaluations: list[tuple[int, Evaluated]] = field(default_factory=list)
     """Each with the last finished step before it."""
     usage: Usage = field(default_factory=Usage)
-    usage_kept: Usage = field(default_factory=Usage)
-    """Usage at the last finished step: a resumed run begins with it."""
-    answers_kept: int = 0
-    """Lines of answers.jsonl at the last finished step."""
     began_at: float | None = None
     """Unix time of the first event."""
     last_at: float | None = None
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
-    usage_by_step: dict[int, Usage] = field(default_factory=dict)
-    """Usage at the end of each finished step."""
-    recent: list[tuple[int, float]] = field(default_factory=list)
-    """(step, wall_s at its end), to estimate the time left."""
 
     def apply(self, record: Record) -> None:
         """Add one more event."""
@@ -143,8 +143,6 @@ class RunView:
             steps={step: view.copy() for step, view in self.steps.items()},
             final_scored=dict(self.final_scored),
             evaluations=list(self.evaluations),
-            recent=list(self.recent),
-            usage_by_step=dict(self.usage_by_step),
         )
 
     @property
@@ -160,7 +158,8 @@ class RunView:
     @property
     def last_step(self) -> int | None:
         """The last finished step; -1 for the initial population, None before it."""
-        return max((step for step, view in self.steps.items() if view.finished), default=None)
+        step = last_finished(self).step
+        return None if step < INITIAL_STEP else step
 
     @property
     def total_steps(self) -> int:
@@ -175,14 +174,12 @@ class RunView:
     @property
     def population(self) -> tuple[ParticleState, ...]:
         """The slots after the last finished step."""
-        return self.finished_steps[-1].population if self.finished_steps else ()
+        return last_finished(self).population
 
     @property
     def weights(self) -> tuple[float, ...]:
         """(K,) normalised: the final ones if computed, else the last finished step's."""
-        if self.final is not None:
-            return self.final.weights
-        return self.finished_steps[-1].weights if self.finished_steps else ()
+        return last_finished(self).weights if self.final is None else self.final.weights
 
     @property
     def ess_by_step(self) -> list[float]:
@@ -213,6 +210,23 @@ class RunView:
     def has_ended(self) -> bool:
         """True if no more events are expected without a resume."""
         return self.phase in ("finished", "stopped", "failed")
+
+
+def last_finished(view: RunView) -> StepView:
+    """Return the last finished step, from which a resume continues; an empty one, numbered -2, before there is one."""
+    for at in reversed(view.steps.values()):
+        if at.finished:
+            return at
+    return StepView(step=INITIAL_STEP - 1)
+
+
+def averages(evaluated: Evaluated) -> Votes:
+    """Return (N,) the averaged predictions; computed anew for journals that do not record them."""
+    if evaluated.averaged:
+        return evaluated.averaged
+    is_label = evaluated.metric == "accuracy"
+    by_row = zip(*evaluated.predictions, strict=True)
+    return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
 
 
 def size_by_step(view: RunView) -> list[int]:
@@ -272,7 +286,7 @@ def _add(view: RunView, event: Event) -> None:
             if event.proposal is not None and event.text is not None:
                 view.texts[event.proposal] = event.text
         case Evaluated():
-            view.evaluations.append((_number(view.last_step), event))
+            view.evaluations.append((last_finished(view).step, event))
 
 
 def _step(view: RunView, step: int) -> StepView:
@@ -288,10 +302,9 @@ def _scores(view: RunView, event: Scored) -> dict[int, Scored]:
 
 
 def _finish_step(view: RunView, event: StepFinished, record: Record) -> None:
-    view.steps[event.step] = replace(_step(view, event.step), finished=event)
-    view.recent.append((event.step, view.wall_s))
-    view.usage_by_step[event.step] = record.usage
-    view.usage_kept, view.answers_kept = record.usage, record.answers
+    view.steps[event.step] = replace(
+        _step(view, event.step), finished=event, usage=record.usage, answers=record.answers, wall_s=view.wall_s
+    )
 
 
 def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | RunFailed) -> None:
@@ -301,8 +314,9 @@ def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | R
             view.retry_at, view.gives_up_at = event.retry_at, event.gives_up_at
         case RunResumed():
             view.phase, view.detail, view.failure = "running", "", None
-            if not view.started or _number(event.step) < view.total_steps:
-                _void_after(view, _number(event.step))
+            last = INITIAL_STEP - 1 if event.step is None else event.step
+            if not view.started or last < view.total_steps:
+                _void_after(view, last)
         case RunFinished():
             view.phase, view.detail = event.outcome, ""
         case RunFailed():
@@ -312,14 +326,7 @@ def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | R
 def _void_after(view: RunView, last: int) -> None:
     """Drop what came after the end of step `last`."""
     view.steps = {step: at for step, at in view.steps.items() if step <= last}
-    view.recent = [(step, at) for step, at in view.recent if step <= last]
-    view.usage_by_step = {step: usage for step, usage in view.usage_by_step.items() if step <= last}
     view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
     view.final, view.final_scored = None, {}
     if last < INITIAL_STEP:
         view.drawn = {}
-
-
-def _number(last_step: int | None) -> int:
-    """Return a last finished step as a number; one less than the initial step for None."""
-    return INITIAL_STEP - 1 if last_step is None else last_step

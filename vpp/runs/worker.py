@@ -18,18 +18,18 @@ from vpp.llm.counters import Counters
 from vpp.runs.answers import read_answers
 from vpp.runs.budget import cap_reached
 from vpp.runs.control import POLL_S, Control, Stopped
-from vpp.runs.damage import view_to_go_on_from
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, cut_torn_tail
+from vpp.runs.journal_reader import view_to_go_on_from
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.recorder import Listener, Recorder, log
 from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import start_of
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, last_finished
 from vpp.usage import Usage
 
 FLUSH_S = 0.2
@@ -118,7 +118,7 @@ class _Worker:
         beat = self.directory.last_beat()
         for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
             self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(self.recorder.view.usage_kept)
+        self.counters.restore(last_finished(self.recorder.view).usage)
 
     def _listen(self, view: RunView, record: Record) -> None:
         self.control.note(record.event)
@@ -244,8 +244,8 @@ class _Attempt:
     async def run(self) -> None:
         """Open the session and sample to the end. Raises Stopped, _AtCap, EndpointError, and OSError of the disk."""
         worker, view = self.worker, self.recorder.view
-        worker.counters.restore(view.usage_kept)
-        self.recorder.answers.keep_only(view.answers_kept)
+        worker.counters.restore(last_finished(view).usage)
+        self.recorder.answers.keep_only(last_finished(view).answers)
         was_started = view.started is not None
         if not was_started:  # before a model is reached for, which may take long
             self._start()

@@ -1,9 +1,7 @@
 """Checks of a run's beginning: run.json, data.csv, run_started, the first hypotheses and tau."""
 
 import hashlib
-import json
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +13,6 @@ from vpp.posterior.weights import Floats
 from vpp.runs.view import StepView
 from vpp.verification.inputs import Run
 from vpp.verification.ledger import FILES
-from vpp.verification.steps import check_slots
 
 
 def check_data(run: Run) -> None:
@@ -35,20 +32,21 @@ def check_started(run: Run, event: RunStarted) -> None:
         raise RunError(f"events.jsonl and run.json are of two runs ({tasks}): restore both from a copy")
     config = asdict(run.config)
     options = {name: config.get(name) for name in event.config}  # an older journal has fewer
-    run.compare(event, "data", "config", written=event.config, follows=options)
-    run.compare(event, "data", "dataset", written=_plain(event.dataset), follows=_plain(spec.dataset))
-    run.compare(event, "data", "steps", written=event.steps, follows=run.problem.steps)
-    run.compare(event, "data", "models", written=event.models, follows=spec.endpoint.models)
-    run.compare(event, "texts", "seed_text", written=event.seed_text, follows=run.problem.seed_text)
-    for role, text in spec.templates.items():
-        if text is not None and role in event.templates:
-            sha256 = hashlib.sha256(text.encode()).hexdigest()
-            run.compare(event, "data", f"template of {role}", written=event.templates[role], follows=sha256)
-
-
-def _plain(value: Any) -> Any:
-    """Convert to JSON types."""
-    return json.loads(json.dumps(value))
+    templates: dict[str, str] = {
+        role: hashlib.sha256(text.encode()).hexdigest()
+        for role, text in spec.templates.items()
+        if text is not None and role in event.templates
+    }
+    run.check(
+        event,
+        "data",
+        config=options,
+        dataset=spec.dataset,
+        steps=run.problem.steps,
+        models=spec.endpoint.models,
+        templates=event.templates | templates,
+    )
+    run.check(event, "texts", seed_text=run.problem.seed_text)
 
 
 def check_first_population(run: Run, at: StepView) -> None:
@@ -59,23 +57,25 @@ def check_first_population(run: Run, at: StepView) -> None:
         check_drawn(run, event)
         if start or not run.config.draws_initial:
             follows = start[event.particle] if event.particle < len(start) else run.problem.seed_text
-            run.compare(event, "texts", "text", written=event.text, follows=follows)
+            run.check(event, "texts", text=follows)
     if at.finished:
         written = [event.particle for event in drawn]
         run.compare(at.finished, "lines", "slots drawn", written=written, follows=list(range(run.config.size)))
-        slots = [
-            ParticleState(hypothesis=event.hypothesis, parent=event.particle, log_likelihood=None, log_weight=0.0)
-            for event in drawn
-        ]
-        check_slots(run, at.finished, slots)
+        population = [newcomer(event, 0.0) for event in drawn]
+        run.check(at.finished, "populations", population=population, exponent=0.0, log_evidence=0.0)
         _check_tau(run, at.finished, drawn)
+
+
+def newcomer(event: ParticleDrawn, log_weight: float) -> ParticleState:
+    """Return the slot of a drawn text."""
+    return ParticleState(hypothesis=event.hypothesis, parent=event.particle, log_likelihood=None, log_weight=log_weight)
 
 
 def check_drawn(run: Run, event: ParticleDrawn) -> None:
     """Check the id of a drawn text, and that the seed sentence replaces an unreadable answer."""
-    run.compare(event, "texts", "hypothesis", written=event.hypothesis, follows=hypothesis_id(event.text))
+    run.check(event, "texts", hypothesis=hypothesis_id(event.text))
     if event.reason is not None:
-        run.compare(event, "texts", "text", written=event.text, follows=run.problem.seed_text)
+        run.check(event, "texts", text=run.problem.seed_text)
 
 
 def _check_tau(run: Run, event: StepFinished, drawn: list[ParticleDrawn]) -> None:
@@ -93,7 +93,7 @@ def _check_tau(run: Run, event: StepFinished, drawn: list[ParticleDrawn]) -> Non
         with np.errstate(over="ignore"):
             best = min(known, key=lambda each: float(np.square(each).sum()))
         follows = auto_tau(best, [float(row.target) for row in run.dataset.train if row.target is not None])
-    run.compare(event, "tau", "tau", written=event.tau, follows=follows)
+    run.check(event, "tau", tau=follows)
 
 
 def _errors(run: Run, hypothesis: str) -> Floats | None:

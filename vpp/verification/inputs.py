@@ -12,13 +12,12 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Problem
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader
-from vpp.runs.lines import Lost
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.run_prompts import problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.verification.ledger import At, Claim, Ledger
+from vpp.verification.ledger import At, Ledger
 
 Answers = Mapping[tuple[str, int], Value | None]
 """Answers by hypothesis id and row id."""
@@ -35,15 +34,16 @@ class Run:
     """SHA-256 of the current data.csv."""
     answers: Answers | None
     """Answers in answers.jsonl; None if it is missing."""
-    view: RunView
-    """The journal's events up to the first unreadable line; what a resume discarded is left out."""
-    lines: Mapping[int, int]
-    """Line number by `id` of an event: equal events may be on several lines."""
-    n_lines: int
-    """Number of readable lines."""
-    lost: Lost | None
-    """The line at which reading the journal stopped."""
+    journal: JournalReader
+    """Has read the events up to the first unreadable line."""
+    lines: Mapping[int, tuple[int, Event]]
+    """Line number and event by `id` of the event: equal events may be on several lines."""
     ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def view(self) -> RunView:
+        """The events read, without those that a resume discarded."""
+        return self.journal.view
 
     @property
     def config(self) -> Config:
@@ -53,14 +53,18 @@ class Run:
     def dataset(self) -> Dataset:
         return self.problem.dataset
 
-    def at(self, event: Event, slot: int | None = None) -> At:
-        """Return the place of an event. slot: one of the particles that it names."""
-        slot = getattr(event, "particle", None) if slot is None else slot
-        return At(line=self.lines[id(event)], step=getattr(event, "step", None), slot=slot)
+    def line(self, event: Event) -> int:
+        return self.lines[id(event)][0]
 
-    def compare(self, event: Event, claim: Claim, what: str, *, written: object, follows: object) -> None:
-        """Compare a value that an event records with the derived one."""
-        self.ledger.compare(claim, self.at(event), what, written=written, follows=follows)
+    def compare(self, event: Event, claim: str, what: str, *, written: object, follows: object) -> None:
+        """Compare a value that follows from events with the derived one. event: where a difference is reported."""
+        at = At(line=self.line(event), step=getattr(event, "step", None), slot=getattr(event, "particle", None))
+        self.ledger.compare(claim, at, what, written=written, follows=follows)
+
+    def check(self, event: Event, claim: str, **follows: object) -> None:
+        """Compare fields of an event with their derived values."""
+        for name, value in follows.items():
+            self.compare(event, claim, name, written=getattr(event, name), follows=value)
 
     def likelihood(self, tau: float | None) -> Likelihood:
         """Return the likelihood of Eq. 5 or 6 with the run's epsilon."""
@@ -76,25 +80,17 @@ def read_run(directory: RunDirectory) -> Run:
     """Read a run. Raises RunError if there is none, its rows are unreadable or too few, or it is of a newer version."""
     spec = directory.spec()
     dataset, fingerprint = _read_dataset(directory, spec)
-    reader, view = JournalReader(directory.journal, dataset=lambda: dataset), RunView()
-    lines, events = {}, []  # a list of the events keeps their ids from being used again
-    for record in reader.new_records():
-        view.apply(record)
-        events.append(record.event)
-        lines[id(record.event)] = reader.line
-    if reader.lost and reader.lost.is_newer:
-        raise RunError(
-            f"{directory.journal}: line {reader.lost.line} is {reader.lost.reason}: verify it with that version"
-        )
+    journal = JournalReader(directory.journal, dataset=lambda: dataset)
+    lines = {id(record.event): (journal.line, record.event) for record in journal.new_records()}
+    if (lost := journal.lost) and lost.is_newer:
+        raise RunError(f"{directory.journal}: line {lost.line} is {lost.reason}: verify it with that version")
     return Run(
         spec=spec,
         problem=problem_of(spec, dataset),
         fingerprint=fingerprint,
         answers=_read_answers(directory),
-        view=view,
+        journal=journal,
         lines=lines,
-        n_lines=len(events),
-        lost=reader.lost,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vpp.events import ParticleDrawn, ParticleState, Proposed, StepFinished
+from vpp.events import ParticleState, Proposed, StepFinished
 from vpp.hypothesis import hypothesis_id
 from vpp.posterior.acceptance import accepts, log_acceptance
 from vpp.posterior.tempering import log_mean_weight
@@ -11,15 +11,14 @@ from vpp.posterior.weights import normalise
 from vpp.randomness import rng
 from vpp.runs.view import StepView
 from vpp.settings import Config
+from vpp.verification.beginning import newcomer
 from vpp.verification.inputs import Run, ids
 from vpp.verification.weights import (
     check_ancestors,
     check_particle_scores,
     check_score,
-    check_weights,
-    exponent_of,
+    check_step_weights,
     largest_log_likelihood,
-    log_likelihoods,
 )
 
 Slots = Sequence[ParticleState]
@@ -31,14 +30,14 @@ def check_step(run: Run, before: StepFinished, at: StepView) -> None:
     rows = run.problem.scored_rows(config, at.step)
     role = "buffer" if config.is_weighted else "forward"
     check_particle_scores(run, at.scored, before, rows=rows, role=role)
-    check_weights(run, before, at)
+    check_step_weights(run, before, at)
     particles = _selected(_scored(before.population, at), at, config)
     for slot, proposed in at.proposed.items():
         _check_proposal(run, proposed, at, particles[slot], before)
     if at.finished:
         _check_complete(run, at.finished, at, len(before.population))
         slots = _resized(run, at, [_mutated(slot, p, at, config) for slot, p in enumerate(particles)])
-        check_slots(run, at.finished, slots)
+        run.check(at.finished, "populations", population=slots)
         _check_carried(run, at.finished, at, before)
 
 
@@ -105,46 +104,28 @@ def _resized(run: Run, at: StepView, slots: Slots) -> Slots:
         u = float(rng(run.config.seed, "resize", at.step).random())
         check_ancestors(run, at.shrunk, normalise(log_weights).tolist(), u=u)
         return [replace(slots[a], log_weight=0.0) for a in at.shrunk.ancestors]
-    return [*slots, *(_newcomer(event, log_mean_weight(log_weights)) for _, event in sorted(at.joined.items()))]
-
-
-def _newcomer(event: ParticleDrawn, log_weight: float) -> ParticleState:
-    """Return a newcomer, with the average weight until it is weighed."""
-    return ParticleState(hypothesis=event.hypothesis, parent=event.particle, log_likelihood=None, log_weight=log_weight)
-
-
-def check_slots(run: Run, event: StepFinished, slots: Slots) -> None:
-    """Check a recorded population against the derived one."""
-    run.compare(event, "populations", "K", written=len(event.population), follows=len(slots))
-    for slot, (written, follows) in enumerate(zip(event.population, slots, strict=False)):
-        for name in ("hypothesis", "parent", "log_likelihood", "log_weight", "exchange"):
-            one, other = getattr(written, name), getattr(follows, name)
-            run.ledger.compare("populations", run.at(event, slot), name, written=one, follows=other)
+    return [*slots, *(newcomer(event, log_mean_weight(log_weights)) for _, event in sorted(at.joined.items()))]
 
 
 def _check_carried(run: Run, event: StepFinished, at: StepView, before: StepFinished) -> None:
     """Check the step's batch, and the values that pass from step to step."""
-    run.compare(event, "rows", "batch", written=event.batch, follows=ids(run.problem.batch(at.step)))
+    run.check(event, "rows", batch=ids(run.problem.batch(at.step)))
     if before.tau is not None:
-        run.compare(event, "tau", "tau", written=event.tau, follows=before.tau)
-    if not run.config.is_telescoping or at.reweighted is None:
-        return
-    log_lik = log_likelihoods(run, at.reweighted, at.scored)
-    if log_lik is not None:
-        exponent = exponent_of(run, before, log_lik, step=at.step)
-        run.compare(event, "tempering", "exponent", written=event.exponent, follows=exponent)
-    gained = log_mean_weight(at.reweighted.log_weights) if at.resampled else 0.0
-    follows = before.log_evidence + gained
-    run.compare(event, "evidence", "log_evidence", written=event.log_evidence, follows=follows)
+        run.check(event, "tau", tau=before.tau)
+    if not run.config.is_telescoping:
+        run.check(event, "populations", exponent=0.0, log_evidence=0.0)
+    elif at.reweighted:
+        run.check(event, "tempering", exponent=1 / at.reweighted.beta)
+        gained = log_mean_weight(at.reweighted.log_weights) if at.resampled else 0.0
+        run.check(event, "evidence", log_evidence=before.log_evidence + gained)
 
 
 def _check_proposal(run: Run, event: Proposed, at: StepView, particle: ParticleState, before: StepFinished) -> None:
     """Check a proposal's id and parent, its score, and what was decided."""
-    follows = None if event.text is None else hypothesis_id(event.text)
-    run.compare(event, "texts", "proposal", written=event.proposal, follows=follows)
-    run.compare(event, "texts", "parent", written=event.parent, follows=particle.hypothesis)
+    identity = None if event.text is None else hypothesis_id(event.text)
     why = _why(run.config, event, particle)
-    run.compare(event, "decisions", "why", written=event.why, follows=why)
+    run.check(event, "texts", proposal=identity, parent=particle.hypothesis)
+    run.check(event, "decisions", why=why)
     score = at.proposals_scored.get(event.particle)
     if score:
         rows = run.problem.scored_rows(run.config, at.step)
@@ -154,7 +135,7 @@ def _check_proposal(run: Run, event: Proposed, at: StepView, particle: ParticleS
     if why == "likelihood":
         _check_decision(run, event, at, particle, before)
     else:
-        run.compare(event, "decisions", "accepted", written=event.accepted, follows=why == "taken")
+        run.check(event, "decisions", accepted=why == "taken", unanswered=0)
 
 
 def _why(config: Config, event: Proposed, particle: ParticleState) -> str:
@@ -175,16 +156,17 @@ def _check_decision(run: Run, event: Proposed, at: StepView, particle: ParticleS
     of_all = _log_alpha(at, config, particle.log_likelihood, proposal)
     decisive = _log_alpha(at, config, particle.log_likelihood, bound) if unanswered else of_all
     u = float(rng(config.seed, "accept", at.step, event.particle).random())
-    for what, written, follows in (
-        ("log_likelihood", event.log_likelihood, particle.log_likelihood),
-        ("log_likelihood_proposal", event.log_likelihood_proposal, proposal),
-        ("unanswered", event.unanswered, unanswered),
-        ("log_likelihood_bound", event.log_likelihood_bound, bound),
-        ("log_alpha", event.log_alpha, of_all),
-        ("u", event.u, u),
-        ("accepted", event.accepted, decisive is not None and accepts(decisive, u=u)),
-    ):
-        run.compare(event, "decisions", what, written=written, follows=follows)
+    run.check(
+        event,
+        "decisions",
+        log_likelihood=particle.log_likelihood,
+        log_likelihood_proposal=proposal,
+        unanswered=unanswered,
+        log_likelihood_bound=bound,
+        log_alpha=of_all,
+        u=u,
+        accepted=decisive is not None and accepts(decisive, u=u),
+    )
 
 
 def _log_alpha(at: StepView, config: Config, old: float | None, new: float | None) -> float | None:

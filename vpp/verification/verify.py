@@ -11,7 +11,7 @@ from vpp.verification.answers import check_evaluations, check_stored
 from vpp.verification.beginning import check_data, check_drawn, check_first_population, check_started
 from vpp.verification.exports import Ways, check_exports
 from vpp.verification.inputs import Run, read_run
-from vpp.verification.ledger import FILES, At, Claim, Fault
+from vpp.verification.ledger import FILES, At, Fault
 from vpp.verification.steps import check_step
 from vpp.verification.weights import check_final_weights
 
@@ -27,7 +27,7 @@ BEYOND = (
 class Verification:
     """Result of a verification."""
 
-    counts: dict[Claim, tuple[int, int]]
+    counts: dict[str, tuple[int, int]]
     """(places that hold, places checked) by claim."""
     faults: tuple[Fault, ...]
     """Faults in the order of the journal."""
@@ -55,24 +55,24 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
     run = read_run(directory)
     view, ledger = run.view, run.ledger
     check_data(run)
-    if run.lost:
-        at = At(line=run.lost.line)
-        ledger.compare("lines", at, "record", written=f"cannot be read ({run.lost.reason})", follows="a record")
+    if lost := run.journal.lost:
+        at = At(line=lost.line)
+        ledger.compare("lines", at, "record", written=f"cannot be read ({lost.reason})", follows="a record")
     if view.started:
         check_started(run, view.started)
-    elif run.n_lines:
+    elif run.journal.line:
         ledger.compare("lines", At(line=1), "run_started", written=None, follows="first of all")
     _check_steps(run)
     check_stored(run)
     check_evaluations(run)
-    if run.lost is None:
+    if lost is None:
         _check_end(run, directory)
     check_exports(directory, (exports or {}) if view.has_ended else {}, ledger)
     return Verification(
         counts=ledger.counts(),
         faults=tuple(sorted(ledger.faults, key=lambda fault: fault.at.line)),
         unchecked=tuple(_unchecked(run)),
-        lines=run.n_lines,
+        lines=run.journal.line,
         steps=0 if view.last_step is None else view.last_step + 1,
         has_ended=view.phase in ("finished", "stopped"),
         is_torn=_is_torn(directory.journal),
@@ -103,7 +103,7 @@ def _check_end(run: Run, directory: RunDirectory) -> None:
         run.ledger.skip("the status in run.json: the run's worker ended before it wrote the final status")
     if view.phase != "finished":
         return
-    last = At(line=run.n_lines)
+    last = At(line=run.journal.line)
     is_due = run.config.is_rescored and view.last_step is not None and view.last_step >= 0
     splits = {event.split for after, event in view.evaluations if event.step == after}
     for what, written, follows in (

@@ -16,10 +16,9 @@ from vpp.verification.inputs import Run, ids
 
 def check_score(run: Run, event: Scored, *, hypothesis: str | None, rows: Sequence[Row], tau: float | None) -> None:
     """Check one score: whose it is, on which rows, and its log-likelihood."""
-    run.compare(event, "texts", "hypothesis", written=event.hypothesis, follows=hypothesis)
-    run.compare(event, "rows", "rows", written=event.rows, follows=ids(rows))
-    follows = largest_log_likelihood(run, event, tau, unanswered=0)
-    run.compare(event, "likelihoods", "log_likelihood", written=event.log_likelihood, follows=follows)
+    run.check(event, "texts", hypothesis=hypothesis)
+    run.check(event, "rows", rows=ids(rows))
+    run.check(event, "likelihoods", log_likelihood=largest_log_likelihood(run, event, tau, unanswered=0))
 
 
 def check_particle_scores(
@@ -27,9 +26,8 @@ def check_particle_scores(
 ) -> None:
     """Check the scores of a population's particles, by slot."""
     for slot, event in scores.items():
-        hypothesis = before.population[slot].hypothesis
-        run.compare(event, "lines", "role", written=event.role, follows=role)
-        check_score(run, event, hypothesis=hypothesis, rows=rows, tau=before.tau)
+        run.check(event, "lines", role=role)
+        check_score(run, event, hypothesis=before.population[slot].hypothesis, rows=rows, tau=before.tau)
 
 
 def largest_log_likelihood(run: Run, event: Scored, tau: float | None, *, unanswered: int) -> float | None:
@@ -47,67 +45,57 @@ def largest_log_likelihood(run: Run, event: Scored, tau: float | None, *, unansw
         return float(np.sort([*terms, *best]).sum())
 
 
-def log_likelihoods(run: Run, event: Reweighted, scores: Mapping[int, Scored]) -> Floats | None:
-    """(K,) log-likelihoods that weights are made of; a fault and None if a score is missing."""
-    follows = list(range(len(event.weights)))
-    scored = sorted(slot for slot, score in scores.items() if run.at(score).line < run.at(event).line)
-    run.compare(event, "lines", "particles scored before", written=scored, follows=follows)
-    if scored != follows:
-        return None
-    return np.array([scores[slot].log_likelihood for slot in follows], dtype=np.float64)
-
-
-def check_weights(run: Run, before: StepFinished, at: StepView) -> None:
+def check_step_weights(run: Run, before: StepFinished, at: StepView) -> None:
     """Check a step's weights and its resampling."""
     event, config = at.reweighted, run.config
     if event is None:
         return
-    log_lik = log_likelihoods(run, event, at.scored)
-    if log_lik is not None and config.is_telescoping:
-        _check_carried(run, event, before, log_lik)
-    elif log_lik is not None:
-        check_anew(run, event, log_lik, step=at.step)
-    _check_normalised(run, event)
+    if config.is_telescoping:
+        _check_carried(run, event, before, at.scored)
+    else:
+        _check_weights(run, event, at.scored)
     if at.resampled or at.finished or at.proposed:
         _check_resampling(run, event, at)
 
 
-def check_anew(run: Run, event: Reweighted, log_lik: Floats, *, step: int) -> None:
-    """Check weights that are computed from one step's log-likelihoods alone."""
-    beta = run.config.beta(step, steps=run.problem.steps)
-    run.compare(event, "tempering", "beta", written=event.beta, follows=beta)
-    follows = tempered_log_weights(log_lik, beta=beta).tolist()
-    run.compare(event, "weights", "log_weights", written=event.log_weights, follows=follows)
-
-
 def check_final_weights(run: Run, before: StepFinished) -> None:
     """Check the scores and weights made after the last step, if the method has them."""
-    view, event = run.view, run.view.final
-    check_particle_scores(
-        run, view.final_scored, before, rows=run.problem.final_rows(run.config, before.step), role="final"
-    )
-    if event is not None:
-        log_lik = log_likelihoods(run, event, view.final_scored)
-        if log_lik is not None:
-            check_anew(run, event, log_lik, step=before.step)
-        _check_normalised(run, event)
+    view, rows = run.view, run.problem.final_rows(run.config, before.step)
+    check_particle_scores(run, view.final_scored, before, rows=rows, role="final")
+    if view.final is not None:
+        _check_weights(run, view.final, view.final_scored)
 
 
-def _check_carried(run: Run, event: Reweighted, before: StepFinished, log_lik: Floats) -> None:
+def _check_weights(run: Run, event: Reweighted, scores: Mapping[int, Scored]) -> None:
+    """Check weights that are computed from one step's log-likelihoods alone."""
+    beta = run.config.beta(event.step, steps=run.problem.steps)
+    run.check(event, "tempering", beta=beta)
+    if (log_lik := _log_likelihoods(run, event, scores)) is not None:
+        run.check(event, "weights", log_weights=tempered_log_weights(log_lik, beta=beta).tolist())
+    _check_normalised(run, event)
+
+
+def _check_carried(run: Run, event: Reweighted, before: StepFinished, scores: Mapping[int, Scored]) -> None:
     """Check weights that are carried from step to step."""
-    carried, exponent = _carried(before), exponent_of(run, before, log_lik, step=event.step)
-    run.compare(event, "tempering", "beta", written=event.beta, follows=1 / exponent)
-    log_w = carried_log_weights(carried, log_lik, exponent=exponent, previous=before.exponent)
-    run.compare(event, "weights", "log_weights", written=event.log_weights, follows=log_w.tolist())
-    follows = before.log_evidence + log_mean_weight(log_w)
-    run.compare(event, "evidence", "log_evidence", written=event.log_evidence, follows=follows)
+    if (log_lik := _log_likelihoods(run, event, scores)) is not None:
+        carried = np.array([state.log_weight for state in before.population], dtype=np.float64)
+        exponent = _exponent(run, before, log_lik, carried, step=event.step)
+        log_w = carried_log_weights(carried, log_lik, exponent=exponent, previous=before.exponent)
+        run.check(event, "tempering", beta=1 / exponent)
+        run.check(event, "weights", log_weights=log_w.tolist())
+        run.check(event, "evidence", log_evidence=before.log_evidence + log_mean_weight(log_w))
+    _check_normalised(run, event)
 
 
-def _carried(before: StepFinished) -> Floats:
-    return np.array([state.log_weight for state in before.population], dtype=np.float64)
+def _log_likelihoods(run: Run, event: Reweighted, scores: Mapping[int, Scored]) -> Floats | None:
+    """(K,) log-likelihoods that weights are made of; a fault and None if a score is missing."""
+    due = list(range(len(event.weights)))
+    scored = sorted(slot for slot, score in scores.items() if run.line(score) < run.line(event))
+    run.compare(event, "lines", "particles scored before", written=scored, follows=due)
+    return np.array([scores[k].log_likelihood for k in due], dtype=np.float64) if scored == due else None
 
 
-def exponent_of(run: Run, before: StepFinished, log_lik: Floats, *, step: int) -> float:
+def _exponent(run: Run, before: StepFinished, log_lik: Floats, carried: Floats, *, step: int) -> float:
     """Exponent phi_t: from the schedule, or the largest that keeps the ESS; the last step reaches the end."""
     config, steps = run.config, run.problem.steps
     if config.tempering == "incremental":
@@ -116,14 +104,13 @@ def exponent_of(run: Run, before: StepFinished, log_lik: Floats, *, step: int) -
     if step == steps - 1:
         return ceiling
     target = config.ess_threshold * len(log_lik)
-    return next_exponent(_carried(before), log_lik, previous=before.exponent, ceiling=ceiling, target=target)
+    return next_exponent(carried, log_lik, previous=before.exponent, ceiling=ceiling, target=target)
 
 
 def _check_normalised(run: Run, event: Reweighted) -> None:
     """Check the weights against the recorded log-weights, and the ESS against the recorded weights."""
-    follows = normalise(event.log_weights).tolist()
-    run.compare(event, "weights", "weights", written=event.weights, follows=follows)
-    run.compare(event, "ess", "ess", written=event.ess, follows=ess(event.weights))
+    run.check(event, "weights", weights=normalise(event.log_weights).tolist())
+    run.check(event, "ess", ess=ess(event.weights))
 
 
 def _check_resampling(run: Run, event: Reweighted, at: StepView) -> None:
@@ -136,8 +123,7 @@ def _check_resampling(run: Run, event: Reweighted, at: StepView) -> None:
     is_written, what = at.resampled is not None, f"ESS {event.ess:.6g} of {size}: resampled"
     run.compare(at.resampled or event, "resampling", what, written=is_written, follows=is_due)
     if at.resampled:
-        u = float(rng(config.seed, "resample", at.step, 0).random())
-        check_ancestors(run, at.resampled, event.weights, u=u)
+        check_ancestors(run, at.resampled, event.weights, u=float(rng(config.seed, "resample", at.step, 0).random()))
 
 
 def _is_short(beta: float, beta_end: float) -> bool:
@@ -146,6 +132,5 @@ def _is_short(beta: float, beta_end: float) -> bool:
 
 def check_ancestors(run: Run, event: Resampled, weights: Sequence[float], *, u: float) -> None:
     """Check the uniform number and the ancestors of a resampling."""
-    run.compare(event, "resampling", "u", written=event.u, follows=u)
-    follows = systematic_resample(weights, u=u, size=len(event.ancestors)).tolist()
-    run.compare(event, "resampling", "ancestors", written=event.ancestors, follows=follows)
+    run.check(event, "resampling", u=u)
+    run.check(event, "resampling", ancestors=systematic_resample(weights, u=u, size=len(event.ancestors)).tolist())

@@ -9,9 +9,9 @@ from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.scores import Ensemble, Score, averaged_score, baseline, ensemble, particle_scores, rows_of
 from vpp.inspection.settling import tau_of
+from vpp.inspection.summary import evidence, uncertain_points
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot
-from vpp.runs.summary import evidence, uncertain_points
 from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import Config
 from vpp.wording.counts import error_text, r2_text

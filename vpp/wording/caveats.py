@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated
 from vpp.inspection.settling import tau_of
+from vpp.inspection.summary import evidence
 from vpp.posterior.likelihood import least_tau
 from vpp.runs.reader import Snapshot
-from vpp.runs.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import accuracy_interval

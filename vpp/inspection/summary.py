@@ -3,17 +3,15 @@
 import math
 from typing import Any
 
-from vpp.data.dataset import Dataset, Value
+from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, step_rounds, waits_for_looks
+from vpp.inspection.scores import Score, averaged_score, baseline, ensemble, particle_scores, rows_of
 from vpp.posterior.disagreement import is_uncertain
-from vpp.posterior.metric import Estimate, label_figures, number_figures
-from vpp.problem import metric_of
-from vpp.runs.averages import averages, constant_answer
-from vpp.runs.damage import known_rows
+from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import load_dataset
+from vpp.runs.run_files import known_rows
 from vpp.runs.run_prompts import answers_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed
@@ -24,8 +22,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     """Return the result; Only times, ids, `calls.cached` and `spent` differ between equal runs."""
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
-    dataset = known_rows(lambda: load_dataset(directory, spec)) if view.evaluated else None
-    own_test, own_train = (own_metrics(dataset, each) if dataset else None for each in (test, train))
+    dataset = known_rows(directory) if view.evaluated else None
     return {
         "run": directory.id,
         "dir": str(directory.path),
@@ -33,11 +30,14 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "method": spec.config.method,
         "structured": _structured(spec),
         "metric": {
-            "name": _metric_name(spec),
-            "train": _number(train),
-            "test": _number(test),
+            "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
+            "train": _json(train.value) if train else None,
+            "test": _json(test.value) if test else None,
         },
-        "scores": {"train": _scores(dataset, train), "test": _scores(dataset, test)},
+        "scores": {
+            "train": _figures(averaged_score(train, dataset) if train and dataset else None),
+            "test": _figures(averaged_score(test, dataset) if test and dataset else None),
+        },
         **_against_baseline(dataset, test if dataset and dataset.test else train),
         "surpassed_by": _surpassed(dataset, view),
         "calls": {
@@ -61,8 +61,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
         "log_evidence": evidence(spec, view),
-        "individual": {"test": _numbers(own_test), "train": _numbers(own_train)},
-        **(picked(own_test, own_train, is_error=_metric_name(spec) == "mse") if spec.config.method == "vml5" else {}),
+        "individual": {"test": _particle_metrics(test, dataset), "train": _particle_metrics(train, dataset)},
+        **(_independent(view, dataset) if spec.config.method == "vml5" else {}),
     }
 
 
@@ -111,12 +111,11 @@ def remembered(view: RunView) -> int:
     return needed - fresh
 
 
-def _number(evaluated: Evaluated | None) -> float | str | None:
-    return None if evaluated is None else _json(evaluated.value)
-
-
-def _numbers(values: list[float] | None) -> list[float | str] | None:
-    return None if values is None else [_json(value) for value in values]
+def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float | str] | None:
+    """(K,) accuracy or mean squared error of each particle alone."""
+    if evaluated is None or dataset is None:
+        return None
+    return [_json(each.value) for each in particle_scores(evaluated, dataset)]
 
 
 def _json(value: float) -> float | str:
@@ -124,38 +123,31 @@ def _json(value: float) -> float | str:
     return value if math.isfinite(value) else "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
 
 
-def _scores(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any] | None:
-    """Return figures of the averaged prediction, each with its standard error; None without an evaluation or rows."""
-    if dataset is None or evaluated is None:
+def _figures(score: Score | None) -> dict[str, Any] | None:
+    """Return figures of the averaged prediction, each with its standard error."""
+    if score is None:
         return None
-    targets, answers = _targets(dataset, evaluated), averages(evaluated)
-    if evaluated.metric == "accuracy":
-        labels = label_figures(answers, targets)
-        return {
-            "n": len(targets),
-            **_estimate("accuracy", labels.accuracy),
-            **_estimate("balanced_accuracy", labels.balanced),
-        }
-    numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
-    return {
-        "n": len(targets),
-        **_estimate("mse", numbers.mse),
-        **_estimate("mae", numbers.mae),
-        **_estimate("r2", numbers.r2),
-    }
+    figures: dict[str, Estimate | None] = {}
+    if score.labels:
+        figures = {"accuracy": score.labels.accuracy, "balanced_accuracy": score.labels.balanced}
+    elif score.numbers:
+        figures = {"mse": score.numbers.mse, "mae": score.numbers.mae, "r2": score.numbers.r2}
+    written: dict[str, Any] = {"n": score.n}
+    for name, figure in figures.items():
+        error = figure.standard_error if figure else None
+        written[name] = None if figure is None else _json(figure.value)
+        written[f"{name}_standard_error"] = None if error is None else _json(error)
+    return written
 
 
 def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
     """Return the metric of one constant answer, and whether the averaged prediction is strictly better."""
     if dataset is None or evaluated is None or not evaluated.rows:
         return {"baseline": None, "beats_baseline": None}
-    answer, targets = constant_answer(dataset), _targets(dataset, evaluated)
-    _, constant = metric_of(dataset, (answer,) * len(targets), targets)
-    _, own = metric_of(dataset, averages(evaluated), targets)
-    beats = own > constant if evaluated.metric == "accuracy" else own < constant
+    constant = baseline(rows_of(evaluated, dataset), dataset)
     return {
-        "baseline": {"answer": answer, "rows": evaluated.split, "value": _json(constant)},
-        "beats_baseline": beats,
+        "baseline": {"answer": constant.answer, "rows": evaluated.split, "value": _json(constant.score.value)},
+        "beats_baseline": averaged_score(evaluated, dataset).error < constant.score.error,
     }
 
 
@@ -179,34 +171,13 @@ def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
     ]
 
 
-def _estimate(name: str, found: Estimate | None) -> dict[str, float | str | None]:
-    error = found.standard_error if found else None
-    return {
-        name: None if found is None else _json(found.value),
-        f"{name}_standard_error": None if error is None else _json(error),
-    }
-
-
-def _targets(dataset: Dataset, evaluated: Evaluated) -> list[Value]:
-    by_id = {row.id: row.target for row in (*dataset.train, *dataset.test)}
-    return [target for row in evaluated.rows if (target := by_id[row]) is not None]
-
-
-def own_metrics(dataset: Dataset, evaluated: Evaluated | None) -> list[float] | None:
-    """(K,) accuracy, a fraction, or mean squared error of each particle alone; None for None."""
-    if evaluated is None:
-        return None
-    targets = _targets(dataset, evaluated)
-    return [metric_of(dataset, answers, targets)[1] for answers in evaluated.predictions]
-
-
-def picked(test: list[float] | None, train: list[float] | None, *, is_error: bool) -> dict[str, float | str | None]:
+def _independent(view: RunView, dataset: Dataset | None) -> dict[str, float | str | None]:
     """Return the test metric of two of five runs: the best on test, an oracle's choice, and the best on train."""
-    if test is None or train is None:
-        return {"oracle_best_test": None, "best_on_train": None}
-    best = min if is_error else max
-    chosen = train.index(best(train))
-    return {"oracle_best_test": _json(best(test)), "best_on_train": _json(test[chosen])}
+    runs = ensemble(view, dataset) if dataset else None
+    return {
+        "oracle_best_test": _json(runs.oracle.test.value) if runs else None,
+        "best_on_train": _json(runs.best_on_train.test.value) if runs else None,
+    }
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
@@ -225,10 +196,6 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         "label": "nominal",
         "because": because,
     }
-
-
-def _metric_name(spec: RunSpec) -> str:
-    return "accuracy" if spec.dataset["task"] == "classification" else "mse"
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:

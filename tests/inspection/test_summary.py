@@ -8,8 +8,8 @@ import pytest
 
 from tests import inspected
 from tests.reporting.builders import finished, reweighted, run
+from vpp.inspection.summary import evidence, result
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.summary import evidence, picked, result
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 
@@ -50,14 +50,6 @@ def test_answers_that_were_needed_again_are_counted(tmp_path: Path) -> None:
     """
     reader = inspected.numbers(tmp_path)
     assert result(reader.directory, reader.refresh().view)["calls"]["remembered"] == 36 - 24
-
-
-@pytest.mark.parametrize(("is_error", "best", "chosen"), [(False, 0.9, 0.7), (True, 0.5, 0.9)])
-def test_of_five_runs_the_oracle_looks_at_the_test_rows_and_the_choice_does_not(
-    is_error: bool, best: float, chosen: float
-) -> None:
-    told = picked([0.7, 0.9, 0.5], [0.8, 0.2, 0.4], is_error=is_error)
-    assert told == {"oracle_best_test": best, "best_on_train": chosen}
 
 
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:
