@@ -53,12 +53,7 @@ def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     found.close()
 
 
-METHODS = {
-    "smc": (),
-    "mh": ("--method", "mh"),
-    "vml": ("--method", "vml"),
-    "linear": (),
-}
+METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml"), "linear": ()}
 
 
 @pytest.fixture(scope="session")

@@ -130,12 +130,7 @@ def cell_of(field: Field, key: str) -> str | None:
     label = markdown_text(f"{field.column.name}, in {field.unit}" if field.unit else field.column.name)
     if field.column.kind == "category":
         chosen: str | None = st.selectbox(
-            label,
-            field.values,
-            index=None,
-            **blocks.lasting(key),
-            accept_new_options=True,
-            placeholder="missing",
+            label, field.values, index=None, **blocks.lasting(key), accept_new_options=True, placeholder="missing"
         )
         return chosen
     seen = None

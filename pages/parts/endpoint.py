@@ -163,12 +163,7 @@ def _asked_for(env: Environment) -> dict[str, Any]:
             four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
         )
         _offer_models(four, optimizer_url or url, "optimizer_model")
-    return {
-        "base_url": url,
-        "model": model,
-        "optimizer_base_url": optimizer_url,
-        "optimizer_model": optimizer_model,
-    }
+    return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
 
 
 def _owners(env: Environment) -> dict[str, Any]:

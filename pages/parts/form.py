@@ -156,10 +156,7 @@ def choose_columns(table: Table) -> Choice:
     names = list(table.names)
     left, middle = st.columns(2)
     target = left.selectbox(
-        "Target, the column to explain",
-        names,
-        index=names.index(guess) if guess else 0,
-        **blocks.lasting("new.target"),
+        "Target, the column to explain", names, index=names.index(guess) if guess else 0, **blocks.lasting("new.target")
     )
     task = middle.selectbox(
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")

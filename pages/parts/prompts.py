@@ -18,11 +18,7 @@ from vpp.wording import markup
 FIELD = "new.templates"
 OWN = "my own files"
 AS_BEFORE = "as that run had them"
-TITLES: dict[Role, str] = {
-    "learner": "Learner",
-    "optimizer": "Optimizer",
-    "prior": "Draw without rows",
-}
+TITLES: dict[Role, str] = {"learner": "Learner", "optimizer": "Optimizer", "prior": "Draw without rows"}
 Texts = dict[Role, str | None]
 
 

@@ -75,11 +75,7 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
         for step in range(50)
         for event in (*(proposed(step, k, "a", f"no {step} {k}.") for k in range(2)), finished(step, ("a", "b")))
     ]
-    opened(
-        app,
-        run(tmp_path, started(MH, inspected.LABELS, steps=50), *drawn("a", "b"), *many),
-        "posterior",
-    )
+    opened(app, run(tmp_path, started(MH, inspected.LABELS, steps=50), *drawn("a", "b"), *many), "posterior")
     assert deck(app, "posterior.ruled_out.deck").count("<article") == 40
     assert "40 of 100 texts." in shown(app)
     app.button(key="posterior.ruled_out.more").click().run()

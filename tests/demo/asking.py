@@ -47,11 +47,7 @@ def numbered(lines: Sequence[str], joint: str = " ") -> str:
 
 
 def optimizer_prompt(
-    hypothesis: str,
-    rows: Sequence[str],
-    predictions: Sequence[str],
-    targets: Sequence[str],
-    labels: Sequence[str] = (),
+    hypothesis: str, rows: Sequence[str], predictions: Sequence[str], targets: Sequence[str], labels: Sequence[str] = ()
 ) -> str:
     block = "\n\nLabels:\n" + "\n".join(f"- {label}" for label in labels) if labels else ""
     task = (

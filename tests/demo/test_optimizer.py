@@ -167,12 +167,7 @@ LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
     seed=st.integers(0, 2**31),
 )
 def test_no_batch_breaks_the_optimizer(
-    rule: str,
-    inputs: list[str],
-    targets: list[str],
-    labels: tuple[str, ...],
-    temperature: float,
-    seed: int,
+    rule: str, inputs: list[str], targets: list[str], labels: tuple[str, ...], temperature: float, seed: int
 ) -> None:
     count = len(inputs)
     question = OptimizerQuestion(rule, tuple(inputs), (None,) * count, tuple(targets[:count]), labels)

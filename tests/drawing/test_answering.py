@@ -77,10 +77,7 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
         "The highest, particle 1 of weight 0.250, says 2: “because 2.0”",
     ]
     # Row 5: 3 3 3.
-    assert sentences(NUMBER_VOTES[5])[1:] == [
-        "All particles that hold weight and answered agree (three of three).",
-        "",
-    ]
+    assert sentences(NUMBER_VOTES[5])[1:] == ["All particles that hold weight and answered agree (three of three).", ""]
     assert "0 to 2" in vote_html(NUMBER_VOTES[4], NUMBERS, is_weighted=True)
     # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3, to a decimal more than the training targets have.
     assert headline(NUMBER_VOTES[7], NUMBERS, is_weighted=True).startswith("I don’t know; about 2.7,")

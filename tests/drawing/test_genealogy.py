@@ -1,16 +1,7 @@
 """The genealogy in words, as a table, as what is drawn, and as one particle's ancestors."""
 
 from tests.inspected import BIG, EVEN, NONE, PAIR, SEED, label_events
-from tests.reporting.builders import (
-    YES_NO,
-    drawn,
-    finished,
-    proposed,
-    resampled,
-    reweighted,
-    started,
-    view_of,
-)
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
 from vpp.drawing.genealogy import (
     ancestry_html,
     drawing,

@@ -4,14 +4,7 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.data.dataset import Row
-from vpp.drawing.ledger import (
-    counts_words,
-    finding,
-    reason_counts,
-    relevant_inputs,
-    ruled_out_html,
-    ruled_out_sentence,
-)
+from vpp.drawing.ledger import counts_words, finding, reason_counts, relevant_inputs, ruled_out_html, ruled_out_sentence
 from vpp.hypothesis import hypothesis_id
 from vpp.inspection.ruled_out import Occasion, RuledOut, parted, ruled_out
 from vpp.settings import Config
@@ -44,10 +37,7 @@ SHOWN = {
         "Weight 0.100 before the particles were redrawn, no copy after.",
         "Log-likelihood −5.00, against −0.50 of the heaviest.",
     ),
-    "Sorry.": (
-        '<pre class="raw">Sorry.</pre>',
-        "No hypothesis could be read: the answer has no “New rule:” line.",
-    ),
+    "Sorry.": ('<pre class="raw">Sorry.</pre>', "No hypothesis could be read: the answer has no “New rule:” line."),
 }
 
 

@@ -52,13 +52,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.wording.brief import (
-    ensemble_metrics,
-    evidence_measure,
-    shares_sentence,
-    voting,
-    weights_measure,
-)
+from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, voting, weights_measure
 from vpp.wording.counts import label_cells
 from vpp.wording.happening import happened
 from vpp.wording.listing import listed, when_words

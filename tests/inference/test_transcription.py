@@ -51,12 +51,7 @@ def literal(method, case):
 
 def shipped(method, case):
     config = scripted.paper(
-        method=method,
-        particles=case.K,
-        batch_size=case.M,
-        buffer_size=case.B,
-        epochs=case.epochs,
-        seed=case.seed,
+        method=method, particles=case.K, batch_size=case.M, buffer_size=case.B, epochs=case.epochs, seed=case.seed
     )
     return scripted.run(scripted.make_problem(config, scripted.Script(case.task), n_train=case.N), config)
 

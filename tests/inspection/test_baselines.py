@@ -23,11 +23,7 @@ def table(cells: dict[str, tuple[Kind, list[str | None]]], targets: list[str | f
     plain = dataset(targets[:n_train], targets[n_train:])
     columns = tuple(Column(name=name, kind=kind, n_missing=0, n_distinct=2) for name, (kind, _) in cells.items())
     return replace(
-        plain,
-        columns=(*columns, plain.columns[-1]),
-        inputs=tuple(cells),
-        train=rows[:n_train],
-        test=rows[n_train:],
+        plain, columns=(*columns, plain.columns[-1]), inputs=tuple(cells), train=rows[:n_train], test=rows[n_train:]
     )
 
 

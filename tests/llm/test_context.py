@@ -65,11 +65,7 @@ def room_for(count: int) -> int:
 
 async def test_what_does_not_fit_is_left_out_earlier_exchanges_first() -> None:
     earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
-    for room, history, shown in (
-        (32_000, (), None),
-        (room_for(5), (), 5),
-        (room_for(8), (earlier,), 8),
-    ):
+    for room, history, shown in ((32_000, (), None), (room_for(5), (), 5), (room_for(8), (earlier,), 8)):
         proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room, history=history)
         assert (proposal.shown, asked) == (shown, [asked_about(shown or 8)])
         assert proposal.text is not None

@@ -26,10 +26,7 @@ from vpp.llm.templates import shipped
 from .tables import LINE, PARITY, row, table
 
 STYLES: tuple[Style, ...] = ("text", "brief", "json")
-SAID = {
-    "text": "Explanation{0}: it is even\nOutput{0}: {1}",
-    "brief": "Output{0}: {1}",
-}
+SAID = {"text": "Explanation{0}: it is even\nOutput{0}: {1}", "brief": "Output{0}: {1}"}
 
 
 def answers(kind: str, carrier: Carrier = "structured_outputs") -> StructuredAnswers:
@@ -207,10 +204,7 @@ def test_an_answer_held_to_a_schema_is_read() -> None:
 
 
 def test_an_explanation_is_one_line_that_is_not_empty() -> None:
-    forms: dict[Style, str] = {
-        "text": "Explanation: {}\nOutput: 1",
-        "json": '{{"explanation": "{}", "output": "1"}}',
-    }
+    forms: dict[Style, str] = {"text": "Explanation: {}\nOutput: 1", "json": '{{"explanation": "{}", "output": "1"}}'}
     for style, form in forms.items():
         asked = held("regex", style, PARITY)
         assert is_kept(asked, form.format("because"))

@@ -52,13 +52,7 @@ class Recorder:
     answers: list[Completion] = field(default_factory=list)
 
     async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
+        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
     ) -> Completion:
         completion = await self.endpoint.complete(
             messages, temperature=temperature, seed=seed, max_tokens=max_tokens, structured=structured
@@ -107,9 +101,7 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
     learner = LlmLearner(
         chat,
         LearnerPrompts(
-            dataset=dataset,
-            template=shipped("learner", name),
-            structured=structured_answers("auto", structured),
+            dataset=dataset, template=shipped("learner", name), structured=structured_answers("auto", structured)
         ),
         LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS),
         counters=Counters(),

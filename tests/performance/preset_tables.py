@@ -83,10 +83,7 @@ DRAWN: Mapping[str, tuple[int, Draw]] = {
     # A line in one column; 10 % of targets are far off.
     "outliers": (TRAIN, _number(lambda r: 10 * float(r["size"]) + 3, noise=0.5, wild=0.1)),
     # Two lines, one a site.
-    "steps": (
-        TRAIN,
-        _number(lambda r: 5 + float(r["weight"]) * (0.4 if r["site"] == "south" else 0.1), noise=1.0),
-    ),
+    "steps": (TRAIN, _number(lambda r: 5 + float(r["weight"]) * (0.4 if r["site"] == "south" else 0.1), noise=1.0)),
 }
 """Name of a table -> its number of training rows, and the function that draws its targets."""
 SHIPPED = {"penguins": "species", "titanic": "survived"}

@@ -10,13 +10,7 @@ from tests.fuzz.pages import draw_all
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.figures import (
-    acceptance_figure,
-    ess_figure,
-    evidence_figure,
-    size_figure,
-    weights_figure,
-)
+from vpp.drawing.figures import acceptance_figure, ess_figure, evidence_figure, size_figure, weights_figure
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.slots import why_grew

@@ -203,10 +203,7 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("waited_s", [25.2, 10.0])
 def test_what_a_server_had_callers_wait_counts_towards_the_longest_wait(
-    directory: RunDirectory,
-    attempts: Callable[[Attempt], None],
-    monkeypatch: pytest.MonkeyPatch,
-    waited_s: float,
+    directory: RunDirectory, attempts: Callable[[Attempt], None], monkeypatch: pytest.MonkeyPatch, waited_s: float
 ) -> None:
     """Of 25 s the first attempt uses all, or leaves less than 15 for the second."""
     directory.amend(endpoint=EndpointSpec(demo=True, max_wait_s=25))

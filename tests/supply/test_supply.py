@@ -30,8 +30,7 @@ def test_every_package_is_pinned_to_files_by_their_hashes(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "path"),
-    list(zip(("app.in", "dev.in", "tools.in", "ray.in", "local.in"), FILES, strict=True)),
+    ("source", "path"), list(zip(("app.in", "dev.in", "tools.in", "ray.in", "local.in"), FILES, strict=True))
 )
 def test_what_people_pin_is_what_is_installed(source: str, path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -60,13 +60,7 @@ class _Command:
 
 
 def run_sweep(
-    directory: SweepDirectory,
-    asked: SweepSpec,
-    *,
-    jobs: int,
-    engine: Engine,
-    watcher: Watcher,
-    since: float,
+    directory: SweepDirectory, asked: SweepSpec, *, jobs: int, engine: Engine, watcher: Watcher, since: float
 ) -> SweepResult:
     """Run every requested cell that is not finished; rewrite results.csv and tables.md after each.
 

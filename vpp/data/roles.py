@@ -159,12 +159,7 @@ class ColumnChoice:
 
 
 def choose_inputs(
-    table: Table,
-    split: SplitRule,
-    *,
-    target: str,
-    inputs: Sequence[str] | None = None,
-    exclude: Collection[str] = (),
+    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None, exclude: Collection[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 

@@ -35,11 +35,7 @@ ENCODING_NAMES = {
 }
 """Labels of the encodings, by Python's names."""
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
 _MANY_BYTES = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr")
 _SURE = 0.3

@@ -151,8 +151,7 @@ _content = first(
     seq("a|an?", tally, make=lambda counted: Is(counted, _SOME)),
 )
 _contains = first(
-    seq("the sequence does not contain", _content, make=Not),
-    seq("the sequence contains|there is|there are", _content),
+    seq("the sequence does not contain", _content, make=Not), seq("the sequence contains|there is|there are", _content)
 )
 """Reads `the sequence contains at least one 0`, `there is no 0 in the sequence`, `the sequence contains a 0`."""
 

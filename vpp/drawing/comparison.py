@@ -5,14 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
-from vpp.inspection.comparison import (
-    Candidate,
-    Comparison,
-    Spread,
-    Standing,
-    against,
-    standing_of,
-)
+from vpp.inspection.comparison import Candidate, Comparison, Spread, Standing, against, standing_of
 from vpp.inspection.scores import Score
 from vpp.posterior.paired import PairedDifference
 from vpp.settings import METHOD_NAMES

@@ -14,14 +14,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import other_metrics, tau_of_weights, voting
 from vpp.wording.markup import Metric, count_metric
-from vpp.wording.verdicts import (
-    DEFAULTS,
-    Thresholds,
-    abstention_verdict,
-    entropy_verdict,
-    miss_verdict,
-    spread_verdict,
-)
+from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
 from vpp.wording.words import (
     EQUAL,
     capitalised,

@@ -10,17 +10,7 @@ from vpp.inference.plan import Plan
 from vpp.inspection.settling import REACH, Consequence, Contender, Question
 from vpp.runs.preparation import Preparation
 from vpp.wording.markup import caption, table, text, votes
-from vpp.wording.words import (
-    capitalised,
-    counted,
-    fixed,
-    integer,
-    listed,
-    number,
-    percent,
-    target_text,
-    weight_text,
-)
+from vpp.wording.words import capitalised, counted, fixed, integer, listed, number, percent, target_text, weight_text
 
 MOST_SLOTS = 6
 """Particles named; the others are counted."""

@@ -44,13 +44,7 @@ async def first_population(
 
 
 async def draws(
-    problem: Problem,
-    config: Config,
-    slots: Sequence[int],
-    seeds: Sequence[int],
-    *,
-    batch: tuple[Row, ...],
-    step: int,
+    problem: Problem, config: Config, slots: Sequence[int], seeds: Sequence[int], *, batch: tuple[Row, ...], step: int
 ) -> list[Coroutine[Any, Any, Outcome]]:
     """One draw for each slot: from the batch, at temperatures spread over the slots, or from the prior, all at one."""
     if config.initial == "prior":

@@ -50,9 +50,7 @@ def _counted(problem: Problem, config: Config, population: Population) -> Popula
     agreed = not _was_resampled(population) and agree(problem, config, population)  # copies agree by construction
     few = not agreed and is_few(config, population)
     return replace(
-        population,
-        agreed_for=population.agreed_for + 1 if agreed else 0,
-        few_for=population.few_for + 1 if few else 0,
+        population, agreed_for=population.agreed_for + 1 if agreed else 0, few_for=population.few_for + 1 if few else 0
     )
 
 
@@ -96,10 +94,7 @@ def grown_size(problem: Problem, config: Config, size: int) -> int:
 def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Population:
     """The population with newcomers at the mean weight, which they keep until they are weighed."""
     average = log_mean_weight([p.log_weight for p in population.particles])
-    return replace(
-        population,
-        particles=(*population.particles, *(replace(p, log_weight=average) for p in newcomers)),
-    )
+    return replace(population, particles=(*population.particles, *(replace(p, log_weight=average) for p in newcomers)))
 
 
 def shrink(config: Config, population: Population) -> tuple[Resampled | None, Population]:

@@ -75,10 +75,7 @@ def find_exponent(population: Population, config: Config, *, step: int, steps: i
 def reweight(population: Population, exponent: float, *, step: int) -> tuple[Reweighted, tuple[Particle, ...]]:
     """Carried weights of scored particles at the next exponent. Return the event, and the (K,) particles with them."""
     log_w = carried_log_weights(
-        _log_weights(population),
-        log_likelihoods(population.particles),
-        exponent=exponent,
-        previous=population.exponent,
+        _log_weights(population), log_likelihoods(population.particles), exponent=exponent, previous=population.exponent
     )
     w = normalise(log_w)
     event = Reweighted(

@@ -171,9 +171,7 @@ def differing_points(standings: Sequence[Standing]) -> tuple[DifferingPoint, ...
     losses = [dict(zip((row.id for row in own.rows), own.losses, strict=True)) for own in standings]
     differing = [
         DifferingPoint(
-            row=row,
-            answers=tuple(each[row.id] for each in answers),
-            losses=tuple(each[row.id] for each in losses),
+            row=row, answers=tuple(each[row.id] for each in answers), losses=tuple(each[row.id] for each in losses)
         )
         for row in standings[0].rows
         if len({same_answer(each[row.id]) for each in answers}) > 1

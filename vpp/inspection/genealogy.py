@@ -167,9 +167,7 @@ def genealogy(view: RunView) -> Genealogy | None:
         have_children = set(parents[i + 1]) if i + 1 < len(steps) else survivors[i]
         generations.append(_generation(view, at, own, survivors[i], have_children))
     return Genealogy(
-        generations=tuple(generations),
-        resampled_at=tuple(resampled_at(view)),
-        shrank_at=tuple(shrank_at(view)),
+        generations=tuple(generations), resampled_at=tuple(resampled_at(view)), shrank_at=tuple(shrank_at(view))
     )
 
 

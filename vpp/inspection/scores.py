@@ -156,11 +156,7 @@ def _line(label: str, answers: Sequence[Value | None], n_trained: int) -> LabelL
     wrong = Counter(answer for answer in answers if answer != label)
     commonest = min(wrong.items(), key=lambda each: (-each[1], str(each[0]))) if wrong else None
     return LabelLine(
-        label=label,
-        n=len(answers),
-        n_correct=len(answers) - wrong.total(),
-        mistaken=commonest,
-        n_trained=n_trained,
+        label=label, n=len(answers), n_correct=len(answers) - wrong.total(), mistaken=commonest, n_trained=n_trained
     )
 
 

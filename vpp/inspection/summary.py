@@ -190,12 +190,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because = [*why_nominal(spec.config, spec.dataset["task"], is_continued=spec.is_continued)]
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += ["a model's draws cannot be shown to be independent"]
-    return {
-        "value": _json(value),
-        "exponent": 1 / made[-1].beta,
-        "label": "nominal",
-        "because": because,
-    }
+    return {"value": _json(value), "exponent": 1 / made[-1].beta, "label": "nominal", "because": because}
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:

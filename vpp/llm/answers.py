@@ -128,8 +128,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NO_VALUE = re.compile(
-    r"[^\w]*(?:i )?(?:can ?not|can['’]t|unknown|undetermined|undefined|uncertain|unsure|none|null|n/?a|no|not)\b",
-    re.I,
+    r"[^\w]*(?:i )?(?:can ?not|can['’]t|unknown|undetermined|undefined|uncertain|unsure|none|null|n/?a|no|not)\b", re.I
 )
 UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable below `Output:`, or without it: `- 5` may be a list, and `x = 5` may repeat the input."""

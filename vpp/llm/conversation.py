@@ -22,13 +22,7 @@ class Chat(Protocol):
     """The part of an endpoint that learner and optimizer use."""
 
     async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
+        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
     ) -> Completion:
         """Return one answer. Raises EndpointError."""
         ...

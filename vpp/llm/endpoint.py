@@ -74,13 +74,7 @@ class Endpoint:
         await self._transport.aclose()
 
     async def complete(
-        self,
-        messages: Messages,
-        *,
-        temperature: float,
-        seed: int,
-        max_tokens: int,
-        structured: Structure | None = None,
+        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
     ) -> Completion:
         """Return an answer from the cache or the server; its text is empty if the model repeatedly gives none.
 

@@ -43,11 +43,7 @@ class ExampleWords:
             return frozenset(text for text in texts if not known.issuperset(text.split()))
 
         return cls(
-            table=table,
-            columns=unknown(columns),
-            values=unknown(values),
-            names=unknown(names),
-            labels=unknown(labels),
+            table=table, columns=unknown(columns), values=unknown(values), names=unknown(names), labels=unknown(labels)
         )
 
     def leak(self, rule: str, *, parent: str) -> str | None:

@@ -22,14 +22,7 @@ THOUGHTS_LIMIT = 2_000
 class LlmOptimizer:
     """f_opt(theta, batch): a model that writes the next hypothesis."""
 
-    def __init__(
-        self,
-        endpoint: Chat,
-        prompts: OptimizerPrompts,
-        limits: ModelLimits,
-        *,
-        counters: Counters,
-    ) -> None:
+    def __init__(self, endpoint: Chat, prompts: OptimizerPrompts, limits: ModelLimits, *, counters: Counters) -> None:
         self._endpoint = endpoint
         self._prompts = prompts
         self._limits = limits

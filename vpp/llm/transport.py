@@ -10,16 +10,7 @@ from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.counters import Counters
-from vpp.llm.errors import (
-    DOES_NOT_FIT,
-    FIX_BUSY,
-    FIX_SLOW,
-    BodyTooLarge,
-    Fault,
-    chain_of,
-    refusal_of,
-    transport_fault,
-)
+from vpp.llm.errors import DOES_NOT_FIT, FIX_BUSY, FIX_SLOW, BodyTooLarge, Fault, chain_of, refusal_of, transport_fault
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.protocol import (
     SECRET_LENGTH,

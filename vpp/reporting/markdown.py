@@ -113,8 +113,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Terms used here", glossary(config, dataset.task)),
     )
     return Report(
-        head="\n\n".join(head),
-        sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
+        head="\n\n".join(head), sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections)
     )
 
 

@@ -106,12 +106,7 @@ class Asking:
 
 
 async def ask(
-    directory: RunDirectory,
-    rows: Sequence[Row],
-    *,
-    keys: Keys,
-    cache_dir: Path,
-    on_progress: OnProgress | None = None,
+    directory: RunDirectory, rows: Sequence[Row], *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
 ) -> Answers:
     """Return every particle's answer to every row. Raises RunError before the first population, EndpointError.
 

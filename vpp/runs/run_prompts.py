@@ -64,11 +64,7 @@ def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) ->
         dataset=spec.dataset,
         seed_text=prompts.seed_text,
         steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
-        templates={
-            "learner": learner.sha256,
-            "optimizer": prompts.refining.sha256,
-            "prior": prompts.drawing.sha256,
-        },
+        templates={"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256},
         versions=dict(versions),
         models=spec.endpoint.models,
     )

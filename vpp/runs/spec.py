@@ -176,11 +176,7 @@ class RunSpec:
     @property
     def templates(self) -> dict[Role, str | None]:
         """Text of each role's template; None for the default."""
-        return {
-            "learner": self.learner_template,
-            "optimizer": self.optimizer_template,
-            "prior": self.prior_template,
-        }
+        return {"learner": self.learner_template, "optimizer": self.optimizer_template, "prior": self.prior_template}
 
     prices: Prices = NO_PRICES
     cap: Cap = NO_CAP

@@ -75,11 +75,7 @@ _TEMPERING = {
 }
 _COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"}
 _INITIAL = {"batch": "the first batch", "prior": "the prior alone, no data"}
-_FINAL = {
-    "rescored": "last texts, on the buffer",
-    "train": "last texts, all training rows",
-    "paper": "the last step’s",
-}
+_FINAL = {"rescored": "last texts, on the buffer", "train": "last texts, all training rows", "paper": "the last step’s"}
 _MASS = {"whole": "all of ε", "shared": "ε shared by the wrong labels"}
 _ORDER = {"shuffled": "by seed, each epoch", "fixed": "as in the table"}
 _TIES = {"lowest": "first in sort order", "seeded": "drawn by seed"}

@@ -22,17 +22,7 @@ from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice
-from vpp.wording.words import (
-    ahead_words,
-    cached_words,
-    capitalised,
-    counted,
-    fixed,
-    integer,
-    number,
-    percent,
-    seconds,
-)
+from vpp.wording.words import ahead_words, cached_words, capitalised, counted, fixed, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which the clock runs."""
