@@ -20,10 +20,9 @@ from vpp.errors import RunError, VppError
 from vpp.runs.answers import AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import cut_torn_tail
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.lines import Lost
-from vpp.runs.notes import Moment
+from vpp.runs.journal_reader import JournalReader, Lost
 from vpp.runs.reader import RunReader
+from vpp.runs.run_files import Moment
 from vpp.runs.store import EXAMPLE
 from vpp.runs.view import RunView
 from vpp.verification.verify import verify

@@ -26,7 +26,7 @@ from vpp.wording.escaping import (
     plain,
     safe_cell,
 )
-from vpp.wording.word_diff import changes, diff_html, is_rewritten, kept_share
+from vpp.wording.markup import changes, diff_html, is_rewritten, kept_share
 
 LONGEST = 8_000
 """Characters of a hypothesis."""

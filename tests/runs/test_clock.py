@@ -15,7 +15,7 @@ from vpp.runs import notes, worker
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
 from vpp.runs.journal import Journal, Record
 from vpp.runs.journal_reader import JournalReader
-from vpp.runs.notes import Moment
+from vpp.runs.run_files import Moment
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.runs.worker import LONGEST_RETRY_S, Outage, work

@@ -20,8 +20,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.answers import AnswerLog, AnswerReader
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import cut_torn_tail, decode
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.lines import Lines
+from vpp.runs.journal_reader import JournalReader, Lines
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import fold

@@ -11,8 +11,7 @@ from tests import inspected
 from vpp.errors import JournalDamaged
 from vpp.events import Event, ParticleDrawn, RunFinished, RunPaused, RunResumed, StepFinished
 from vpp.runs.journal import Record, encode
-from vpp.runs.journal_reader import JournalReader, view_to_go_on_from
-from vpp.runs.lines import Lost
+from vpp.runs.journal_reader import JournalReader, Lost, view_to_go_on_from
 from vpp.usage import Usage
 
 CHANGES: tuple[tuple[str, dict[str, Any], str], ...] = (

@@ -26,8 +26,8 @@ from vpp.events import (
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
 from vpp.runs.journal import Record
 from vpp.runs.journal_reader import JournalReader
-from vpp.runs.notes import Moment
 from vpp.runs.preparation import Preparation
+from vpp.runs.run_files import Moment
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, fold, last_finished
 from vpp.settings import Config

@@ -9,7 +9,7 @@ from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.inspection.grouping import grouped
+from vpp.inspection.slots import grouped
 from vpp.inspection.votes import Vote, target_spread
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes

@@ -20,9 +20,8 @@ from vpp.drawing.card_parts import (
 )
 from vpp.drawing.deck import Card, Marks
 from vpp.events import INITIAL_STEP, ParticleDrawn
-from vpp.inspection.grouping import grouped
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import UNCHANGED, Change, changes, place
+from vpp.inspection.slots import UNCHANGED, Change, changes, grouped, place
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import Mark

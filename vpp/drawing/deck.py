@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, caption, fold, hypothesis, text
-from vpp.wording.word_diff import diff_html, is_rewritten, kept_share
+from vpp.wording.markup import Mark, badge, caption, diff_html, fold, hypothesis, is_rewritten, kept_share, text
 from vpp.wording.words import percent, short_weight
 
 Marks = tuple[tuple[Mark, str], ...]

@@ -14,8 +14,7 @@ from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
-from vpp.wording.word_diff import diff_html, is_rewritten
+from vpp.wording.markup import CUE, badge, diff_html, is_rewritten, scrolling, term, text, votes
 from vpp.wording.words import counted, listed, number, percent, target_text, value_text, weight_text
 
 MOST_INPUTS = 6

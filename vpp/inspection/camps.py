@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vpp.events import Evaluated
-from vpp.inspection.grouping import behaviour, grouped
 from vpp.inspection.points import Point
+from vpp.inspection.slots import behaviour, grouped
 
 ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
 SAME = 1e-9

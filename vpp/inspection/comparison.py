@@ -13,8 +13,8 @@ from statistics import fmean
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.grouping import grouped, same_answer
 from vpp.inspection.scores import Score, rows_of, score
+from vpp.inspection.slots import grouped, same_answer
 from vpp.posterior.metric import deviation, mean_estimate
 from vpp.posterior.paired import PairedDifference, paired_difference
 from vpp.problem import losses_of

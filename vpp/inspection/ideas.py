@@ -6,8 +6,8 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored, Votes
-from vpp.inspection.grouping import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.inspection.scores import Score, rows_by_id, score
+from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.runs.view import RunView, StepView
 
 Basis = Literal["evaluations", "step", "text"]

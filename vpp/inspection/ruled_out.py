@@ -13,8 +13,8 @@ from typing import Literal
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Proposed, Resampled, Scored
 from vpp.hypothesis import hypothesis_id
-from vpp.inspection.grouping import grouped
 from vpp.inspection.scores import rows_by_id
+from vpp.inspection.slots import grouped
 from vpp.posterior.acceptance import log_acceptance
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Votes
-from vpp.inspection.grouping import behaviour, grouped
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import Point
+from vpp.inspection.slots import behaviour, grouped
 from vpp.posterior.information import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, average, vote_shares

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from vpp.data.dataset import Row
 from vpp.events import Evaluated
 from vpp.inspection.comparison import Candidate, same_row
-from vpp.inspection.grouping import behaviour, grouped, recorded_answers, totals
 from vpp.inspection.scores import Score, rows_by_id, score
+from vpp.inspection.slots import behaviour, grouped, recorded_answers, totals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from vpp import files
 from vpp.problem import Prediction
 from vpp.runs.journal import append_whole, write_atomically
-from vpp.runs.lines import Line, Lines
+from vpp.runs.journal_reader import Line, Lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

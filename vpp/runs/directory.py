@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 
 from vpp.errors import RunLocked
 from vpp.runs.disk import is_locked, locked, obstacle, refusal
-from vpp.runs.notes import Command, Moment, RunNotes
-from vpp.runs.run_files import NAME_LENGTH, State
+from vpp.runs.run_files import NAME_LENGTH, Command, Moment, RunNotes, State
 from vpp.runs.view import RunView
 
 __all__ = ["NAME_LENGTH", "Command", "RunDirectory", "State"]

@@ -10,8 +10,7 @@ from vpp.data.dataset import Dataset
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal_reader import JournalReader, damage_of
-from vpp.runs.lines import Lost
+from vpp.runs.journal_reader import JournalReader, Lost, damage_of
 from vpp.runs.run_files import load_dataset
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView

@@ -24,7 +24,7 @@ from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, sync_folder
 from vpp.runs.journal import Journal, Record, cut_torn_tail
-from vpp.runs.notes import steady_clock
+from vpp.runs.run_files import steady_clock
 from vpp.runs.view import RunView
 
 SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)

@@ -1,0 +1,131 @@
+"""Files that a datum passes on its way, by a profile of the functions called: fewer are easier to follow."""
+
+import asyncio
+import inspect
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pages.parts import opening
+from tests.llm.tables import PARITY
+from tests.reporting.sampled import sampled_run
+from vpp.cli import main
+from vpp.data.build import build_dataset
+from vpp.data.table import Table
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import card_html
+from vpp.events import Event, Scored
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Completion
+from vpp.llm.templates import shipped
+from vpp.runs import process
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import Journal, decode
+from vpp.runs.keys import Keys
+from vpp.runs.reader import RunReader
+from vpp.runs.recorder import Recorder
+from vpp.settings import Config
+from vpp.usage import Usage
+
+ROOT = Path(__file__).parents[1]
+
+
+class Way:
+    """The files of the product whose functions this thread calls while it is followed."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+
+    def begin(self) -> None:
+        sys.setprofile(self._note)
+
+    def end(self) -> None:
+        sys.setprofile(None)
+
+    def through(self, work: Callable[[], Any]) -> Any:
+        self.begin()
+        try:
+            return work()
+        finally:
+            self.end()
+
+    def _note(self, frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED  # neither a module nor a class body
+        if event == "call" and is_function and path.is_relative_to(ROOT):
+            name = path.relative_to(ROOT)
+            if name.parts[0] in ("vpp", "pages"):
+                self.files.add(str(name))
+
+    def is_at_most(self, n: int) -> bool:
+        assert len(self.files) <= n, "\n".join(sorted(self.files))
+        return True
+
+
+def test_a_file_becomes_rows() -> None:
+    csv, way = (ROOT / "assets/examples/penguins.csv").read_bytes(), Way()
+    way.through(lambda: build_dataset(Table.read(csv, name="penguins.csv"), target="species"))
+    assert way.is_at_most(14)
+
+
+def test_an_answer_becomes_a_card(tmp_path: Path) -> None:
+    """From the model's answer to the card of its hypothesis, on a page that shows the run already."""
+    way = Way()
+
+    class Model:
+        async def complete(self, *_: object, **__: object) -> Completion:
+            way.begin()
+            text = "The sum is even.\nOutput: 1"
+            return Completion(text=text, finish_reason="stop", prompt_tokens=9, completion_tokens=9)
+
+    prompts = LearnerPrompts(dataset=PARITY, template=shipped("learner", "paper"))
+    learner = LlmLearner(cast(Any, Model()), prompts, LearnerOptions(seed=9, max_tokens=64), counters=Counters())
+    run = RunDirectory(shutil.copytree(sampled_run("smc").directory.path, tmp_path / "run"))
+    records = run.journal.read_bytes().splitlines(keepends=True)
+    events = [decode(record).event for record in records]
+    last = max(i for i, event in enumerate(events) if isinstance(event, Scored) and event.role == "buffer")
+    run.journal.write_bytes(b"".join(records[:last]))
+    reader, event = RunReader(run), cast(Scored, events[last])
+    dataset, step = reader.dataset(), reader.refresh().view.last_step
+    card_html.cache_clear()
+
+    asyncio.run(learner.predict("The label is 1 if the sum is even.", PARITY.train[:1]))
+    journal = Journal(run.journal)
+    way.through(lambda: journal.append(event, usage=Usage(), answers=1))
+    journal.close()
+    snapshot = way.through(reader.refresh)
+    assert snapshot.view.steps[event.step].scored[event.particle] == event
+    maker = CardMaker(snapshot.view, snapshot.spec.config, dataset, cast(Any, None), wanted=())
+    assert way.through(lambda: [card_html(card) for card in maker.at(step + 1)])
+    assert way.is_at_most(28)
+
+
+def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the prepared run to the first event that its worker records, in both processes."""
+    prepared, way = opening.prepare_example(Config(particles=2, epochs=1, batch_size=50)), Way()
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    commands: list[list[str]] = []
+
+    def started(command: list[str], **_: object) -> Any:
+        commands.append(command)
+        return SimpleNamespace(pid=1, wait=lambda: 0)
+
+    with monkeypatch.context() as here:
+        here.setattr(process.subprocess, "Popen", started)
+        way.through(lambda: process.launch(prepared.create(tmp_path), keys=Keys(), environment={}))
+    record = Recorder.record
+
+    def recorded(self: Recorder, event: Event) -> None:
+        record(self, event)
+        way.end()  # here the way is over; the run goes on
+
+    monkeypatch.setattr(Recorder, "record", recorded)
+    way.through(lambda: main([*commands[0][3:], "--quiet"]))
+    assert way.is_at_most(38)
