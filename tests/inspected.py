@@ -32,8 +32,7 @@ from tests.reporting.builders import (
     scored,
     started,
 )
-from vpp.events import Event, RunFinished
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
 from vpp.runs.answers import AnswerLog

@@ -14,8 +14,7 @@ from tests.inference.scripted import digest
 from tests.reporting import builders
 from tests.reporting.sampled import last_population
 from vpp.data.dataset import Column, Dataset, Provenance, Row, Value
-from vpp.events import Event, RunFinished
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.problem import Prediction, Problem, Proposal

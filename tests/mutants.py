@@ -58,7 +58,7 @@ WINDOW = "tests/llm/test_limits.py"
 CHARTS = "tests/drawing/test_calibration_figures.py"
 
 PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
-    ("posterior/acceptance.py", ACCEPTANCE): (
+    ("posterior/weights.py", ACCEPTANCE): (
         ("accept always", "return log_alpha >= 0 or", "return True or"),
         ("ratio inverted", "log_lik_proposal - log_lik)", "log_lik - log_lik_proposal)"),
         ("ratio not capped", "return min(0.0, log_lik_proposal", "return (log_lik_proposal"),
@@ -84,6 +84,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("posterior/weights.py", LITERAL): (
         ("beta inverted", "return log_lik / beta", "return log_lik * beta"),
+        ("accept never", "return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha", "return False"),
+        ("multinomial resampling",
+         "(np.arange(n) + u) / n",
+         "np.sort(np.random.default_rng(int(u * 2**32)).random(n))"),
     ),
     ("problem.py", LITERAL): (
         ("off-by-one buffer", "return tuple(rows[-size:])", "return tuple(rows[-size - 1 :])"),
@@ -107,6 +111,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "log_acceptance(exponent * log_lik_new, log_lik)"),
     ),
     ("inference/tempered.py", EVIDENCE): (
+        ("nearly all restarts are enough", "config.restart < 1", "config.restart < 0.9"),
         ("tempering left out of the decision", "ancestors, exponent=exponent)", "ancestors)"),
         ("evidence not kept", "exponent=exponent, log_evidence=log_evidence", "exponent=exponent"),
         ("exponent not kept",
@@ -127,7 +132,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("settings.py", LITERAL): (
         ("beta a step late", "* step / (steps - 1)", "* step / steps"),
     ),
-    ("posterior/resampling.py", RESAMPLING): (
+    ("posterior/weights.py", RESAMPLING): (
         ("cumulative sum not clamped", "cumulative[np.flatnonzero(w)[-1] :] = np.inf", "pass"),
         ("the weightless copied", 'side="right"', 'side="left"'),
         ("pointers not spread", "(np.arange(n) + u) / n", "np.sort((np.arange(n) * 0 + u))"),
@@ -194,9 +199,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("shrinks whatever the weights",
          "systematic_resample(population.weights, u=u",
          "systematic_resample([1.0] * population.size, u=u"),
-    ),
-    ("inference/evidence.py", EVIDENCE): (
-        ("nearly all restarts are enough", "config.restart < 1", "config.restart < 0.9"),
     ),
     ("inference/drawing.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
@@ -307,14 +309,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inspection/summary.py", "tests/inspection/test_summary.py"): (
         ("beta for the exponent of the evidence", '"exponent": 1 / made[-1].beta', '"exponent": made[-1].beta'),
     ),
-    ("posterior/acceptance.py", LITERAL): (
-        ("accept never", "return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha", "return False"),
-    ),
-    ("posterior/resampling.py", LITERAL): (
-        ("multinomial resampling",
-         "(np.arange(n) + u) / n",
-         "np.sort(np.random.default_rng(int(u * 2**32)).random(n))"),
-    ),
 }  # fmt: skip
 """(Name, passage, what stands in its place) of each fault, by module of vpp and the tests that must catch it."""
 MUTANTS = tuple(
@@ -354,7 +348,7 @@ def fate(mutant: Mutant, *, within_s: float = WITHIN_S) -> Fate:
 
 def untouched(tests: str) -> Mutant:
     """A mutant without a fault: tests that fail on it catch nothing."""
-    return Mutant("no fault", "posterior/acceptance.py", "import math\n", "import math\n", tests)
+    return Mutant("no fault", "posterior/weights.py", "import math\n", "import math\n", tests)
 
 
 def main() -> int:

@@ -15,7 +15,6 @@ FLOORS = {
     "errors": 0,
     "files": 0,
     "gguf": 1,
-    "hypothesis": 0,
     "usage": 0,
     "randomness": 0,
     "settings": 1,
@@ -38,7 +37,7 @@ FLOORS = {
     "__init__": 12,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
-NO_IO = ("posterior", "data", "events", "problem", "errors", "hypothesis", "usage", "randomness")
+NO_IO = ("posterior", "data", "events", "problem", "errors", "usage", "randomness")
 
 
 def modules() -> Iterator[tuple[str, str, Path]]:

@@ -55,8 +55,13 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 
 
 def test_the_product_the_tests_and_the_docs_stay_small() -> None:
-    assert lines(product()) <= 47_600
-    assert lines(tracked("tests/*.py")) <= 45_200
+    """40,000 and 36,000 lines, and what came since they were set.
+
+    4,350 and 6,100: prompts and guards that small language models need, model files on this machine, structured output,
+    adaptive tempering, filtered rewriting, and the repair of 120 defects, each with its test.
+    """
+    assert lines(product()) <= 44_350
+    assert lines(tracked("tests/*.py")) <= 42_100
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 25_000
 
 
@@ -70,7 +75,7 @@ def test_no_class_has_more_than_15_methods() -> None:
 
 def test_modules_are_neither_tiny_nor_huge() -> None:
     sizes = {str(path.relative_to(ROOT)): lines((path,)) for path in product() if path.name != "__init__.py"}
-    assert len([name for name, size in sizes.items() if size < 60]) <= 25
+    assert len([name for name, size in sizes.items() if size < 60]) <= 15
     assert [name for name, size in sizes.items() if size > 400] == []
 
 

@@ -5,6 +5,7 @@ brings it (`particle_drawn`, `proposed`) and referred to by id afterwards. Steps
 before the first step, has step -1.
 """
 
+import hashlib
 import math
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -12,6 +13,12 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, Lt
 
 from vpp.posterior.prediction import Value
+
+
+def hypothesis_id(text: str) -> str:
+    """Return the id under which `text` is stored once and referred to everywhere else."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
 
 SCHEMA_VERSION = 2
 INITIAL_STEP = -1

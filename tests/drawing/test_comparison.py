@@ -36,7 +36,7 @@ from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import Comparison, differing_points, spreads
 from vpp.inspection.conditions import conditions
 from vpp.inspection.shared_ideas import shared_ideas
-from vpp.posterior.paired import paired_difference
+from vpp.posterior.metric import paired_difference
 from vpp.wording.options import has_effect
 
 

@@ -11,8 +11,7 @@ from vpp.drawing.genealogy import (
     genealogy_sentence,
     outcome_sentence,
 )
-from vpp.events import Event, ParticleDrawn
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Event, ParticleDrawn, hypothesis_id
 from vpp.inspection.genealogy import Genealogy, Place, genealogy
 from vpp.settings import Config
 

@@ -5,7 +5,7 @@ from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.data.dataset import Row
 from vpp.drawing.ledger import counts_words, finding, reason_counts, relevant_inputs, ruled_out_html, ruled_out_sentence
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.inspection.ruled_out import Occasion, RuledOut, parted, ruled_out
 from vpp.settings import Config
 

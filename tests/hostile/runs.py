@@ -15,8 +15,7 @@ from vpp.bench.cells import Cell, Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row
 from vpp.data.record import rows_csv
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, hypothesis_id
 from vpp.llm.budget import Cap, Price
 from vpp.problem import Prediction
 from vpp.runs.answers import AnswerLog

@@ -12,8 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from vpp.data.dataset import Dataset, Provenance, Row
-from vpp.events import ParticleDrawn, Proposed, StepFinished
-from vpp.hypothesis import hypothesis_id
+from vpp.events import ParticleDrawn, Proposed, StepFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population

@@ -3,8 +3,8 @@
 import pytest
 
 from vpp.events import ParticleDrawn
-from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import first_rounds, plan
+from vpp.inference.tempered import why_nominal
 
 from . import scripted
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from vpp.data.dataset import Row
 from vpp.errors import EndpointUnreachable, InputError
 from vpp.events import Proposed, Scored
-from vpp.inference.chain import Chain
-from vpp.inference.population import Particle
+from vpp.inference.population import Chain, Particle
 from vpp.inference.scoring import Partial, largest_log_likelihood, log_likelihood, score_while
-from vpp.posterior.acceptance import accepts, log_acceptance
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
+from vpp.posterior.weights import accepts, log_acceptance
 from vpp.problem import Prediction
 from vpp.settings import Config
 

@@ -1,6 +1,6 @@
 """Tempered SMC on a space that can be enumerated: its evidence is unbiased within the bounds, and biased outside.
 
-The bounds are those of vpp/inference/evidence.py: particles and proposals from the prior, fixed rows, fixed exponents.
+The bounds are those of vpp/inference/tempered.py: particles and proposals from the prior, fixed rows, fixed exponents.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ import pytest
 
 from vpp.events import Resampled, Reweighted
 from vpp.inference import deciding, proposing, sequential_monte_carlo, tempered
-from vpp.inference.evidence import why_nominal
 from vpp.inference.population import Particle, Population
-from vpp.posterior.resampling import systematic_resample
+from vpp.inference.tempered import why_nominal
 from vpp.posterior.tempering import log_mean_weight
+from vpp.posterior.weights import systematic_resample
 
 from . import scripted
 

@@ -9,7 +9,7 @@ from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinis
 from vpp.inference.plan import PATIENCE, affordable_size, plan
 from vpp.inference.population import Particle, Population
 from vpp.inference.resizing import shrink
-from vpp.posterior.resampling import systematic_resample
+from vpp.posterior.weights import systematic_resample
 from vpp.settings import Config
 
 from . import scripted

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from vpp.events import StepFinished
-from vpp.inference.chain import Chain
 from vpp.inference.deciding import decide
-from vpp.inference.population import Particle
+from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import Candidate
 from vpp.inference.scoring import log_likelihood, score
-from vpp.posterior.acceptance import log_acceptance
+from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Proposal
 
 from . import scripted

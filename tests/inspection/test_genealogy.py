@@ -10,8 +10,7 @@ from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
 from tests.reporting.builders import NUMBERS, YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.errors import InputError
-from vpp.events import ParticleDrawn, Resampled
-from vpp.hypothesis import hypothesis_id
+from vpp.events import ParticleDrawn, Resampled, hypothesis_id
 from vpp.inspection.genealogy import Genealogy, Place, genealogy
 from vpp.inspection.slots import came_from
 from vpp.runs.view import RunView

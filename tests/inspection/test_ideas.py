@@ -14,8 +14,7 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from vpp.events import Event
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Event, hypothesis_id
 from vpp.inspection.ideas import Ideas, merge_ideas, survivors
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView

@@ -20,8 +20,7 @@ from tests.reporting.builders import (
     view_of,
 )
 from vpp.data.dataset import Dataset
-from vpp.events import ParticleDrawn
-from vpp.hypothesis import hypothesis_id
+from vpp.events import ParticleDrawn, hypothesis_id
 from vpp.inspection.ruled_out import (
     Occasion,
     Past,

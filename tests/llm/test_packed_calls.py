@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vpp.errors import EndpointRefused
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction

@@ -2,7 +2,7 @@ import asyncio
 import re
 from typing import Any
 
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.llm.learner import THOUGHTS_LIMIT
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.posterior.acceptance import accepts, log_acceptance
+from vpp.posterior.weights import accepts, log_acceptance
 
 log_liks = st.floats(-1e6, 0) | st.just(-math.inf)
 

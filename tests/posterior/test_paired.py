@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.paired import paired_difference, sign_test
+from vpp.posterior.metric import paired_difference, sign_test
 
 COUNTS = st.integers(min_value=0, max_value=200)
 

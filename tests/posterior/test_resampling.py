@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vpp.posterior.resampling import systematic_resample
+from vpp.posterior.weights import systematic_resample
 
 ALMOST_ONE = math.nextafter(1.0, 0.0)
 

@@ -19,8 +19,8 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    hypothesis_id,
 )
-from vpp.hypothesis import hypothesis_id
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Record, encode

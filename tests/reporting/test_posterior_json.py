@@ -13,7 +13,7 @@ from tests import inspected
 from tests.docs.test_pages import ROOT
 from tests.reporting.builders import YES_NO, drawn, finished, reweighted, run, scored, started
 from tests.reporting.sampled import sampled_run
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 from vpp.settings import Config

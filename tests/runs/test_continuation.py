@@ -12,8 +12,7 @@ from tests.reporting import builders
 from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, InputError, RunError
-from vpp.events import INITIAL_STEP, Scored
-from vpp.hypothesis import hypothesis_id
+from vpp.events import INITIAL_STEP, Scored, hypothesis_id
 from vpp.runs.continuation import config_for, continue_run
 from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
 from vpp.inspection.comparison import Candidate, Comparison, Spread, Standing, against, standing_of
 from vpp.inspection.scores import Score
-from vpp.posterior.paired import PairedDifference
+from vpp.posterior.metric import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, sizes_text, steps_text
 from vpp.wording.listing import SHORT

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Reason, RuledOut, lives_on
 from vpp.posterior.prediction import Value
 from vpp.settings import Config

@@ -20,9 +20,8 @@ from typing import Any, Self, TypeVar, cast
 from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.events import INITIAL_STEP
-from vpp.inference.chain import Chain, chains
 from vpp.inference.plan import may_be_prefetched
-from vpp.inference.population import Outcome, Population, Yielded, in_order
+from vpp.inference.population import Chain, Outcome, Population, Yielded, chains, in_order
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.settings import Config
 from vpp.usage import Transaction

@@ -7,7 +7,7 @@ from vpp.data.dataset import Row
 from vpp.inference.population import Outcome, Particle
 from vpp.inference.proposing import Candidate
 from vpp.inference.scoring import Partial, score, score_while
-from vpp.posterior.acceptance import accepts, log_acceptance
+from vpp.posterior.weights import accepts, log_acceptance
 from vpp.randomness import rng
 
 

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vpp.data.dataset import Row
-from vpp.events import ParticleDrawn
-from vpp.hypothesis import hypothesis_id
+from vpp.events import ParticleDrawn, hypothesis_id
 from vpp.inference.population import Outcome, Particle, Population, Yielded
 from vpp.inference.rounds import Round, together
 from vpp.posterior.likelihood import auto_tau, regression_errors

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Event, Votes
-from vpp.inference.chain import chains
-from vpp.inference.population import Outcome, Particle, Population, in_order
+from vpp.inference.population import Outcome, Particle, Population, chains, in_order
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import reweight

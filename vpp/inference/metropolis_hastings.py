@@ -1,8 +1,7 @@
 """VPP-MH (Section 3.2, Algorithm 1): K independent chains; an accept step on a likelihood ratio filters proposals."""
 
-from vpp.inference.chain import Chain
 from vpp.inference.deciding import decide
-from vpp.inference.population import Outcome
+from vpp.inference.population import Chain, Outcome
 from vpp.inference.proposing import propose
 from vpp.inference.scoring import score
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from vpp.data.dataset import Row
-from vpp.inference.chain import Chain
 from vpp.inference.deciding import decide
-from vpp.inference.population import Outcome, Particle, log_likelihoods
+from vpp.inference.population import Chain, Outcome, Particle, log_likelihoods
 from vpp.inference.proposing import propose
 from vpp.settings import Config
 

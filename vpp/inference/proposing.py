@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from vpp.events import Proposed
-from vpp.hypothesis import hypothesis_id
-from vpp.inference.chain import Chain
+from vpp.events import Proposed, hypothesis_id
+from vpp.inference.population import Chain
 from vpp.problem import Exchange, Prediction, Proposal
 from vpp.randomness import call_seed, rng
 

@@ -12,9 +12,8 @@ from vpp.inference.drawing import draws
 from vpp.inference.plan import PATIENCE, affordable_size
 from vpp.inference.population import Particle, Population, Yielded
 from vpp.inference.rounds import Round
-from vpp.posterior.resampling import systematic_resample
 from vpp.posterior.tempering import log_mean_weight
-from vpp.posterior.weights import ess
+from vpp.posterior.weights import ess, systematic_resample
 from vpp.problem import Problem
 from vpp.randomness import call_seed, rng
 from vpp.settings import Config

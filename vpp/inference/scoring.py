@@ -11,8 +11,7 @@ import numpy as np
 from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.events import Scored
-from vpp.inference.chain import Chain
-from vpp.inference.population import Outcome, Particle
+from vpp.inference.population import Chain, Outcome, Particle
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction, Problem

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from vpp.events import Resampled, Reweighted
 from vpp.inference.ahead import Ahead
-from vpp.inference.chain import chains
 from vpp.inference.mutating import mutation
-from vpp.inference.population import Particle, Population, Yielded, log_likelihoods
+from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
-from vpp.posterior.resampling import systematic_resample
-from vpp.posterior.weights import ess, normalise, tempered_log_weights
+from vpp.posterior.weights import ess, normalise, systematic_resample, tempered_log_weights
 from vpp.problem import Problem
 from vpp.randomness import rng
 from vpp.settings import Config

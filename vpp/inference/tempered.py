@@ -5,15 +5,15 @@ accept step on its target (Del Moral, Doucet, Jasra 2006). The exponents are tho
 phi_t = 1 / beta_t, or are chosen to keep the ESS at a fraction of K (Chopin, Papaspiliopoulos 2020, Algorithm 17.3).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from vpp.data.dataset import Task
 from vpp.events import Reweighted
-from vpp.inference.chain import chains
 from vpp.inference.mutating import mutation
-from vpp.inference.population import Particle, Population, Yielded, log_likelihoods
+from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import resample
@@ -100,3 +100,33 @@ def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, siz
 
 def _log_weights(population: Population) -> Floats:
     return np.array([p.log_weight for p in population.particles], dtype=np.float64)
+
+
+def why_nominal(config: Config, task: Task, *, is_continued: bool = False) -> tuple[str, ...]:
+    """Violated conditions, one sentence each; empty if a run with these options meets them all.
+
+    The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
+    K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
+    is_continued: whether the first hypotheses are the last ones of an earlier run.
+    """
+    return tuple(_broken(config, task, is_continued))
+
+
+def _broken(config: Config, task: Task, is_continued: bool) -> Iterator[str]:
+    if is_continued:
+        yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
+    elif config.initial != "prior":
+        yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
+    if task == "regression" and config.fixed_tau is None:
+        yield "tau was set from the data"
+    if config.tempering == "adaptive":
+        yield "the exponents were found from the weights, not fixed in advance"
+    if config.restart < 1:
+        yield "proposals are refined from the data, and their densities are left out of the acceptance ratio"
+        yield "the optimizer's temperature looks at the population's median"
+    if config.mutate == "duplicates":
+        yield "which particles are rewritten depends on the resampling"
+    if config.learner_temperature > 0:
+        yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
+    if config.points_per_call > 1:
+        yield "answers to rows asked together can depend on one another, so the likelihood is not fixed"

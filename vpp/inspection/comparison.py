@@ -15,8 +15,7 @@ from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.inspection.slots import grouped, same_answer
-from vpp.posterior.metric import deviation, mean_estimate
-from vpp.posterior.paired import PairedDifference, paired_difference
+from vpp.posterior.metric import PairedDifference, deviation, mean_estimate, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, averages

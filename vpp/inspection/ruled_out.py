@@ -11,13 +11,12 @@ from functools import partial
 from typing import Literal
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Proposed, Resampled, Scored
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Proposed, Resampled, Scored, hypothesis_id
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.slots import grouped
-from vpp.posterior.acceptance import log_acceptance
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
+from vpp.posterior.weights import log_acceptance
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]

@@ -5,8 +5,8 @@ from typing import Any
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
-from vpp.inference.evidence import why_nominal
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, step_rounds, waits_for_looks
+from vpp.inference.tempered import why_nominal
 from vpp.inspection.scores import Score, averaged_score, baseline, ensemble, particle_scores, rows_of
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate

@@ -7,7 +7,7 @@ from functools import partial
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
-from vpp.hypothesis import hypothesis_id
+from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters

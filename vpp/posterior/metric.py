@@ -1,4 +1,4 @@
-"""Metrics: accuracy and recall of labels, errors of numbers (Eq. 1), with standard errors.
+"""Metrics: accuracy and recall of labels, errors of numbers (Eq. 1), standard errors, two predictors on the same rows.
 
 A standard error estimates how much a metric would vary over other rows of the same kind. It is None if the rows are too
 few for an estimate: one row, or one of a label.
@@ -144,3 +144,45 @@ def _r2(errors: Floats, targets: Floats) -> Estimate | None:
     return Estimate(
         value=value, standard_error=math.sqrt((n - 1) * float(np.mean(np.square(without - without.mean()))))
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """One predictor's losses minus another's, row by row."""
+
+    n: int
+    """Number of rows, at least 1."""
+    mean: float
+    """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
+    standard_error: float | None
+    """Standard error of `mean`: the standard deviation (ddof = 1) of the differences over sqrt(n); None if n is 1."""
+    better: int
+    """Number of rows with a smaller loss."""
+    worse: int
+    """Number of rows with a larger loss."""
+
+    @property
+    def p(self) -> float:
+        """p-value of the sign test."""
+        return sign_test(self.better, self.worse)
+
+
+def paired_difference(losses: Sequence[float], others: Sequence[float]) -> PairedDifference:
+    """Compare two predictors on the same rows. losses, others: (N,), N at least 1; infinity allowed."""
+    a, b = np.asarray(losses, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = mean_estimate(a - b)
+    return PairedDifference(
+        n=a.size,
+        mean=mean.value,
+        standard_error=mean.standard_error,
+        better=int((a < b).sum()),
+        worse=int((a > b).sum()),
+    )
+
+
+def sign_test(better: int, worse: int) -> float:
+    """Exact two-sided p-value of the sign test; 1 without any difference."""
+    n, few = better + worse, min(better, worse)
+    # p = min(1, 2 sum_{i <= few} C(n, i) / 2^n)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))

@@ -1,4 +1,6 @@
-"""Log-weights: tempering, normalising, effective sample size (Eq. 10; Section 3.3). Natural logarithms."""
+"""Log-weights, ESS and resampling (Eq. 10; Section 3.3), and the decision of Eq. 9. Natural logarithms."""
+
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -41,3 +43,45 @@ def ess(weights: npt.ArrayLike) -> float:
     w = w / w.max()
     # ESS = 1 / sum_k w_k^2 = (sum_k w_k)^2 / sum_k w_k^2
     return float(w.sum() ** 2 / np.square(w).sum())
+
+
+Ints = npt.NDArray[np.int64]
+
+
+def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = None) -> Ints:
+    """Systematic resampling (Section 3.3; Algorithm 2, line 9): K equally spaced pointers on the cumulative weights.
+
+    Returns the ancestors of the new population, in ascending order; particle k gets floor or ceil of size w_k copies.
+
+    weights: (K,) non-negative, normalised here; a negative, NaN or zero total raises ValueError.
+    u: uniform number in [0, 1), the offset of all pointers. size: number of new particles, by default K.
+    Returns (size,) indices into the old population.
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    total = w.sum()
+    if not (np.isfinite(total) and total > 0) or (w < 0).any():
+        raise ValueError("weights must be finite, non-negative and not all zero")
+    cumulative = np.cumsum(w / total)
+    # A cumulative sum can end below 1, and a pointer can round up to 1: the last particle with weight takes the rest.
+    cumulative[np.flatnonzero(w)[-1] :] = np.inf
+    n = w.size if size is None else size
+    pointers = (np.arange(n) + u) / n
+    return np.searchsorted(cumulative, pointers, side="right").astype(np.int64)
+
+
+def log_acceptance(log_lik_proposal: float, log_lik: float) -> float:
+    """log alpha of Eq. 9: prior and proposal ratios are left out, as in the paper (Section 3.2).
+
+    Both arguments are natural logs on the SAME rows; -inf allowed (two -inf tie: log alpha = 0); NaN raises ValueError.
+    """
+    if math.isnan(log_lik_proposal) or math.isnan(log_lik):
+        raise ValueError("a log-likelihood is NaN: the acceptance ratio is undefined")
+    if log_lik == -math.inf:
+        return 0.0
+    # alpha = min(1, p(batch | proposal) / p(batch | theta))                        (Eq. 9)
+    return min(0.0, log_lik_proposal - log_lik)
+
+
+def accepts(log_alpha: float, *, u: float) -> bool:
+    """True if log u < log alpha; ties accept. u: the uniform number in [0, 1) drawn before the evaluation."""
+    return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha

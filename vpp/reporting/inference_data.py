@@ -24,7 +24,7 @@ from vpp.errors import InputError
 from vpp.events import Votes
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import final_answers, log_likelihood_terms
-from vpp.posterior.resampling import systematic_resample
+from vpp.posterior.weights import systematic_resample
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
 from vpp.wording.escaping import REPLACEMENT

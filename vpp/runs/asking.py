@@ -6,8 +6,7 @@ from pathlib import Path
 
 from vpp.data.dataset import Row
 from vpp.errors import RunError
-from vpp.events import Votes
-from vpp.hypothesis import hypothesis_id
+from vpp.events import Votes, hypothesis_id
 from vpp.inference.rounds import together
 from vpp.problem import Prediction, averages_of
 from vpp.runs.directory import RunDirectory

@@ -6,7 +6,7 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Scored, Votes
-from vpp.posterior.paired import paired_difference
+from vpp.posterior.metric import paired_difference
 from vpp.problem import losses_of
 from vpp.runs.view import RunView, averages
 

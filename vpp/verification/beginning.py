@@ -6,8 +6,7 @@ from dataclasses import asdict
 import numpy as np
 
 from vpp.errors import RunError
-from vpp.events import ParticleDrawn, ParticleState, RunStarted, StepFinished
-from vpp.hypothesis import hypothesis_id
+from vpp.events import ParticleDrawn, ParticleState, RunStarted, StepFinished, hypothesis_id
 from vpp.posterior.likelihood import auto_tau, regression_errors
 from vpp.posterior.weights import Floats
 from vpp.runs.view import StepView

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vpp.events import ParticleState, Proposed, StepFinished
-from vpp.hypothesis import hypothesis_id
-from vpp.posterior.acceptance import accepts, log_acceptance
+from vpp.events import ParticleState, Proposed, StepFinished, hypothesis_id
 from vpp.posterior.tempering import log_mean_weight
-from vpp.posterior.weights import normalise
+from vpp.posterior.weights import accepts, log_acceptance, normalise
 from vpp.randomness import rng
 from vpp.runs.view import StepView
 from vpp.settings import Config

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
-from vpp.verification.answers import check_evaluations, check_stored
 from vpp.verification.beginning import check_data, check_drawn, check_first_population, check_started
 from vpp.verification.exports import Ways, check_exports
-from vpp.verification.inputs import Run, read_run
+from vpp.verification.inputs import Run, check_evaluations, check_stored, read_run
 from vpp.verification.ledger import FILES, At, Fault
 from vpp.verification.steps import check_step
 from vpp.verification.weights import check_final_weights

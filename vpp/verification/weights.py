@@ -6,9 +6,8 @@ import numpy as np
 
 from vpp.data.dataset import Row
 from vpp.events import Resampled, Reweighted, Scored, StepFinished
-from vpp.posterior.resampling import systematic_resample
 from vpp.posterior.tempering import carried_log_weights, log_mean_weight, next_exponent
-from vpp.posterior.weights import Floats, ess, normalise, tempered_log_weights
+from vpp.posterior.weights import Floats, ess, normalise, systematic_resample, tempered_log_weights
 from vpp.randomness import rng
 from vpp.runs.view import StepView
 from vpp.verification.inputs import Run, ids
