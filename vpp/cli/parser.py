@@ -82,7 +82,7 @@ def _file_options(parser: ArgumentParser) -> None:
 
 
 def _config_options(parser: ArgumentParser) -> None:
-    """Add every option of `Config` under its own name and default."""
+    """Add every option of `Config` under its own name. Unset, it is None: presets tell that from the default."""
     docs = option_docs()
     group = parser.add_argument_group("method")
     for option in fields(Config):

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -241,12 +241,9 @@ def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
         return False
     if kind == "number":
         integers = all(map(is_integer, present))
-        return integers and (_consecutive(present) or _ID_NAME.fullmatch(name) is not None)
+        values = set(map(int, present)) if integers else set()
+        is_consecutive = integers and max(values) - min(values) == len(values) - 1
+        return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
     n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
     are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
     return kind == "date" or are_codes
-
-
-def _consecutive(integers: Iterable[str]) -> bool:
-    values = set(map(int, integers))
-    return max(values) - min(values) == len(values) - 1

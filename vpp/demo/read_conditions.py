@@ -49,7 +49,10 @@ _value = first(_string, _separate_number, _words)
 
 
 def _choice(joints: str) -> Reader:
-    """Read joined values up to the one after `and` or `or`. A value before a verb is the next condition's subject."""
+    """Read `a, b or c`: values after commas, then after one word of `joints`, a pattern, throughout.
+
+    A value before a verb is left: it is the next condition's subject.
+    """
 
     def read(cursor: Cursor) -> Check | None:
         values: list[str | float] = []

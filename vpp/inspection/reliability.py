@@ -18,7 +18,6 @@ from vpp.posterior.calibration import (
     risk_coverage,
 )
 from vpp.posterior.likelihood import settled_errors
-from vpp.posterior.prediction import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +101,13 @@ def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadRelia
     truths = [point.row.target for point in points]
     errors = settled_errors([p.prediction for p in points], truths, abstention_error=dataset.target_range)
     spreads = [point.doubt for point in points]
+    intervals = [(truth, each.interval) for each in points if each.interval and (truth := each.row.target) is not None]
     off = [abs(float(error)) for error in errors]
     return SpreadReliability(
         n=len(points),
         is_equally_sure=is_equally_sure(points),
         curve=risk_coverage([point.certainty for point in points], [error * error for error in off]),
-        n_covered=sum(_covers(point.interval, point.row.target) for point in points),
+        n_covered=sum(low <= float(truth) <= high for truth, (low, high) in intervals),
         rows=tuple(point.row.id for point in points),
         spreads=tuple(spreads),
         errors=tuple(off),
@@ -122,7 +122,3 @@ def is_equally_sure(points: Sequence[Point]) -> bool:
 
 def _hits(points: Sequence[Point]) -> Hits:
     return Hits(n_right=sum(not point.is_wrong for point in points), n=len(points))
-
-
-def _covers(interval: tuple[float, float] | None, truth: Value | None) -> bool:
-    return interval is not None and truth is not None and interval[0] <= float(truth) <= interval[1]

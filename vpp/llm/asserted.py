@@ -34,6 +34,8 @@ def asserted_label(text: str, classes: tuple[str, ...]) -> str | None:
     if any(_DENIED.search(sentence) for sentence in sentences):
         return None
     is_truth = is_truth_word(label)
+    # Text may say `true` of a condition, or name a number of the row: only direct forms (`the output is 1`) assert
+    # these, and `true` only in sentences about the output.
     asserting = _about_output(sentences) if is_truth else sentences
     is_direct = is_truth or read_float(label) is not None
     return label if _is_asserted(asserting, sentences, is_direct=is_direct) else None
@@ -85,7 +87,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _SO_OTHERWISE = re.compile(r"^so,? (?:otherwise|else),? (?=answer\b)", re.IGNORECASE)
-"""The worked examples name the part of a rule that applies in these words."""
+"""`So otherwise, answer B`: with these words the worked examples name the part that applies, which is no condition."""
 _NEGATION = (
     r"\b(?:not|no|never|neither|nor|cannot|without|fails?|failed|unlikely|rather than|instead of|opposite|incorrect|"
     r"incorrectly|wrong|wrongly|falsely|mistakenly|erroneously)\b|n['’]t\b|\bnon-"

@@ -58,7 +58,10 @@ class Endpoint:
         return self._fields.dropped
 
     def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
-        """Return another client of the same model, cache and budget, which learns of refused fields on its own."""
+        """Return another client of the same model, cache and budget, with its own counters and number of attempts.
+
+        It sends every field again, those that the server refused of this one too.
+        """
         limits = replace(self._limits, max_attempts=max_attempts)
         return Endpoint(
             self.server, limits=limits, cache=self._cache, counters=counters, budget=self._budget, price=self._price

@@ -208,7 +208,10 @@ def named(text: str) -> Named:
 
 
 def _is_below(path: str, top: str) -> bool:
-    """Return whether a path is `top` or below it, however a server parses it; every path is below an empty `top`."""
+    """Return whether a path is `top` or below it, for servers that resolve dots and escapes too.
+
+    An empty `top` allows every path of the server.
+    """
     trimmed = path.rstrip("/")
     if not top or trimmed == top:
         return True

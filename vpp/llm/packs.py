@@ -83,7 +83,10 @@ def _with_texts(pattern: re.Pattern[str], answer: str) -> list[tuple[re.Match[st
 
 
 def _by_number(marks: Sequence[_Mark]) -> tuple[Texts, Texts]:
-    """Return outputs and explanations. An explanation without a number belongs to the output after it."""
+    """Return the outputs and the explanations of an answer to several rows, by row number, the last text first.
+
+    An explanation without a number belongs to the output after it; an output without one to no row.
+    """
     texts: dict[str, dict[int, list[str]]] = {"output": {}, "explanation": {}}
     following: int | None = None
     for mark in reversed(marks):

@@ -62,7 +62,7 @@ def inference_data(reader: RunReader) -> "InferenceData":
     groups = {
         **_posterior(snapshot.view, ideas),
         **_of_training_rows(snapshot, dataset),
-        **_of_test_rows(snapshot, dataset),
+        **_test_predictions(snapshot, dataset),
     }
     made = arviz.from_dict(
         **groups,
@@ -145,7 +145,8 @@ def _of_training_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
     }
 
 
-def _of_test_rows(snapshot: Snapshot, dataset: Dataset) -> Group:
+def _test_predictions(snapshot: Snapshot, dataset: Dataset) -> Group:
+    """Return the groups of the final particles' answers to the test rows; (1, K, N) as chain, draw and row."""
     final = final_answers(snapshot.view, dataset, "test")
     if final is None:
         return {}

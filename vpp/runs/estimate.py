@@ -194,12 +194,9 @@ def _bounded(answer: Span, most: int) -> Span:
 
 def _size(typical: Sequence[Messages], longest: Sequence[Messages], answer: Span) -> CallSize:
     """Return the tokens of calls, by the prompts of typical calls and of the longest."""
-    about = sum(map(_bytes, typical)) / len(typical) / BYTES_A_TOKEN
+    contents = [message["content"] for messages in typical for message in messages]
+    about = sum(len(content.encode("utf-8", "replace")) for content in contents) / len(typical) / BYTES_A_TOKEN
     return CallSize(prompt=Span(about=about, high=max(map(prompt_tokens, longest))), completion=answer)
-
-
-def _bytes(messages: Messages) -> int:
-    return sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
 
 
 def by_length(rows: Sequence[Row]) -> list[Row]:

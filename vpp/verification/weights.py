@@ -113,20 +113,18 @@ def _check_normalised(run: Run, event: Reweighted) -> None:
 
 
 def _check_resampling(run: Run, event: Reweighted, at: StepView) -> None:
-    """Check that the step resampled exactly if the ESS was low, or the adaptive exponent short of the end."""
+    """Check that the step resampled if and only if K > 1 and its ESS was low, or adaptive tempering had steps to go.
+
+    Adaptive tempering chooses each exponent 1 / beta so that the ESS is at the threshold, until the last exponent.
+    """
     config, size = run.config, len(event.weights)
     is_adaptive = config.tempering == "adaptive" and config.is_telescoping
-    is_due = size > 1 and (
-        event.ess < config.ess_threshold * size or (is_adaptive and _is_short(event.beta, config.beta_end))
-    )
+    is_last = event.beta <= config.beta_end or np.isclose(event.beta, config.beta_end, rtol=1e-12, atol=0)
+    is_due = size > 1 and (event.ess < config.ess_threshold * size or (is_adaptive and not is_last))
     is_written, what = at.resampled is not None, f"ESS {event.ess:.6g} of {size}: resampled"
     run.compare(at.resampled or event, "resampling", what, written=is_written, follows=is_due)
     if at.resampled:
         check_ancestors(run, at.resampled, event.weights, u=float(rng(config.seed, "resample", at.step, 0).random()))
-
-
-def _is_short(beta: float, beta_end: float) -> bool:
-    return 1 / beta < 1 / beta_end and not np.isclose(beta, beta_end, rtol=1e-12, atol=0)
 
 
 def check_ancestors(run: Run, event: Resampled, weights: Sequence[float], *, u: float) -> None:
