@@ -49,9 +49,9 @@ _value = first(_string, _separate_number, _words)
 
 
 def _choice(joints: str) -> Reader:
-    """Read `a, b or c`: values after commas, then after one word of `joints`, a pattern, throughout.
+    """Read `a, b or c`. joints: pattern of what may join two values; a word, once used, joins all that follow.
 
-    A value before a verb is left: it is the next condition's subject.
+    A later value before a verb is not read: it is the next condition's subject.
     """
 
     def read(cursor: Cursor) -> Check | None:

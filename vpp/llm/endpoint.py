@@ -60,7 +60,7 @@ class Endpoint:
     def copy(self, *, counters: Counters, max_attempts: int) -> "Endpoint":
         """Return another client of the same model, cache and budget, with its own counters and number of attempts.
 
-        It sends every field again, those that the server refused of this one too.
+        What this client has learnt of the request fields that its server refuses is not copied.
         """
         limits = replace(self._limits, max_attempts=max_attempts)
         return Endpoint(

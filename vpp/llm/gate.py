@@ -208,7 +208,7 @@ def named(text: str) -> Named:
 
 
 def _is_below(path: str, top: str) -> bool:
-    """Return whether a path is `top` or below it, for servers that resolve dots and escapes too.
+    """Return whether a path is `top` or below it, even for a server that resolves dots and escapes in it.
 
     An empty `top` allows every path of the server.
     """

@@ -113,9 +113,9 @@ def _check_normalised(run: Run, event: Reweighted) -> None:
 
 
 def _check_resampling(run: Run, event: Reweighted, at: StepView) -> None:
-    """Check that the step resampled if and only if K > 1 and its ESS was low, or adaptive tempering had steps to go.
+    """Check that a step with K > 1 resampled if and only if its ESS was low; and the ancestors, if it did.
 
-    Adaptive tempering chooses each exponent 1 / beta so that the ESS is at the threshold, until the last exponent.
+    Adaptive tempering puts the ESS at the threshold, on either side by rounding: it resamples until the last exponent.
     """
     config, size = run.config, len(event.weights)
     is_adaptive = config.tempering == "adaptive" and config.is_telescoping
