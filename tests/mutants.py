@@ -265,7 +265,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("rows unanswered are asked to the end", "await cancel(asked)", "await cancel(())"),
     ),
     ("llm/shared_answers.py", AHEAD): (
-        ("a pledge is not told of", "ahead.transaction.commit()", "ahead.transaction.rollback()"),
+        ("a needed answer stays uncounted", "ahead.transaction.commit()", "ahead.transaction.rollback()"),
         ("needed, and dropped by another",
          "not self._ahead[question].claims and question not in self._requests",
          "question not in self._requests"),

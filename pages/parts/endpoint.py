@@ -63,7 +63,7 @@ class Model:
     endpoint: EndpointSpec
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""
-    """What a run still needs before it can start, as a sentence."""
+    """Sentence that names a missing address, model or file; empty if a run can start."""
     checks: tuple[Checked, ...] = ()
 
     def measured(self, name: str) -> dict[str, Any]:

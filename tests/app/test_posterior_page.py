@@ -33,7 +33,7 @@ OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
 
 def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searched(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
-    told = shown(opened(app, reader, "posterior"))
+    page = shown(opened(app, reader, "posterior"))
     for words in (
         "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
         "compared on 10 rows: 6 test and 4 training · bar length = summed weight",
@@ -41,12 +41,12 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
         "2 rejected, 1 resampled away and 1 unreadable",
         "4 texts: all are shown.",
     ):
-        assert words in told
-    assert told.index("Agreement between hypotheses") < told.index("Ask the posterior") < told.index("Genealogy")
-    assert told.index("Genealogy") < told.index("Ruled out")
+        assert words in page
+    assert page.index("Agreement between hypotheses") < page.index("Ask the posterior") < page.index("Genealogy")
+    assert page.index("Genealogy") < page.index("Ruled out")
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.LUCK, inspected.NONE, inspected.SEVEN]
-    assert "the largest family is 2 particles of first hypothesis 0." in told
-    assert "Its ancestors" not in told
+    assert "the largest family is 2 particles of first hypothesis 0." in page
+    assert "Its ancestors" not in page
     app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(2).run()
     assert "Particle 2 after step 1, and which step brought in each sentence" in shown(app)
     app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(None).run()

@@ -65,7 +65,7 @@ def test_a_memo_never_costs_calls_or_rounds(method):
 
 
 def planned(config, n_train=N_TRAIN):
-    """What the plan says, as `measure` says it."""
+    """Calls and rounds of the plan, under the names that `measure` uses."""
     whole = plan(config, n_train=n_train, n_test=N_TEST)
     return {"learner": whole.learner_calls, "optimizer": whole.optimizer_calls, "rounds": whole.rounds}
 

@@ -242,10 +242,10 @@ def exact():
 
 
 def capital(values, *, mean, bound):
-    """What betting on values above `mean` gains, from 1: values in [0, bound], in any distribution with at most that
+    """Largest capital of a bettor who begins with 1 and bets that the values, all in [0, bound], exceed `mean`.
 
-    mean, bring it to 1 / delta with probability delta at most (Ville; Waudby-Smith and Ramdas 2024). Bets are set by
-    earlier values.
+    Each stake depends on earlier values alone. If the true mean is at most `mean`, the capital ever reaches 1 / delta
+    with probability at most delta (Ville's inequality; Waudby-Smith and Ramdas 2024).
     """
     capital, best, spread = 1.0, 1.0, bound**2 / 16
     for n, x in enumerate(values, 1):

@@ -205,7 +205,7 @@ def test_a_pause_tells_when_it_tries_again_and_until_when(monkeypatch: pytest.Mo
 def test_what_a_server_had_callers_wait_counts_towards_the_longest_wait(
     directory: RunDirectory, attempts: Callable[[Attempt], None], monkeypatch: pytest.MonkeyPatch, waited_s: float
 ) -> None:
-    """Of 25 s the first attempt uses all, or leaves less than 15 for the second."""
+    """A run may wait 25 s in all: the first attempt uses them up, or leaves the second less than 15 s."""
     directory.amend(endpoint=EndpointSpec(demo=True, max_wait_s=25))
     granted, ticks = list[float](), iter(range(0, 10_000, 4))
 
