@@ -1,11 +1,15 @@
 """Whether a disturbed run ended as the undisturbed one did: every difference in a line."""
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from tests.processes import but_times_and_ids, posterior
 from tests.torture.faults import Scene
 from tests.torture.place import ended
 from tests.torture.trace import what_counts
+from vpp.errors import RunLocked
 from vpp.inspection.summary import result
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -17,6 +21,15 @@ PUT = ("report.md", "posterior.json", "predictions.csv")
 def differences(scene: Scene) -> list[str]:
     """Nothing, where nothing was lost."""
     return [*scene.remarks, *scene.place.seen_wrong, *_leftovers(scene), *_results(scene)]
+
+
+def _parts_left(run: RunDirectory) -> list[Path]:
+    """Return the part files that the next worker leaves, when those of a killed one are old enough to be removed."""
+    for part in run.path.rglob("*.part"):
+        os.utime(part, (0, 0))
+    with suppress(RunLocked), run.lock():
+        pass
+    return list(run.path.rglob("*.part"))
 
 
 def _results(scene: Scene) -> Iterator[str]:
@@ -70,5 +83,5 @@ def _leftovers(scene: Scene) -> Iterator[str]:
     run = scene.place.the_run
     if run.is_held():
         yield "the run's lock is held"
-    yield from (f"a part file is left: {path.name}" for path in run.path.rglob("*.part"))
+    yield from (f"a part file is left: {path.name}" for path in _parts_left(run))
     yield from (f"{name} was not written" for name in PUT if not (run.path / name).is_file())
