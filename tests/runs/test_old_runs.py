@@ -13,10 +13,9 @@ from vpp.errors import RunError
 from vpp.events import SCHEMA_VERSION
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
-from vpp.runs import migration
+from vpp.runs import journal
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import decode
-from vpp.runs.migration import NewerVersion, spec_of_today
+from vpp.runs.journal import NewerVersion, decode, spec_of_today
 from vpp.runs.reader import RunReader
 
 OLD = Path(__file__).parents[1] / "old_runs"
@@ -71,10 +70,10 @@ def test_a_record_is_lifted_version_by_version(monkeypatch: pytest.MonkeyPatch) 
     assert b'"v":1' in line
     assert decode(line).v == SCHEMA_VERSION
 
-    def renamed(fields: migration.Fields) -> migration.Fields:
+    def renamed(fields: journal.Fields) -> journal.Fields:
         return {**fields, "at": 7.0}
 
-    monkeypatch.setattr(migration, "RECORD_STEPS", {1: renamed})
+    monkeypatch.setattr(journal, "RECORD_STEPS", {1: renamed})
     assert decode(line) == replace(decode(line), at=7.0)
 
 

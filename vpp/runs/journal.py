@@ -1,27 +1,32 @@
 """events.jsonl: one record a line, appended only.
 
 A torn last line is ignored by readers and cut by a resuming worker. Reading stops at any other unreadable line.
+Older records and run.json files are migrated as they are read, one version at a time. Versions of records (`v`) and of
+run.json (`schema`; none is 1):
+
+1  until 0.1. Fields that came since have defaults that stand for what was done then.
+2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1
+   without `deduplicate_buffer` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
 """
 
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
 from itertools import count
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import Field, TypeAdapter
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from vpp import files
 from vpp.events import SCHEMA_VERSION, Event, StepFinished
 from vpp.runs.disk import sync_folder
-from vpp.runs.migration import record_of_today
 from vpp.usage import Usage
 
 
@@ -188,3 +193,58 @@ def write_atomically(path: Path, content: bytes) -> None:
         sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+# Versions
+
+Fields = dict[str, Any]
+_TODAY = b'{"v":%d,' % SCHEMA_VERSION
+
+
+class NewerVersion(ValueError):
+    """A newer program wrote it."""
+
+
+def _unchanged(fields: Fields) -> Fields:
+    """Return the same fields: the next version only added some with defaults."""
+    return fields
+
+
+def _with_former_ways(spec: Fields) -> Fields:
+    """Add options that older runs lack, with the values that describe what those runs did."""
+    config = spec.get("config")
+    return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
+
+
+_FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
+
+
+RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
+"""Functions that migrate a record to the next version, by version."""
+SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_former_ways}
+"""Functions that migrate run.json to the next version, by version."""
+
+
+def record_of_today(line: bytes) -> bytes:
+    """Return a journal's line in the current version. Raises ValueError if it is no record, or a newer one."""
+    if line.startswith(_TODAY):
+        return line
+    return to_json(_lifted(from_json(line), "v", RECORD_STEPS), inf_nan_mode="strings")
+
+
+def spec_of_today(content: Any) -> Fields:
+    """Return run.json's content in the current version. Raises ValueError if it is none, or a newer one."""
+    return _lifted(content, "schema", SPEC_STEPS)
+
+
+def _lifted(content: Any, field: str, steps: Mapping[int, Callable[[Fields], Fields]]) -> Fields:
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    version = content.get(field, 1)
+    if type(version) is not int or version < 1:
+        raise ValueError(f"it names no version that there is as {field}")
+    if version > SCHEMA_VERSION:
+        raise NewerVersion(f"written by a newer vpp, as version {version}")
+    for step in range(version, SCHEMA_VERSION):
+        content = steps[step](content)
+    return {**content, field: SCHEMA_VERSION}

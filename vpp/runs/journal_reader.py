@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from vpp.data.dataset import Dataset
 from vpp.errors import JournalDamaged, RunError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, decode, set_aside
-from vpp.runs.migration import NewerVersion
+from vpp.runs.journal import NewerVersion, Record, decode, set_aside
 from vpp.runs.run_files import load_dataset
 from vpp.runs.soundness import Domain, check, domain_of
 from vpp.runs.view import RunView

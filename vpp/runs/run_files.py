@@ -20,8 +20,7 @@ from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, RunError
 from vpp.events import SCHEMA_VERSION
 from vpp.runs.disk import locked, refusal, sync_folder
-from vpp.runs.journal import write_atomically
-from vpp.runs.migration import NewerVersion, spec_of_today
+from vpp.runs.journal import NewerVersion, spec_of_today, write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.usage import Usage
 
