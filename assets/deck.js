@@ -90,8 +90,8 @@ function want(root) {
   root.tell(wanted)
 }
 
-function told(data) {
-  const text = new TextDecoder().decode(data)
+function read(bytes) {
+  const text = new TextDecoder().decode(bytes)
   const end = text.indexOf("\n")
   return { ...JSON.parse(text.slice(0, end)), html: text.slice(end + 1) }
 }
@@ -110,8 +110,8 @@ function parse(html) {
   return { seed: holder.content.querySelector(".seed"), cards }
 }
 
-export default function ({ data: bytes, parentElement, setStateValue }) {
-  const data = told(bytes)
+export default function ({ data: sent, parentElement, setStateValue }) {
+  const data = sent.html === undefined ? read(sent) : sent
   let root = parentElement.querySelector(".vpp")
   if (!root) {
     root = document.createElement("div")
@@ -158,6 +158,15 @@ function draw(root) {
   const selected = selectedNode()
   const deck = root.querySelector(".deck")
   const isReading = isRead(deck, selected)
+  const change = () => fill(root, deck, selected, isReading)
+  if (data.moves && !isReading) data.moves(deck, change)
+  else change()
+  // The height never shrinks, so that nothing below moves up while someone reads.
+  if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
+}
+
+function fill(root, deck, selected, isReading) {
+  const data = root.data
   const held = root.querySelector(".held")
   const { seed, cards } = parse(data.html)
   root.querySelector(".seed").textContent = seed ? seed.textContent : ""
@@ -177,6 +186,4 @@ function draw(root) {
   deck.dataset.deck = data.deck
   // null marks a delayed update, so that a later refresh with the same HTML is drawn.
   root.whole = isWhole && !hold ? data.html : null
-  // The height never shrinks, so that nothing below moves up while someone reads.
-  if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
 }

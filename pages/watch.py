@@ -4,39 +4,26 @@ import time
 from collections.abc import Iterator
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import budget, charts, frame, opening, person, pieces, replay, this_run, thresholds
+from pages.parts import budget, charts, frame, opening, person, pieces, replay, stage, this_run, thresholds
 from pages.parts.endpoint import load_html
-from pages.parts.replay import Shown
-from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html, mark_legend
-from vpp.events import INITIAL_STEP
-from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_advice
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.counts import steps_done
-from vpp.wording.happening import happened
-from vpp.wording.listing import MARKS
-from vpp.wording.progress import headline, metrics, phase
-from vpp.wording.status import faults_sentence, is_key_refused, pending_words, retry_words
-from vpp.wording.support import unread_html
+from vpp.wording.progress import calls_metric, pace
+from vpp.wording.status import faults_sentence, is_key_refused, retry_words
 from vpp.wording.words import capitalised, counted
-
-DECK = "watch.deck"
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the state, and the buttons that fit it."""
+    """Draw time and calls of the whole run, and the buttons that fit its state."""
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
-    words = pending(directory, snapshot) or ". ".join(filter(None, (phase(snapshot), retry)))
-    row.html(markup.block(markup.phase(MARKS[state], words), label="state of the run"))
+    row.html(markup.block(markup.caption(retry or pace(snapshot)), label="time and calls"))
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
             say(directory, "pause")
@@ -81,91 +68,43 @@ def say(directory: RunDirectory, command: Command) -> None:
         directory.send_command(command)
 
 
-def pending(directory: RunDirectory, snapshot: Snapshot) -> str:
-    """Status text of a pending command; empty without one."""
-    word = directory.pending_command() if snapshot.state in opening.LIVE else None
-    return pending_words(word.command, snapshot.state) if word else ""
-
-
 def page(run: opening.OpenRun) -> None:
     """Draw all parts from one reading of the run, so that all show the same step."""
     live = run.snapshot.state in opening.LIVE
     pieces.head(run, run.snapshot.spec.name, tells_damage=False)
-    # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
-    top, below, deck = (st.container(key=f"watch_{name}") for name in ("now", "charts", "deck"))
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
         snapshot = opening.fresh(run)
-        draw(run, snapshot, deck)
-        with below:
-            charts.draw(run, snapshot.view)
+        draw(run, snapshot)
         if snapshot.state != run.snapshot.state:
             # The list of runs shows the state too, and has no timer of its own.
             st.rerun()
 
-    with top:
-        now()
+    now()
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot, deck: DeltaGenerator) -> None:
-    """Draw the state, the step and the cards; the slider last of all."""
-    view, shown = snapshot.view, replay.shown_of(run, snapshot)
-    head, band = (st.container(key=f"watch_{name}") for name in ("head", "band"))
-    with head:
-        draw_head(run, snapshot, shown)
-    if view.last_step is not None:
-        with band:
-            slider = st.container(key="watch_slider")
-            draw_numbers(run, snapshot, shown)
-    elif snapshot.state in ("running", "stalled", "paused"):
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Draw what went wrong, the controls, the stage, and the whole run's numbers and charts."""
+    # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
+    with st.container(key="watch_head"):
+        st.html(trouble_html(run, snapshot) or markup.block())
+        controls(run, snapshot)
+    with st.container(key="watch_stage"):
+        stage.draw(run, snapshot, replay.shown_of(run, snapshot))
+    with st.container(key="watch_whole"):
+        pieces.steady(whole_html(snapshot), key="watch.whole")
+    with st.container(key="watch_charts"), st.expander("Charts", key="watch.fold", on_change="rerun") as fold:
+        if fold.open:
+            charts.draw(run, snapshot.view)
+
+
+def whole_html(snapshot: Snapshot) -> str:
+    """Return the calls of the whole run, and the load of its endpoint. They change without a step."""
+    if snapshot.view.last_step is None:
         faults = faults_sentence(snapshot.usage)
-        held_back = [markup.caption(faults)] if faults else []
-        words = f"Writing the first hypotheses: {len(view.drawn)} of {snapshot.spec.config.size}."
-        band.html(markup.block(markup.waiting(words), *held_back, load_html(snapshot)))
-    with deck:
-        draw_deck(run, snapshot, shown)
-    if view.last_step is not None:
-        with slider:
-            replay.draw(run, snapshot, shown)
-
-
-def draw_head(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw the summary, what went wrong, and the controls."""
-    of = (shown.step, snapshot.state, snapshot.loading_s is not None)
-    summary = pieces.drawn(
-        run,
-        snapshot,
-        "saying",
-        *of,
-        make=lambda: markup.block(unread_html(snapshot.view), markup.saying(headline(snapshot, shown.step))),
-    )
-    st.html(summary + trouble_html(run, snapshot))
-    controls(run, snapshot)
-
-
-def draw_numbers(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw what happened in the step, and its numbers."""
-    at = thresholds.chosen()
-    events = pieces.drawn(run, snapshot, "happened", shown, make=lambda: happened_html(run, snapshot, shown))
-    strip = pieces.drawn(
-        run,
-        snapshot,
-        "strip",
-        shown.step,
-        snapshot.state,
-        snapshot.usage,
-        at,
-        make=lambda: markup.strip(metrics(snapshot, shown.step, at)),
-    )
-    pieces.steady(events + strip + load_html(snapshot), key="watch.strip")
-
-
-def happened_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return what a step did; for the end, the results on the test rows."""
-    step, view = INITIAL_STEP if shown.newest is None else shown.step, snapshot.view
-    balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
-    return markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
+        return "".join((*([markup.caption(faults)] if faults else []), load_html(snapshot)))
+    return markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)]) + load_html(snapshot)
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
@@ -204,45 +143,6 @@ def damage_words(snapshot: Snapshot) -> Iterator[str]:
     if snapshot.state in ("interrupted", "failed", "stopped") and can_continue(snapshot):
         kept = counted(steps_done(snapshot.view), "whole step")
         yield f"Going on from before the damage keeps {kept}; the rest of the file is moved to events.jsonl.damaged."
-
-
-def draw_deck(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw the cards of the step shown."""
-    view, config = snapshot.view, snapshot.spec.config
-    if view.started is None or not view.drawn:
-        st.empty()  # a fragment may write to a place outside it only where its first run did
-        return
-    order = ", heaviest first" if config.is_weighted else ""
-    if shown.newest is None:
-        title = "First hypotheses"
-    elif not shown.is_end:
-        title = f"Hypotheses at step {shown.step}{order}"
-    elif snapshot.state in ("finished", "stopped"):
-        title = f"Hypotheses at the end{order}"
-    else:
-        title = f"Hypotheses that are kept{order}"
-    bars = "bar length = weight" if config.is_weighted else "no weights: each counts alike"
-    head = markup.heading(title, f"{bars} · underlined: added · struck: removed")
-    cards = deck_of(run, snapshot, shown)
-    pieces.deck(cards, deck_id=shown.deck_id, key=DECK, head=head, foot=mark_legend(config))
-
-
-def deck_of(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the cards as HTML, with the prompts of the slots that a reader has opened."""
-    view, config = snapshot.view, snapshot.spec.config
-    wanted = pieces.wanted(DECK, most=config.largest_size)
-
-    def make() -> str:
-        dataset = run.reader.dataset()
-        prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
-        if shown.newest is None:
-            cards = maker.initial()
-        else:
-            cards = maker.final() if shown.step is None else maker.at(shown.step)
-        return deck_html(cards, seed_text=view.started.seed_text if view.started else "")
-
-    return pieces.drawn(run, snapshot, "deck", shown.newest, shown.step, wanted, make=make)
 
 
 frame.enter()

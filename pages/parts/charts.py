@@ -1,4 +1,4 @@
-"""The charts of Watch, and what they leave out."""
+"""The charts of Watch, and notes on what its numbers leave out."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
@@ -71,9 +71,9 @@ def made_from(view: RunView) -> Hashable:
 
 
 def draw(run: opening.OpenRun, view: RunView) -> None:
-    """Draw the charts in pairs, and notes on them in the place that is left."""
+    """Draw the charts in pairs."""
     if view.last_step is None:
-        st.empty()  # a fragment may write to a place outside it only where its first run did
+        blocks.captions("Charts begin with the first step.")
         return
     charts = list(charts_of(run, view))
     for first in range(0, len(charts), 2):
@@ -82,9 +82,7 @@ def draw(run: opening.OpenRun, view: RunView) -> None:
             with column:
                 make, most = shared(run, view, chart), view.total_steps
                 pieces.figure(make, title=chart.title, caption=chart.caption, key=chart.key, most_rows=most)
-    with columns[1] if len(charts) % 2 else st.container():
-        blocks.captions(*notes(run, view))
-        pieces.listen(zoom_key(run))
+    pieces.listen(zoom_key(run))
 
 
 def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode], Figure]:
@@ -103,7 +101,7 @@ def zoom_key(run: opening.OpenRun) -> str:
 
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
-    """Yield what the charts leave out."""
+    """Yield what the numbers leave out."""
     config, nominal = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
     if nominal:
         yield f"The log evidence is nominal: {'; '.join(nominal['because'])}. {COMPARABLE}"

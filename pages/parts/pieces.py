@@ -25,14 +25,20 @@ if TYPE_CHECKING:
     from vpp.drawing.figures import Figure
 
 T = TypeVar("T")
+EXPORT, MAIN = "export default function", "function main"
 MOST_CELLS = 400
 """Cells of a chart's table that are drawn unasked; a larger one is drawn on request."""
 
 
-def component(name: str) -> Any:
-    """Register the component whose script is assets/<name>.js."""
-    script = (ASSETS / f"{name}.js").read_text()
+def component(name: str, *parts: str) -> Any:
+    """Register the component whose script is assets/<name>.js. parts: other scripts that it calls by their names."""
+    scripts = [f"const {part} = (() => {{\n{_script(part).replace(EXPORT, MAIN)}return main\n}})()\n" for part in parts]
+    script = "".join((*scripts, _script(name)))
     return st.components.v2.component(f"vpp_{name}", js=script, isolate_styles=False)
+
+
+def _script(name: str) -> str:
+    return (ASSETS / f"{name}.js").read_text()
 
 
 def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:

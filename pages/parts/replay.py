@@ -11,8 +11,6 @@ from vpp.runs.reader import Snapshot
 from vpp.wording.counts import step_name
 from vpp.wording.progress import shown_step
 
-_SCRUBBER = pieces.component("scrubber")
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -70,17 +68,20 @@ def _place(key: str) -> Place:
     return Place(None if step is None else int(step), bool(at.get("film")))
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw the band of steps and its slider, after everything else of the step.
+def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, Any] | None:
+    """Return the band of steps and its slider for assets/scrubber.js; None before the first step.
 
-    A film goes on once the slider confirms the step before, and then all of that step is drawn.
+    A film goes on once the browser has drawn the step before.
     """
-    view, newest, has_end = snapshot.view, shown.newest or 0, not shown.is_live
+    view = snapshot.view
+    if view.last_step is None:
+        return None
+    newest, has_end = shown.newest or 0, not shown.is_live
     inked = newest if shown.step is None and shown.is_live else shown.step
     band = pieces.drawn(
         run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
     )
-    data = {
+    return {
         "band": band,
         "step": shown.chosen.step,
         "newest": newest,
@@ -90,4 +91,3 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
         "follow": "Show the end" if has_end else "Follow latest",
     }
-    _SCRUBBER(data=data, key=slider_key(run), default={"at": None}, on_at_change=lambda: None)

@@ -38,15 +38,17 @@ def opened(app: AppTest, reader: RunReader, page: str) -> AppTest:
 def shown(app: AppTest) -> str:
     """The HTML that the page drew, also what is patched in place, no-break spaces as spaces; not the glossary."""
     bodies = [str(element.proto.body) for element in app.get("html")]
-    steady = [
-        str(json.loads(element.proto.json)["html"]) for element in app.get("bidi_component") if _is_steady(element)
-    ]
+    steady = [_sent(element.proto) for element in app.get("bidi_component")]
     html = "".join([*(body for body in bodies if "<div popover" not in body), *steady])
     return html.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _is_steady(element: Any) -> bool:
-    return str(element.proto.component_name).endswith("vpp_steady")
+def _sent(component: Any) -> str:
+    """Return the HTML that a page sent to be patched in place, or as the stage of Watch with its header before it."""
+    name = str(component.component_name)
+    if name.endswith("vpp_stage"):
+        return str(component.bytes.decode())
+    return str(json.loads(component.json)["html"]) if name.endswith("vpp_steady") else ""
 
 
 def upload(app: AppTest, content: bytes, name: str = "table.csv") -> AppTest:

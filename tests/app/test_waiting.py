@@ -44,7 +44,7 @@ def test_first_hypotheses_that_are_held_back_tell_why(app: AppTest, tmp_path: Pa
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
         html = shown(opened(app, reader, "watch"))
-    assert "Writing the first hypotheses: 0 of 4." in html
+    assert "0 of 4 are written." in html
     assert "Failed or odd attempts: HTTP 503 (37)." in html
 
 

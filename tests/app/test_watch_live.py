@@ -87,6 +87,7 @@ def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(ap
     with retold(app, labels(app), "20260105-0001-newest-smc-0000") as live:
         page.goto(f"{app.url}/watch?run={live.run.id}")
         page.locator("article.card").first.wait_for()
+        unfold_charts(page)
         while live.steps:
             live.write_step()
             newest = shown_step(RunReader(live.run).refresh().view)
@@ -100,9 +101,15 @@ def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(ap
                 assert command.command == "stop"
 
 
+def unfold_charts(page: Page) -> None:
+    """Open the fold of the charts, which are drawn once a reader asks for them."""
+    page.locator(".st-key-watch_charts summary").first.click()
+    page.locator(".st-key-watch_charts .js-plotly-plot").first.wait_for()
+
+
 def read_meaning(page: Page, run: RunDirectory) -> None:
     """Open the meaning of a term, let the numbers move, and close it."""
-    term = page.locator(".strip button.term", has_text="ESS")
+    term = page.locator(".stage .strip button.term", has_text="ESS")
     calls = page.locator(".strip > div", has_text="Calls").locator("dd").first
     term.focus()
     page.keyboard.press("Enter")
@@ -193,6 +200,7 @@ def hold_watch(page: Page, app: App, directory: RunDirectory) -> list[str]:
     """Zoom a chart, open a fold of a card, select a sentence and scroll; return the card's key and the fold's name."""
     page.goto(f"{app.url}/watch?run={directory.id}")
     page.locator("article.card details").first.wait_for()
+    unfold_charts(page)
     zoom(page)
     fold: list[str] = page.wait_for_function(OPEN).json_value()
     page.evaluate(SELECT)

@@ -14,7 +14,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.happening import happened
-from vpp.wording.progress import metrics
+from vpp.wording.progress import calls_metric, metrics
 from vpp.wording.support import unread_sentence
 
 A = f"{SEED} Always yes."
@@ -53,7 +53,7 @@ def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=2, unreadable=1)
     snapshot = reader.refresh()
-    strip = " ".join(metric.words for metric in metrics(snapshot, None))
+    strip = " ".join(metric.words for metric in (*metrics(snapshot, None), calls_metric(snapshot)))
     assert "1 unreadable, 2 proposals refused as no rule." in strip
     assert "2 answers not readable, 6 answers refused as no rule;" in strip
     assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)
@@ -69,7 +69,7 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
 def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=0, unreadable=2)
     snapshot = reader.refresh()
-    assert "refused" not in " ".join(metric.words for metric in metrics(snapshot, None))
+    assert "refused" not in " ".join(metric.words for metric in (*metrics(snapshot, None), calls_metric(snapshot)))
     assert "refused" not in summary(reader.directory, snapshot.view)
     assert "refused" not in happened(snapshot.view, 0, CONFIG)
 

@@ -17,8 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.watchers.seen import Seen
 
-SCRUBBER = "vpp_scrubber"
-"""The component whose data names the newest step; Watch draws it last of all cards and numbers."""
+STAGE = "vpp_stage"
+"""The component whose header names the newest step; Watch draws it as one part with its cards and figures."""
 CACHED = 200
 """Messages in a watcher's cache: several times those of a page, so that none is forgotten while a request is open."""
 
@@ -145,7 +145,8 @@ class Line(Seen):
 
 
 def _newest(component: Any) -> int | None:
-    if not component.component_name.endswith(SCRUBBER):
+    if not component.component_name.endswith(STAGE):
         return None
-    step: int | None = json.loads(component.json)["newest"]
+    at = json.loads(component.bytes.split(b"\n", 1)[0])["at"]
+    step: int | None = at["newest"] if at else None
     return step

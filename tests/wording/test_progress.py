@@ -15,7 +15,7 @@ from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.usage import Usage
 from vpp.wording.caveats import caveats
-from vpp.wording.progress import metrics
+from vpp.wording.progress import calls_metric, metrics
 from vpp.wording.status import pending_words
 
 SMC = Config(particles=2, batch_size=2, epochs=1, mutate="every")
@@ -28,7 +28,7 @@ def test_calls_asked_ahead_are_counted_apart_from_those_needed(tmp_path: Path) -
     reader = run(tmp_path, started(MH, YES_NO), *drawn("one", "two"), config=MH, endpoint=SERVER)
     snapshot = replace(reader.refresh(), usage=Usage(learner=30, ahead=500, ahead_unused=450))
     snapshot.view.usage = snapshot.usage
-    metric = metrics(snapshot, None)[-1]
+    metric = calls_metric(snapshot)
     most = plan(MH, n_train=len(YES_NO.train), n_test=len(YES_NO.test)).calls
     assert (metric.value, metric.scale) == ("30", f"needed, of {most} at most")
     assert f" {ASKED_AHEAD}. " in f"{metric.words} "
@@ -44,7 +44,7 @@ def test_labels_read_from_explanations_are_shown_everywhere_once_there_are_any(
     snapshot.view.usage = snapshot.usage
     assert result(reader.directory, snapshot.view)["calls"]["inferred"] == count
     shown = (
-        (metrics(snapshot, None)[-1].words, f"{words} read from explanations; 0 tokens"),
+        (calls_metric(snapshot).words, f"{words} read from explanations; 0 tokens"),
         (summary(reader.directory, snapshot.view), f"\n{words} read from explanations without an Output: line"),
         (" ".join(caveats(snapshot, YES_NO)), f"The parser took {words} from explanations"),
         ("".join(calls(snapshot)), f"| labels read from an explanation | {count:,} |"),

@@ -1,6 +1,6 @@
 """The deck: a card per particle, and its HTML. Sorted by weight, it is the posterior's bar chart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -70,6 +70,17 @@ def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
     """All cards in the order given, under the sentence that all share."""
     seed = f'<p class="seed">All begin: “{text(seed_text)}”</p>' if seed_text else ""
     return f'{seed}<div class="deck">{"".join(map(card_html, cards))}</div>'
+
+
+def skeletons_html(slots: Iterable[int]) -> str:
+    """Grey cards of hypotheses that are still being written."""
+    lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
+    return "".join(
+        f'<article class="card bare" data-key="{slot}" data-slots="{slot}" aria-label="Particle {slot}: being written">'
+        f'<div class="slot"><span class="wt num">…</span><span class="k">particle {slot}</span></div>'
+        f'<div class="wait">{lines}</div></article>'
+        for slot in slots
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -36,19 +36,12 @@ def shown_step(view: RunView) -> int | None:
 
 
 def phase(snapshot: Snapshot) -> str:
-    """Return state, step, time spent and time left, in one line."""
-    view = snapshot.view
-    parts = [_state(snapshot), f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}"]
-    left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
-    if left is not None:
-        parts.append(f"about {seconds(left)} to go")
-    return ", ".join(parts) if view.began_at else _state(snapshot)
-
-
-def _state(snapshot: Snapshot) -> str:
+    """Return the state of the run and the step it is at."""
     view = snapshot.view
     if snapshot.loading_s is not None:
         return capitalised(loading_words(snapshot.loading_s))
+    if snapshot.state == "queued":
+        return "Starting, or queued behind another run"
     if snapshot.state == "running":
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
@@ -56,6 +49,20 @@ def _state(snapshot: Snapshot) -> str:
     if snapshot.state == "stopped" and not view.drawn and not snapshot.damage:
         return "Stopped before it began"
     return snapshot.state.capitalize()
+
+
+def pace(snapshot: Snapshot) -> str:
+    """Return time spent, time left and calls of the whole run, in one line; empty before it began."""
+    view, usage = snapshot.view, snapshot.usage
+    if not view.began_at:
+        return ""
+    left = seconds_left(snapshot.spec, view, usage) if snapshot.state == "running" else None
+    parts = (
+        f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}",
+        f"about {seconds(left)} to go" if left is not None else "",
+        counted(usage.calls, "call"),
+    )
+    return " · ".join(filter(None, parts))
 
 
 def _activity(view: RunView) -> str:
@@ -133,10 +140,8 @@ def _began_with(view: RunView, at: StepView) -> StepView:
 
 def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFAULTS) -> list[Metric]:
     """Return the metrics of the method at the step shown; None is the end."""
-    view = snapshot.view
-    at = view.steps.get(shown) if shown is not None else None
-    calls = calls_metric(snapshot, is_step_shown=at is not None and view.has_ended)
-    return [*population_metrics(snapshot, at, thresholds), *_schedule_metrics(snapshot, at), calls]
+    at = snapshot.view.steps.get(shown) if shown is not None else None
+    return [*population_metrics(snapshot, at, thresholds), *_schedule_metrics(snapshot, at)]
 
 
 def population_metrics(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds = DEFAULTS) -> Iterator[Metric]:
@@ -252,8 +257,8 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
     ]
 
 
-def calls_metric(snapshot: Snapshot, *, is_step_shown: bool = False) -> Metric:
-    """Return the calls of the whole run, since calls are not counted by step. The words say so if a step is shown."""
+def calls_metric(snapshot: Snapshot) -> Metric:
+    """Return the calls of the whole run: they are not counted by step."""
     usage = snapshot.usage
     read = f"{counted(usage.unparsable, 'answer')} not readable"
     if usage.inferred:
@@ -264,12 +269,11 @@ def calls_metric(snapshot: Snapshot, *, is_step_shown: bool = False) -> Metric:
     cached = cached_words(usage.cached, of=usage.calls)
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     details = f"{cached}, {integer(usage.failed)} failed, {read}{refused}; {integer(tokens)} tokens."
-    words = f"Whole run: {details}" if is_step_shown else capitalised(details)
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
     ahead = ahead_words(usage.ahead_unused)
     more = (f"{ahead}." if ahead else "", expected_words(spec, usage, expected))
     faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
-    words = " ".join(filter(None, (words, *more, *faults)))
+    words = " ".join(filter(None, (capitalised(details), *more, *faults)))
     scale = f"{'needed, ' if is_prefetched(spec) else ''}of {integer(at_most)} at most"
     return Metric(name="Calls", value=integer(usage.calls), scale=scale, words=words)
 

@@ -8,6 +8,7 @@ from vpp.gguf.plan import Plan, gigabytes
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
+from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.words import counted, integer, seconds
@@ -22,6 +23,15 @@ def pending_words(command: Command, state: State) -> str:
     if command == "stop":
         return "Stopping: the test rows are evaluated with the last complete step. Stop again to skip that."
     return "Pausing: calls in flight finish." if command == "pause" and state == "running" else ""
+
+
+def asking_words(spec: RunSpec) -> str:
+    """Say what the optimizer is asked first: `Asking the demo model for 10 hypotheses that predict species.`"""
+    config, endpoint = spec.config, spec.endpoint
+    model = "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
+    hypotheses = counted(config.size, "hypothesis", "hypotheses")
+    source = "no rows yet" if config.initial == "prior" else "the first batch of rows"
+    return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
 
 
 # Retries of a run that waits for its endpoint

@@ -1,0 +1,130 @@
+"""The stage of Watch: status, slider, cards and figures of one step, sent to the browser as one message."""
+
+import json
+
+from pages.parts import charts, opening, pieces, replay, thresholds
+from pages.parts.replay import Shown
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.deck import deck_html, mark_legend, skeletons_html
+from vpp.events import INITIAL_STEP
+from vpp.inspection.scores import balanced_accuracy
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import Snapshot
+from vpp.wording import markup
+from vpp.wording.happening import happened
+from vpp.wording.listing import MARKS
+from vpp.wording.progress import headline, metrics, phase
+from vpp.wording.status import asking_words, pending_words
+from vpp.wording.support import unread_html
+
+PARTS = ("status", "said", "deck", "rail", "numbers")
+_STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
+
+
+def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+    """Draw the step shown. Every part is made before the first is sent, from this one snapshot."""
+    parts = {
+        "status": status_html(run, snapshot),
+        "said": said_html(run, snapshot, shown),
+        "deck": cards_html(run, snapshot, shown),
+        "rail": rail_html(run, snapshot, shown),
+        "numbers": numbers_html(run, snapshot, shown),
+    }
+    header = {
+        "parts": PARTS,
+        "at": replay.slider(run, snapshot, shown),
+        "place": place(snapshot, shown),
+        "deck": shown.deck_id,
+        "head": heading(snapshot, shown),
+        "foot": mark_legend(snapshot.spec.config),
+    }
+    html = "\0".join(parts[name] for name in PARTS)
+    heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
+    message = f"{json.dumps(header)}\n{html}".encode(errors="replace")
+    _STAGE(data=message, key=replay.slider_key(run), default={"at": None}, **heard)
+
+
+def place(snapshot: Snapshot, shown: Shown) -> int:
+    """Return the place of the step shown: -1 before the first step, T for the end."""
+    if shown.newest is None:
+        return INITIAL_STEP
+    return snapshot.view.total_steps if shown.step is None else shown.step
+
+
+def status_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
+    """Return the state of the run and of its step. Times and calls stand apart: they change without a step."""
+    waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
+    words = pending_words(waiting.command, snapshot.state) if waiting else phase(snapshot)
+    return markup.phase(MARKS[snapshot.state], words)
+
+
+def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return the headline, and what the step did; for the end, the results on the test rows."""
+    view = snapshot.view
+
+    def make() -> str:
+        if view.last_step is None and snapshot.state in opening.LIVE:
+            written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
+            return markup.saying(asking_words(snapshot.spec)) + markup.happening(written)
+        lead = markup.saying(headline(snapshot, shown.step))
+        if view.last_step is None:
+            return unread_html(view) + lead
+        step = INITIAL_STEP if shown.newest is None else shown.step
+        balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
+        did = markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
+        return unread_html(view) + lead + did
+
+    return pieces.drawn(run, snapshot, "said", shown, snapshot.state, snapshot.loading_s is not None, make=make)
+
+
+def heading(snapshot: Snapshot, shown: Shown) -> str:
+    """Return the heading of the cards, and how to read them."""
+    config = snapshot.spec.config
+    order = ", heaviest first" if config.is_weighted else ""
+    if shown.newest is None:
+        title, order = "First hypotheses", ""
+    elif not shown.is_end:
+        title = f"Hypotheses at step {shown.step}"
+    else:
+        title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
+    bars = "bar length = weight" if config.is_weighted else "bar length = likelihood a row"
+    return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
+
+
+def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return the cards, with the prompts of the slots that a reader has opened; skeletons until they are written."""
+    view, config = snapshot.view, snapshot.spec.config
+    wanted = pieces.wanted(replay.slider_key(run), most=config.largest_size)
+
+    def make() -> str:
+        if view.started is None:
+            return skeletons_html(range(config.size))
+        dataset = run.reader.dataset()
+        prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
+        maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
+        if shown.newest is None:
+            waiting = () if view.has_ended else (slot for slot in range(config.size) if slot not in view.drawn)
+            return deck_html(maker.initial(), seed_text=view.started.seed_text) + skeletons_html(waiting)
+        cards = maker.final() if shown.step is None else maker.at(shown.step)
+        return deck_html(cards, seed_text=view.started.seed_text)
+
+    return pieces.drawn(run, snapshot, "deck", shown.newest, shown.step, wanted, make=make)
+
+
+def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return the figures beside the cards."""
+    return ""
+
+
+def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+    """Return the numbers of the step shown, and notes on them."""
+    view, at = snapshot.view, thresholds.chosen()
+    if view.last_step is None:
+        return ""
+
+    def make() -> str:
+        scope = "the whole run" if shown.step is None else f"step {shown.step}"
+        strip = markup.strip(metrics(snapshot, shown.step, at))
+        return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, charts.notes(run, view)))
+
+    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, at, make=make)

@@ -1,0 +1,94 @@
+"""The stage of Watch in a browser: complete cards on the first screen, one step in every part, and cards that move."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from pages.parts.opening import SHIPPED
+from tests.app.conftest import App
+from tests.performance.live import living
+from vpp.runs.directory import RunDirectory
+
+pytestmark = pytest.mark.browser
+COMPLETE = """() => [...document.querySelectorAll('.stage article.card:not(.ghost)')].filter((card) => {
+    const box = card.getBoundingClientRect()
+    return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight
+}).length"""
+AT_LEAST = {(1440, 900): 4, (1280, 720): 3, (1024, 768): 3, (390, 844): 2}
+"""Complete cards on the first screen, by viewport."""
+READINGS = 200
+STEPS = """() => {
+    const within = (place, pattern) => document.querySelector(`.stage ${place}`)?.textContent.match(pattern)?.[1]
+    return {
+        slider: within('.slide output', /step (\\d+)/),
+        cards: within('.sec h2', /step (\\d+)/),
+        did: within('.happened', /Step (\\d+)/),
+        ess: [within('.happened', /ESS ([\\d.]+)/), within('.strip dd', /^([\\d.]+)/)],
+        bar: document.querySelector('.stage .band .b.now') && String([...document.querySelectorAll('.stage .band .b')]
+            .indexOf(document.querySelector('.stage .band .b.now'))),
+    }
+}"""
+MOVES = """() => {
+    window.moves = 0
+    const animate = Element.prototype.animate
+    Element.prototype.animate = function (...how) { moves += 1; return animate.apply(this, how) }
+}"""
+
+
+@contextmanager
+def watched(app: App, context: BrowserContext, name: str, *, every_s: float = 3600.0, shown: int = 4) -> Iterator[Page]:
+    """Watch the shipped example as a live run."""
+    with living(SHIPPED, app.runs / name, shown=shown, every_s=every_s) as run:
+        page = context.new_page()
+        page.goto(f"{app.url}/watch?run={run.id}")
+        page.locator(".stage article.card .hyp").first.wait_for()
+        yield page
+        page.close()
+
+
+def test_complete_cards_stand_on_the_first_screen_of_a_live_run(app: App, context: BrowserContext) -> None:
+    with watched(app, context, "20260106-0000-screens-smc-0000") as page:
+        for (width, height), least in AT_LEAST.items():
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function(f"() => ({COMPLETE})() >= {least}", timeout=20_000)
+
+
+def test_every_part_shows_the_same_step_at_each_of_many_readings(app: App, context: BrowserContext) -> None:
+    steps = set()
+    with watched(app, context, "20260106-0001-readings-smc-0000", every_s=1.5, shown=2) as page:
+        for _ in range(READINGS):
+            seen = page.evaluate(STEPS)
+            assert seen["slider"] == seen["cards"] == seen["did"] == seen["bar"], seen
+            assert seen["ess"][0] == seen["ess"][1], seen
+            steps.add(seen["slider"])
+            page.wait_for_timeout(50)
+    assert len(steps) > 3
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_cards_move_from_step_to_step_unless_a_reader_prefers_none(
+    app: App, context: BrowserContext, motion: str
+) -> None:
+    with watched(app, context, f"20260106-0002-{motion}-smc-0000", every_s=1.0) as page:
+        page.emulate_media(reduced_motion=motion)  # type: ignore[arg-type]
+        page.evaluate(MOVES)
+        page.wait_for_function(f"() => ({STEPS})().slider === '8'")
+        assert (page.evaluate("moves") > 0) == (motion != "reduce")
+        page.emulate_media(reduced_motion="no-preference")
+
+
+def test_a_run_shows_grey_cards_and_what_is_asked_from_the_first_second(app: App, context: BrowserContext) -> None:
+    run = RunDirectory(app.runs / "20260106-0003-new-smc-0000")
+    run.path.mkdir()
+    for name in ("run.json", "data.csv"):
+        (run.path / name).write_bytes((SHIPPED / name).read_bytes())
+    with run.lock():
+        run.beat({}, queued=True)
+        page = context.new_page()
+        page.goto(f"{app.url}/watch?run={run.id}")
+        page.get_by_text("Asking the demo model for 10 hypotheses that predict species").wait_for()
+        assert page.locator(".stage article.card.bare").count() == 10
+        assert page.get_by_text("Queued", exact=True).count() == 0
+        page.close()
