@@ -1,6 +1,7 @@
 """The stage of Watch: status, slider, cards and figures of one step, sent to the browser as one message."""
 
 import json
+from functools import lru_cache
 
 from pages.parts import charts, opening, pieces, replay, thresholds
 from pages.parts.replay import Shown
@@ -38,10 +39,15 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         "head": heading(snapshot, shown),
         "foot": mark_legend(snapshot.spec.config),
     }
-    html = "\0".join(parts[name] for name in PARTS)
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
-    message = f"{json.dumps(header)}\n{html}".encode(errors="replace")
+    message = _message(json.dumps(header), *(parts[name] for name in PARTS))
     _STAGE(data=message, key=replay.slider_key(run), default={"at": None}, **heard)
+
+
+@lru_cache(maxsize=16)
+def _message(header: str, *parts: str) -> bytes:
+    """Return the bytes of a refresh, the same for all who look at the step."""
+    return "\n".join((header, "\0".join(parts))).encode(errors="replace")
 
 
 def place(snapshot: Snapshot, shown: Shown) -> int:

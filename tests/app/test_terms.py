@@ -37,7 +37,7 @@ def seen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     shows |= {"adaptive": ("watch",), "growing": ("watch",), "vml5": ("watch", "posterior"), OTHER: ("compare",)}
     for name, pages in shows.items():
         for page in pages:
-            app.query_params["run"] = name
+            app.query_params["run"], app.session_state["watch.fold"] = name, True  # charts are drawn once unfolded
             yield shown(opened(app, runs[name], page))
 
 

@@ -52,17 +52,13 @@ def phase(snapshot: Snapshot) -> str:
 
 
 def pace(snapshot: Snapshot) -> str:
-    """Return time spent, time left and calls of the whole run, in one line; empty before it began."""
-    view, usage = snapshot.view, snapshot.usage
+    """Return time spent and time left, in one line; empty before the run began."""
+    view = snapshot.view
     if not view.began_at:
         return ""
-    left = seconds_left(snapshot.spec, view, usage) if snapshot.state == "running" else None
-    parts = (
-        f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}",
-        f"about {seconds(left)} to go" if left is not None else "",
-        counted(usage.calls, "call"),
-    )
-    return " · ".join(filter(None, parts))
+    spent = f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}"
+    left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
+    return spent if left is None else f"{spent}, about {seconds(left)} to go"
 
 
 def _activity(view: RunView) -> str:
