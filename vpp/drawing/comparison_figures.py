@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 
 from vpp.drawing.chart import Chart, empty_chart
 from vpp.drawing.comparison import CODES
-from vpp.drawing.figures import HEIGHT, MOST_MARKED, Figure, judged_of, step_ticks
+from vpp.drawing.figures import HEIGHT, MOST_MARKED, Figure, step_ticks
 from vpp.inspection.comparison import Candidate
+from vpp.inspection.slots import judged_of
 from vpp.runs.view import StepView
 from vpp.wording.theme import INK, Mode
 from vpp.wording.words import fixed, listed, percent

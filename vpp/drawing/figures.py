@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vpp.drawing.chart import Chart, empty_chart
-from vpp.inspection.slots import why_grew
+from vpp.inspection.slots import judged_of, why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView, size_by_step
 from vpp.wording.progress import BatchErrors
@@ -315,12 +315,6 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
         head=("step", "accepted", "judged"),
         rows=tuple((str(step), str(t), str(n)) for step, t, n in judged),
     )
-
-
-def judged_of(at: StepView) -> tuple[int, int]:
-    """Return the numbers of accepted and of judged proposals of a step."""
-    judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
-    return sum(judged), len(judged)
 
 
 def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:

@@ -8,7 +8,7 @@ Groups are made by complete linkage (Defays 1977): the similarity of two groups 
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -105,16 +105,26 @@ def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> F
 
     span: the difference between an abstention and an answer.
     """
+    with np.errstate(over="ignore"):
+        # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
+        return np.array([np.sqrt(np.mean(np.square(apart), axis=1)) for apart in _apart(answers, span)])
+
+
+def mean_absolute_differences(answers: Sequence[Votes], *, span: float) -> Floats:
+    """(n, n) mean absolute differences in the target's unit; parameters as for `root_mean_squared_differences`."""
+    with np.errstate(over="ignore"):
+        return np.array([np.abs(apart).mean(axis=1) for apart in _apart(answers, span)])
+
+
+def _apart(answers: Sequence[Votes], span: float) -> Iterator[Floats]:
+    """Yield, for each hypothesis, (n, N) the differences of all answers from its own."""
     f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
     silent = np.isnan(f)
-    differences = np.empty((len(f), len(f)))
     for i, own in enumerate(f):
         with np.errstate(over="ignore", invalid="ignore"):
             apart = np.where(silent | silent[i], span, f - own)
-            apart[silent & silent[i]] = 0.0
-            # d = sqrt(1/N sum_i (f(x_i; theta_a) - f(x_i; theta_b))^2)
-            differences[i] = np.sqrt(np.mean(np.square(apart), axis=1))
-    return differences
+        apart[silent & silent[i]] = 0.0
+        yield apart
 
 
 def closeness(differences: Floats, *, span: float) -> Floats:

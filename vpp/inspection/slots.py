@@ -82,6 +82,36 @@ def came_from(at: StepView, slot: int) -> int | None:
     return at.resampled.ancestors[before] if at.resampled else before
 
 
+def generation_at(view: RunView, config: Config, step: int | None) -> int | None:
+    """Step that ended with the population which the cards of `step` show; None before it is complete.
+
+    The cards of smc show the texts that a step weighs, those of the other methods the texts after its decisions.
+    step: None is the end.
+    """
+    if step is None:
+        return view.last_step
+    ended = step - 1 if config.is_weighted else step
+    at = view.steps.get(ended)
+    return ended if at and at.finished else None
+
+
+def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, ...]:
+    """(K,) weights that the next step assigned to the population of a finished step; 1/K without weights.
+
+    is_end: whether the weights that predictions use are asked for.
+    """
+    following = view.steps.get(generation + 1)
+    if following and following.reweighted and not is_end:
+        return following.reweighted.weights
+    return view.weights if generation == view.last_step else view.steps[generation].weights
+
+
+def judged_of(at: StepView) -> tuple[int, int]:
+    """Return the numbers of accepted and of judged proposals of a step."""
+    judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
+    return sum(judged), len(judged)
+
+
 def grew_at(view: RunView) -> list[int]:
     """Steps that ended with newcomers."""
     return [at.step for at in view.finished_steps if at.joined]

@@ -1,0 +1,218 @@
+"""The map of a step's hypotheses as SVG: dots near each other answer alike; with its caption and its numbers."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from vpp.drawing.deck import without_seed
+from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
+from vpp.wording.markup import caption, table, text
+from vpp.wording.words import counted, cut, fixed, integer, listed, particles, percent, weight_text
+
+WIDTH = 380
+"""Units of the drawing; pixels where it has its full width."""
+MARGIN = 28
+"""Units between the frame and the edge: half of the largest dot, and a label."""
+HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
+LARGEST = 22
+"""Radius of a dot of weight 1."""
+SMALLEST = 2
+TARGET = 12
+"""Radius within which a pointer hits a dot."""
+MOST_NUMBERED = 6
+"""Most dots that show the number of a particle."""
+MOST_NAMED = 6
+"""Most particles of a dot that are named one by one."""
+MOST_LETTERS = 160
+"""Characters of a hypothesis in the table."""
+FAITHFUL, FAIR = 0.1, 0.2
+"""Stress below which the distances are called faithful, and fair."""
+
+
+def map_html(drawn: HypothesisMap) -> str:
+    """Draw the map with its caption and its table; a line that says why, if there is nothing to tell apart."""
+    if why := _why_not(drawn):
+        return caption(why)
+    return (
+        f'<figure class="map"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
+        f"{_ways(drawn)}{''.join(_dots(drawn))}{_scale(drawn)}</svg>"
+        f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
+        f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
+    )
+
+
+# Words
+
+
+def _why_not(drawn: HypothesisMap) -> str:
+    """Reason why there is no map; empty if there is one."""
+    if drawn.n_particles < 2:
+        return "A map of the hypotheses needs two particles." if drawn.n_particles else "No hypotheses to map yet."
+    if not drawn.n_rows:
+        return "No map: no row has an answer from every particle yet."
+    if len(drawn.alive) < 2:
+        return f"No map: {_all(drawn.n_particles)} particles give the same answers on {counted(drawn.n_rows, 'row')}."
+    return ""
+
+
+def _all(n: int) -> str:
+    return "both" if n == 2 else f"all {integer(n)}"
+
+
+def map_caption(drawn: HypothesisMap) -> str:
+    """Caption on how to read the map, and how far to trust it."""
+    rows = counted(drawn.n_rows, "row")
+    distance = f"share of {rows} answered differently" if drawn.is_label else f"mean difference of answers on {rows}"
+    shapes = ["area = weight" if drawn.is_weighted else "area = particles", "number = particle"]
+    if any(point.parents for point in drawn.points):
+        shapes.append("line: from its parent")
+    if len(drawn.alive) < len(drawn.points):
+        shapes.append("dashed: dropped")
+    return f"Distance = {distance} · {' · '.join(shapes)} · {stress_words(drawn.stress)}"
+
+
+def stress_words(stress: float) -> str:
+    """`stress 0.08: distances shown faithfully`."""
+    how = "faithfully" if stress < FAITHFUL else "fairly" if stress < FAIR else "only roughly"
+    return f"stress {fixed(stress)}: distances shown {how}"
+
+
+def map_alt(drawn: HypothesisMap) -> str:
+    """Text alternative: the heaviest dot, and the one that differs most from it."""
+    heaviest, *others = drawn.alive
+    farthest = max(others, key=lambda point: point.apart)
+    return (
+        f"Map of {counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours. Heaviest: "
+        f"{_held(drawn, heaviest)}. {_named(farthest.slots).capitalize()} {_differs(drawn, farthest)}, the most of all."
+    )
+
+
+def point_label(drawn: HypothesisMap, point: Point) -> str:
+    """`particles 3 and 7, weight 0.42, differs from the heaviest on 12 of 40 rows`."""
+    if point.is_gone:
+        return f"{_named(point.slots)} of the step before, dropped"
+    if point is drawn.alive[0]:
+        return f"{_held(drawn, point)}, the heaviest"
+    return f"{_held(drawn, point)}, {_differs(drawn, point)}"
+
+
+def _held(drawn: HypothesisMap, point: Point) -> str:
+    return f"{_named(point.slots)}, {_weight(drawn, point)}"
+
+
+def _weight(drawn: HypothesisMap, point: Point) -> str:
+    if drawn.is_weighted:
+        return f"weight {weight_text(point.weight, 2)}"
+    return f"{len(point.slots)} of {drawn.n_particles}"
+
+
+def _named(slots: Sequence[int]) -> str:
+    """`particles 3 and 7`, `particles 0, 1, 2 and 9 others`."""
+    if len(slots) <= MOST_NAMED:
+        return particles(slots)
+    named = [*slots[: MOST_NAMED - 1], f"{len(slots) - MOST_NAMED + 1} others"]
+    return f"particles {listed(named)}"
+
+
+def _differs(drawn: HypothesisMap, point: Point) -> str:
+    verb = "differs" if len(point.slots) == 1 else "differ"
+    return f"{verb} from the heaviest {_by(drawn, point)}"
+
+
+def _by(drawn: HypothesisMap, point: Point) -> str:
+    """`on 12 of 40 rows`, `by 8 % of the range`."""
+    if drawn.is_label:
+        return f"on {integer(round(point.apart * drawn.n_rows))} of {counted(drawn.n_rows, 'row')}"
+    return f"by {percent(point.apart)} of the target’s range"
+
+
+def _table(drawn: HypothesisMap) -> str:
+    head = ("particles", "weight" if drawn.is_weighted else "share", "differs from the heaviest", "what it says")
+    rows = [
+        (
+            listed(point.slots),
+            weight_text(point.weight),
+            "dropped since the step before" if point.is_gone else _by(drawn, point),
+            cut(without_seed(point.text, drawn.seed_text), MOST_LETTERS),
+        )
+        for point in drawn.points
+    ]
+    return table(head, rows, right=(1,), name="hypotheses on the map")
+
+
+# The drawing
+
+
+def _unit(drawn: HypothesisMap) -> float:
+    """Units of the drawing for a distance of 1."""
+    return (WIDTH / 2 - MARGIN) / drawn.half
+
+
+def _place(drawn: HypothesisMap, x: float, y: float) -> tuple[float, float]:
+    unit = _unit(drawn)
+    return WIDTH / 2 + x * unit, HEIGHT / 2 + y * unit
+
+
+def _radius(point: Point) -> float:
+    return max(SMALLEST, LARGEST * math.sqrt(point.weight))
+
+
+def _ways(drawn: HypothesisMap) -> str:
+    """Lines from each dot's parents, and the dots dropped."""
+    lines = []
+    for point in drawn.points:
+        x, y = _place(drawn, point.x, point.y)
+        for parent in point.parents:
+            px, py = _place(drawn, *parent)
+            lines.append(f"M{px:.1f},{py:.1f}L{x:.1f},{y:.1f}")
+    gone = [point for point in drawn.points if point.is_gone]
+    return f'<g aria-hidden="true"><path class="way" d="{"".join(lines)}"/>{"".join(_gone(drawn, p) for p in gone)}</g>'
+
+
+def _gone(drawn: HypothesisMap, point: Point) -> str:
+    x, y = _place(drawn, point.x, point.y)
+    name = text(point_label(drawn, point))
+    return f'<circle class="gone" cx="{x:.1f}" cy="{y:.1f}" r="{_radius(point):.1f}"><title>{name}</title></circle>'
+
+
+def _dots(drawn: HypothesisMap) -> Iterator[str]:
+    """Dots, the heaviest first, so that the small ones lie on top."""
+    numbered = _numbered(drawn)
+    for point in drawn.alive:
+        x, y = _place(drawn, point.x, point.y)
+        r, label = _radius(point), text(point_label(drawn, point))
+        inside = r >= TARGET
+        where = "" if not inside else ' class="inside"'
+        number = (
+            f'<text x="{0 if inside else r + 3:.1f}" y="4"{where}>{point.front}</text>' if point in numbered else ""
+        )
+        yield (
+            f'<g class="dot" role="listitem" tabindex="0" data-key="{point.front}" data-slots="{_spaced(point.slots)}" '
+            f'style="transform:translate({x:.1f}px,{y:.1f}px)" aria-label="{label}"><title>{label}</title>'
+            f'<circle class="hit" r="{max(TARGET, r):.1f}"/><circle class="ink" r="{r:.1f}"/>{number}</g>'
+        )
+
+
+def _spaced(slots: Sequence[int]) -> str:
+    return " ".join(map(str, slots))
+
+
+def _numbered(drawn: HypothesisMap) -> list[Point]:
+    """Heaviest dots whose numbers do not touch."""
+    chosen: list[Point] = []
+    for point in drawn.alive[: 2 * MOST_NUMBERED]:
+        x, y = _place(drawn, point.x, point.y)
+        near = (_place(drawn, other.x, other.y) for other in chosen)
+        if len(chosen) < MOST_NUMBERED and all(abs(x - ox) > 36 or abs(y - oy) > 13 for ox, oy in near):
+            chosen.append(point)
+    return chosen
+
+
+def _scale(drawn: HypothesisMap) -> str:
+    """Bar whose length is a quarter of the frame, with the distance it stands for."""
+    share, end = drawn.half / 2, 8 + drawn.half / 2 * _unit(drawn)
+    words = f"{percent(share)} of {'rows' if drawn.is_label else 'the range'}"
+    y = HEIGHT - 6
+    return (
+        f'<g aria-hidden="true" class="scale"><path d="M8,{y - 4}v4H{end:.1f}v-4"/>'
+        f'<text x="{end + 6:.1f}" y="{y}">{text(words)}</text></g>'
+    )

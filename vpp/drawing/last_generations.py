@@ -1,0 +1,145 @@
+"""The genealogy of the last steps in little space: a column a step, a row a particle, as one SVG."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from vpp.events import INITIAL_STEP
+from vpp.inspection.slots import came_from, generation_at, weights_of
+from vpp.runs.view import RunView
+from vpp.settings import Config
+from vpp.wording.markup import caption, text
+from vpp.wording.words import counted
+
+COLUMNS = 6
+"""Columns in view; one more is drawn beyond the left edge, so that lines come in from there."""
+WIDTH, PITCH, RIGHT = 380, 64, 14
+"""Pixels of the drawing, between two columns, and right of the newest one."""
+MOST_HEIGHT, ROW = 160, 18
+"""Most pixels of all rows, and of one."""
+AXIS = 22
+"""Pixels of the line of step numbers."""
+LARGEST, SMALLEST = 9, 0.9
+"""Radii of a particle of weight 1, and of the lightest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A population, by slot."""
+
+    name: str
+    """Step number, or `first` or `end`."""
+    weights: tuple[float, ...]
+    parents: tuple[int | None, ...]
+    survives: frozenset[int]
+    """Slots with a descendant in the newest column."""
+    forks: bool
+    """True if its step resampled it or dropped particles, and the next column is drawn."""
+
+
+def generations_html(view: RunView, config: Config, step: int | None) -> str:
+    """Draw the ancestors of the particles that the cards of `step` show, the newest at the right; None is the end."""
+    columns = _columns(view, config, step)
+    if not columns:
+        return caption("No hypotheses yet.")
+    rows = max(config.largest_size, *(len(column.weights) for column in columns))
+    words = generations_words(columns[-COLUMNS:])
+    height = round(rows * _pitch(rows)) + AXIS
+    drawn = "".join(_svg(columns, rows, height))
+    return (
+        f'<figure class="lines"><svg width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{text(f"Genealogy of the last steps: {words}.")}">{drawn}</svg>'
+        f'<figcaption class="cap">{text(words)}</figcaption></figure>'
+    )
+
+
+def _columns(view: RunView, config: Config, step: int | None) -> list[_Column]:
+    """Columns in view and one before them, oldest first; none before the first population is complete."""
+    last = generation_at(view, config, step)
+    if last is None:
+        return []
+    columns: list[_Column] = []
+    survives = frozenset(range(len(view.steps[last].population)))
+    for generation in range(last, max(INITIAL_STEP, last - COLUMNS) - 1, -1):
+        at, following = view.steps[generation], view.steps.get(generation + 1)
+        parents = tuple(came_from(at, slot) for slot in range(len(at.population)))
+        is_end = step is None and generation == last
+        column = _Column(
+            name=_name(generation, config, is_end=is_end),
+            weights=weights_of(view, generation, is_end=is_end),
+            parents=parents,
+            survives=survives,
+            forks=generation < last and following is not None and bool(following.resampled or following.shrunk),
+        )
+        columns.append(column)
+        survives = frozenset(parent for slot in survives if (parent := parents[slot]) is not None)
+    return columns[::-1]
+
+
+def _name(generation: int, config: Config, *, is_end: bool) -> str:
+    """Step whose cards show a population."""
+    if is_end and generation != INITIAL_STEP:
+        return "end"
+    if config.is_weighted and not is_end:
+        return str(generation + 1)
+    return "first" if generation == INITIAL_STEP else str(generation)
+
+
+def generations_words(columns: Sequence[_Column]) -> str:
+    """`10 particles at step 7 descend from 4 at step 2 · dotted: died out · dashed line: resampled`."""
+    oldest, newest = columns[0], columns[-1]
+    n = counted(len(newest.weights), "particle")
+    if len(columns) == 1:
+        return f"{n} at {_said(newest.name)}, without ancestors" if newest.parents[0] is None else f"{n}"
+    joined = sum(column.parents[slot] is None for column in columns[1:] for slot in column.survives)
+    newcomers = f" and {counted(joined, 'newcomer')}" if joined else ""
+    verb = "descends" if len(newest.weights) == 1 else "descend"
+    parts = [f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}{newcomers}"]
+    parts += ["dotted: died out"] if any(len(column.survives) < len(column.weights) for column in columns) else []
+    parts += ["dashed line: resampled"] if any(column.forks for column in columns) else []
+    return " · ".join(parts)
+
+
+def _said(name: str) -> str:
+    return {"first": "the start", "end": "the end"}.get(name, f"step {name}")
+
+
+def _pitch(rows: int) -> float:
+    """Pixels between two rows."""
+    return min(ROW, MOST_HEIGHT / rows)
+
+
+def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
+    """Yield the paths of extinct lines, forks, living lines and particles, then the step numbers."""
+    ys = [(slot + 0.5) * _pitch(rows) for slot in range(rows)]
+    xs = [WIDTH - RIGHT - PITCH * (len(columns) - 1 - i) for i in range(len(columns))]
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    discs: dict[bool, list[str]] = {True: [], False: []}
+    for x, column in zip(xs, columns, strict=True):
+        for slot, (weight, parent) in enumerate(zip(column.weights, column.parents, strict=True)):
+            lives = slot in column.survives
+            discs[lives].append(_disc(x, ys[slot], weight))
+            if parent is not None and x > xs[0]:
+                lines[lives].append(_line(x, ys[slot], ys[parent]))
+    forks = [f"M{x + PITCH // 2},0v{height - AXIS}" for x, column in zip(xs, columns, strict=True) if column.forks]
+    yield _path("dead", lines[False]) + _path("break", forks) + _path("alive", lines[True])
+    yield _path("ghost", discs[False]) + _path("node", discs[True])
+    for x, column in zip(xs, columns, strict=True):
+        now = ' class="now"' if column is columns[-1] else ""
+        yield f'<text x="{x}" y="{height - 5}"{now}>{column.name}</text>' if x > 0 else ""
+
+
+def _line(x: float, y: float, before: float) -> str:
+    """Curve from the parent, one column to the left and at height `before`."""
+    middle = x - PITCH // 2
+    return f"M{x - PITCH},{before:.1f}C{middle},{before:.1f} {middle},{y:.1f} {x},{y:.1f}"
+
+
+def _disc(x: float, y: float, weight: float) -> str:
+    r = max(SMALLEST, LARGEST * sqrt(weight))
+    arc = f"a{r:.1f},{r:.1f} 0 1,0"
+    return f"M{x - r:.1f},{y:.1f}{arc} {2 * r:.1f},0{arc} {-2 * r:.1f},0"
+
+
+def _path(kind: str, parts: Sequence[str]) -> str:
+    return f'<path class="{kind}" d="{"".join(parts)}"/>'
