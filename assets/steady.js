@@ -1,7 +1,7 @@
 // A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
 // escaped HTML. A caption says how many columns of a wide table are in view. A row with data-row opens on a click, or on
 // Enter at its number, if Python asks for that.
-const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? null
+const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? node.dataset?.key ?? null
 
 function patch(old, next) {
   if (old.isEqualNode(next)) return

@@ -7,10 +7,15 @@ from pages.parts import charts, opening, pieces, replay, thresholds
 from pages.parts.replay import Shown
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html, mark_legend, skeletons_html
+from vpp.drawing.hypothesis_map import map_html
+from vpp.drawing.last_generations import generations_html
+from vpp.drawing.step_bars import bars_html
 from vpp.events import INITIAL_STEP
+from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
+from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.happening import happened
 from vpp.wording.listing import MARKS
@@ -118,8 +123,28 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the figures beside the cards."""
-    return ""
+    """Return the figures beside the cards: a map of the hypotheses, a bar a step, and the last generations."""
+    view, config = snapshot.view, snapshot.spec.config
+    if view.last_step is None:
+        return ""
+
+    def make() -> str:
+        step, dataset = INITIAL_STEP if shown.newest is None else shown.step, run.reader.dataset()
+        figures = (
+            ("Map of the hypotheses", map_html(hypothesis_map(view, config, dataset, step))) if config.size > 1 else (),
+            (bars_title(config), bars_html(view, config, dataset, step)),
+            ("Genealogy", generations_html(view, config, step)),
+        )
+        return "".join(f"<section>{markup.group(each[0])}{each[1]}</section>" for each in figures if each)
+
+    return pieces.drawn(run, snapshot, "rail", shown.newest, shown.step, make=make)
+
+
+def bars_title(config: Config) -> str:
+    """Return what a run's bars show."""
+    if config.is_weighted:
+        return "Effective sample size"
+    return "Proposals accepted" if config.is_filtered else "Error on the batch"
 
 
 def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:

@@ -34,7 +34,7 @@ def map_html(drawn: HypothesisMap) -> str:
         return caption(why)
     return (
         f'<figure class="map"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
-        f"{_ways(drawn)}{''.join(_dots(drawn))}{_scale(drawn)}</svg>"
+        f"{_ways(drawn)}<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
         f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
         f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
     )
