@@ -189,7 +189,7 @@ SAID = {
     "mh on train": ("without weights", "training rows", "Proposals accepted"),
     "always accept": ("without weights", "Every proposal is taken", "rewritten (temperature"),
     "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
-    "vml5": ("without weights", "1/5"),
+    "vml5": ("without weights", "not scored yet"),
     "growing": ("Particles K", "at first"),
 }
 

@@ -1,15 +1,21 @@
+import math
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.inspected import labels, numbers
+from tests.inspected import BIG, EVEN, LABELS, NUMBERS, ODD, labels, numbers
+from tests.reporting.builders import SEED, drawn, finished, proposed, run, scored, started
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, deck_html
+from vpp.drawing.deck import Card, Effect, Fold, deck_html
+from vpp.posterior.prediction import Value
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
+from vpp.runs.view import StepView
 from vpp.settings import Config
+from vpp.wording.words import MINUS, NBSP
 
 TASKS = ("classification", "regression")
 
@@ -19,17 +25,26 @@ def maker(reader: RunReader) -> CardMaker:
     return CardMaker(snapshot.view, snapshot.spec.config, data, PromptMaker(snapshot.spec, data))
 
 
-def all_cards(reader: RunReader) -> dict[int, list[Card]]:
+def decks(reader: RunReader) -> dict[int, list[Card]]:
     """By step."""
     made = maker(reader)
     return {step: made.at(step) for step in reader.refresh().view.steps if step >= 0}
+
+
+def all_cards(reader: RunReader) -> dict[int, list[Card]]:
+    """Every particle's card by step, those in a stack included."""
+    return {step: [each for card in cards for each in card.stack] for step, cards in decks(reader).items()}
+
+
+def folds_of(card: Card) -> list[Fold]:
+    return [each for fold in card.folds for each in (fold, *fold.inner)]
 
 
 def words(cards: list[Card]) -> str:
     """What marks, facts and folds of some cards say."""
     written = [mark for card in cards for _, mark in card.marks]
     written += [fact for card in cards for fact in card.rail]
-    written += [line for card in cards for fold in card.folds for line in (fold.title, *fold.notes)]
+    written += [line for card in cards for fold in folds_of(card) for line in (fold.title, *fold.notes)]
     return "\n".join(written)
 
 
@@ -41,28 +56,140 @@ def test_every_particle_of_every_step_has_a_card(name: str, task: str) -> None:
     for step, cards in all_cards(reader).items():
         before, joined = view.steps[step - 1].population, view.steps[step].joined
         assert sorted(card.slot for card in cards) == list(range(len(before) + len(joined)))
-        assert sum(card.weight or 0 for card in cards) == pytest.approx(1)
-    assert sorted(card.slot for card in maker(reader).final()) == list(range(view.size))
+        if reader.refresh().spec.config.is_weighted:
+            assert sum(card.weight or 0 for card in cards) == pytest.approx(1)
+    assert sorted(each.slot for card in maker(reader).final() for each in card.stack) == list(range(view.size))
 
 
-def test_a_change_of_weight_or_place_has_a_shape_and_a_word(tmp_path: Path) -> None:
-    """Weights of step 0: 3/8, 1/8, 3/8, 1/8; of step 1: 0.7, then 0.1 each."""
-    cards = maker(labels(tmp_path)).at(1)
-    assert {card.slot: card.moved for card in cards} == {
-        0: (("up", "from 0.375"),),
-        1: (("down", "from 0.125"),),
-        2: (("down", "from 0.375"),),
-        3: (("down", "from 0.125"),),
-    }, "of equals none has a place to rise or fall from"
-    heard = deck_html([card for card in cards if card.slot == 1], seed_text="")
-    written = [re.sub("<[^>]*>", "", part) for part in heard.split('<span class="sr">')[1:2]]
-    assert written[0].startswith("down from 0.125")
+@pytest.mark.parametrize("name", ["smc", "growing", "mh", "always accept"])
+def test_particles_share_a_card_if_and_only_if_they_gave_the_same_answers(name: str) -> None:
+    reader = sampled_run(name)
+    view = reader.refresh().view
+    n_twins = n_alone = 0
+    for step, cards in decks(reader).items():
+        at = view.steps[step]
+
+        def answers(card: Card, at: StepView = at) -> object:
+            proposed = at.proposed.get(card.slot)
+            is_new = card.is_chain and proposed is not None and proposed.accepted
+            scored = at.proposals_scored.get(card.slot) if is_new else at.scored.get(card.slot)
+            return (scored.rows, scored.predictions) if scored else card.slot
+
+        given = [{answers(each) for each in card.stack} for card in cards]
+        assert all(len(each) == 1 for each in given)
+        assert len(set.union(*given)) == len(cards)
+        n_twins += sum(len(card.twins) for card in cards)
+        n_alone += sum(answers(card) == card.slot for card in cards)
+        order = [card.log_likelihood if card.is_chain else card.total for card in cards]
+        known = [value for value in order if value is not None]
+        assert known == sorted(known, reverse=True) == order[: len(known)]
+        assert all((a.weight or 0) >= (b.weight or 0) for card in cards for a, b in pairwise(card.stack))
+    assert (n_twins > 0) == (name != "always accept"), "a text that is not scored yet stays alone"
+    assert (n_alone > 0) == (name == "always accept")
+
+
+def test_a_stack_sums_weights_and_names_its_particles_and_whom_they_descend_from(tmp_path: Path) -> None:
+    """EVEN and PAIR of step 1 answer alike, with weights 0.7 and 0.1; the end descends from 0, 0, 1 and 2."""
+    made = maker(labels(tmp_path))
+    front, *_ = cards = made.at(1)
+    assert [[each.slot for each in card.stack] for card in cards] == [[0, 1], [2], [3]]
+    assert (front.total, front.moved) == (pytest.approx(0.8), (("up", "from 0.500"),))
+    html = deck_html([front], seed_text="")
+    assert 'data-key="0" data-slots="0 1" data-from="0 1" style="--w:0.8000"' in html
+    assert 'aria-label="Particle 0 and 1 other with the same answers, weight 0.800"' in html
+    assert 'title="2 particles with the same answers to 4 rows">×2</span>' in html
+    assert '<div class="twin" data-slot="1"><p class="cap">particle 1, weight 0.100</p>' in html
+    assert re.sub("<[^>]*>", "", html.split('<span class="sr">')[1]).startswith("up from 0.500")
+    assert [(card.slot, card.origin) for card in made.final()] == [(0, 0), (3, 2)]
+    assert 'data-slots="0 1 2" data-from="0 1"' in deck_html(made.final(), seed_text="")
+    assert 'data-from=""' in deck_html(made.initial(), seed_text=""), "nothing was there before"
+
+
+def test_a_rewriting_says_what_it_did_on_the_rows_that_both_texts_answered(tmp_path: Path) -> None:
+    """Slot 1: LUCK says no to rows 0 and 1, PAIR is right on both; LINE and SLOPE have no common rows."""
+    cards = {each.slot: each for card in maker(labels(tmp_path / "labels")).at(1) for each in card.stack}
+    assert {slot: card.effect and card.effect.words for slot, card in cards.items()} == {
+        0: None, 1: "+1 row right", 2: None, 3: None,
+    }  # fmt: skip
+    assert cards[1].effect == Effect(mark="up", words="+1 row right", n_rows=2)
+    assert all(card.effect is None for card in maker(numbers(tmp_path / "numbers")).final())
+
+
+@pytest.mark.parametrize(
+    ("task", "answers", "says"),
+    [
+        ("labels", ({0: "yes", 1: "no"}, {0: "yes", 1: "no"}), "same answers"),
+        ("labels", ({0: "yes", 1: "no"}, {0: "no", 1: None, 2: "yes"}), f"{MINUS}2 rows right"),
+        ("labels", ({0: "no", 1: "no"}, {0: "yes", 1: "yes"}), "changed 2 of 2 answers"),
+        ("numbers", ({0: 0.0, 1: 3.0}, {0: 1.0, 1: 1.0}), "error 1.41 → 0.707"),
+        ("numbers", ({0: 0.1 + 0.2}, {0: 0.3}), "same answers"),
+    ],
+)
+def test_an_effect_counts_gained_rows_changed_answers_or_the_error(
+    tmp_path: Path, task: str, answers: tuple[dict[int, Value | None], ...], says: str
+) -> None:
+    data = LABELS if task == "labels" else NUMBERS
+    config = Config(method="mh", particles=1, batch_size=2)
+    before, after = f"{SEED} Say it if a is greater than 6.", f"{SEED} say it, if a is above 6."
+    reader = run(
+        tmp_path,
+        started(config, data, steps=1),
+        *drawn(before),
+        scored(0, 0, before, answers[0]),
+        scored(0, 0, after, answers[1], role="proposal"),
+        proposed(0, 0, before, after, accepted=True, log_alpha=math.log(0.5), u=0.25),
+        finished(0, (after,)),
+        data=data,
+        config=config,
+    )
+    (card,) = maker(reader).at(0)
+    assert card.effect is not None
+    assert card.effect.words == says
+    html = deck_html([card], seed_text="")
+    assert '<p class="hyp">say it, if a is above 6.</p>' in html, "a synonym is no change"
+    assert ("reworded, same answers" in html) == (says == "same answers")
+
+
+def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_path: Path) -> None:
+    config = Config(method="mh", particles=3, batch_size=2)
+    right, wrong = {0: "yes", 1: "no"}, {0: "no", 1: "no"}
+    reader = run(
+        tmp_path,
+        started(config, LABELS, steps=1),
+        *drawn(EVEN, EVEN, ODD),
+        *(scored(0, k, text, right, log_lik=-0.5) for k, text in enumerate((EVEN, EVEN, ODD))),
+        scored(0, 0, BIG, wrong, role="proposal", log_lik=-2.5),
+        proposed(0, 0, EVEN, BIG, log_alpha=math.log(0.1404), u=0.2421),
+        scored(0, 1, BIG, wrong, role="proposal", log_lik=-0.75),
+        proposed(0, 1, EVEN, BIG, accepted=True, log_alpha=0.5, u=0.7134),
+        scored(0, 2, BIG, {0: "no"}, role="proposal", log_lik=-2.5),
+        proposed(0, 2, ODD, BIG, log_alpha=None, log_likelihood=-0.5, log_likelihood_bound=-3.0, u=0.0941),
+        finished(0, (EVEN, BIG, ODD)),
+        data=LABELS,
+        config=config,
+    )
+    kept, taken = cards = maker(reader).at(0)
+    assert [[each.slot for each in card.stack] for card in cards] == [[0, 2], [1]]
+    chips = [each.marks for card in cards for each in card.stack]
+    assert [chip for ((_, chip),) in chips] == [
+        f"acceptance probability 14{NBSP}%, drew 0.24: rejected",
+        f"acceptance probability at most 8.3{NBSP}%, drew 0.094: rejected",
+        f"acceptance probability 100{NBSP}%, drew 0.71: accepted",
+    ], "as many digits as tell the two numbers apart"
+    html = deck_html([kept], seed_text="")
+    assert ">×2 chains</span>" in html
+    assert 'aria-label="Particle 0 and 1 other with the same answers, log-likelihood −0.5"' in html
+    assert '<span class="wt num">−0.5</span>' in html
+    assert 'style="--w:0.7788"' in html, "exp(−0.5 / 2)"
+    assert "0.78 of 1, the geometric mean of the likelihood per row, over 2 rows" in html
+    assert "Say yes if a is <del>above 6,</del> else no.</p>" in html
+    assert "Rejected" not in deck_html([taken], seed_text="")
 
 
 @pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
 def test_each_judged_proposal_shows_its_arithmetic(name: str) -> None:
     reader = sampled_run(name)
-    notes = [n for cards in all_cards(reader).values() for c in cards for f in c.folds for n in f.notes]
+    notes = [n for cards in all_cards(reader).values() for c in cards for f in folds_of(c) for n in f.notes]
     judged = reader.refresh().view.decided_by_likelihood
     assert {p.accepted for p in judged} == {True, False}
     assert sum("log α = " in note for note in notes) == len(judged)
@@ -74,10 +201,10 @@ def test_a_rejected_proposal_is_a_fold_of_the_particle_that_keeps_its_text() -> 
     reader = sampled_run("smc filtered")
     view = reader.refresh().view
     rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
-    folds = [f for card in all_cards(reader)[rejected.step] for f in card.folds if f.mark == "rej"]
-    kept = next(f for f in folds if f.title == f"particle {rejected.particle} keeps it: proposal rejected")
     assert rejected.text is not None
-    assert rejected.text.endswith(kept.sentence)
+    folds = [f for card in all_cards(reader)[rejected.step] for f in folds_of(card) if f.mark == "rej"]
+    kept = next(f for f in folds if rejected.text.endswith(f.sentence))
+    assert kept.title.endswith("kept, proposal rejected")
 
 
 @pytest.mark.parametrize("name", ["smc", "incremental", "mh", "mh on train", "mh on buffer", "vml5"])
@@ -120,11 +247,11 @@ def test_fresh_draws_from_the_prior_are_named_whether_accepted_or_rejected(name:
     }
     for p in (p for p in fresh if (p.step, p.particle) in marks):
         words = marks[p.step, p.particle]
-        assert ("drawn afresh from the prior, without data" in words) == p.accepted
-        assert (f"rejected a proposal drawn afresh from the prior at step {p.step}" in words) != p.accepted
+        assert "drawn afresh from the prior" in words
+        assert ("accepted" in words, "rejected" in words) == (p.accepted, not p.accepted)
     # A fresh draw is not compared with the text it replaced.
     cards = [card for cards in all_cards(reader).values() for card in cards]
-    parents = {card.parent for card in cards if "drawn afresh from the prior, without" in str(card.marks)}
+    parents = {card.parent for card in cards if re.search("prior, without data.*accepted'", str(card.marks))}
     assert parents == {None} != {card.parent for card in cards}
 
 
@@ -139,6 +266,9 @@ def test_newcomers_have_cards_at_the_step_that_took_them_in(name: str) -> None:
         came = [card for card in cards if ("", f"joined at step {step}") in card.marks]
         assert [card.slot for card in came] == sorted(view.steps[step].joined)
         assert [card.weight for card in came] == [None] * len(came)
+        assert [card.origin for card in came] == [None] * len(came)
+        later = [card for card in all_cards(reader).get(step + 1, []) if card.slot in view.steps[step].joined]
+        assert [card.origin for card in later] == [card.slot for card in later]
 
 
 @pytest.mark.parametrize("method", ["smc", "mh"])
@@ -156,6 +286,8 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
         assert new == old or f"kept as particle {new}" in said
     after = all_cards(reader)[step + 1]
     assert len(after) == 2
+    if method == "mh":
+        assert [card.origin for card in after] == [view.steps[step].shrunk.ancestors[card.slot] for card in after]
     for card in after if method == "smc" else ():
         proposed = view.steps[step].proposed[view.steps[step].shrunk.ancestors[card.slot]]
         if proposed.accepted:
@@ -164,16 +296,9 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
 
 
 def test_cards_of_the_end_show_the_rows_of_the_last_batch_or_that_the_text_was_not_scored(tmp_path: Path) -> None:
-    weighed_again = {card.slot: card for card in maker(labels(tmp_path / "labels")).final()}
+    weighed_again = {each.slot: each for card in maker(labels(tmp_path / "labels")).final() for each in card.stack}
     assert [len(weighed_again[slot].hits) for slot in range(4)] == [2] * 4
-    assert weighed_again[3].rail[:2] == ("2 of 2 right", "3 of 4 rows of the buffer")
+    assert weighed_again[3].rail == ("2/2 right", "3/4 of the buffer")
     kept = {card.slot: card.rail[0] for card in maker(numbers(tmp_path / "numbers")).final()}
-    assert kept[1] == "not scored", "rewritten by the last step, and taken unseen"
+    assert kept[1] == "not scored yet", "rewritten by the last step, and taken unseen"
     assert kept[0].startswith("off by ")
-
-
-@pytest.mark.parametrize(("name", "shown"), [("vml5", "1/5"), ("always accept", "1/4"), ("mh", "1/4")])
-def test_without_weights_a_card_says_how_it_counts(name: str, shown: str) -> None:
-    html = deck_html(maker(sampled_run(name)).final(), seed_text="")
-    assert f'<span class="wt num">{shown}</span>' in html
-    assert "weight 0." not in html

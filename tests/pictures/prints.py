@@ -77,7 +77,7 @@ def show_step(page: Page, step: int) -> None:
 def open_rejected(page: Page) -> None:
     """Open a rejected proposal, with the arithmetic of the decision."""
     show_step(page, 3)
-    page.locator(f"{CARD} details > summary").filter(has_text="rejected proposal").first.click()
+    page.locator(f"{CARD} details > summary").filter(has_text="prompt, answer and decision").first.click()
 
 
 def ask_row(page: Page) -> None:

@@ -154,7 +154,8 @@ def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str)
     view, config = snapshot.view, snapshot.spec.config
     maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
     for step in range(view.total_steps):
-        cards = [card for card in maker.at(step) if card.slot not in view.steps[step].joined]
+        shown = [each for card in maker.at(step) for each in card.stack]
+        cards = [card for card in shown if card.slot not in view.steps[step].joined]
         written, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
         assert written.startswith(f"At step {step}: ")
         if config.largest_size == 1:

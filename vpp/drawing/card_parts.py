@@ -1,25 +1,37 @@
 """Parts of a particle's card: its badges (how the text came to be), its score, and the folds of its proposals."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vpp.data.dataset import Dataset, Row
-from vpp.drawing.deck import PROMPT, Fold, Hits, Marks, without_seed
+from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Effect, Fold, Hits, Marks, without_seed
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.ruled_out import decision
-from vpp.inspection.slots import batch_places, heirs, kept_as, rewritten_as, scored_rows
+from vpp.inspection.slots import (
+    RecordedAnswers,
+    batch_places,
+    heirs,
+    kept_as,
+    recorded_answers,
+    rewritten_as,
+    same_answer,
+    scored_rows,
+)
 from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
-from vpp.wording.words import fixed, number, particles
+from vpp.wording.words import MINUS, counted, fixed, number, particles, percent
 
 MOST_ROWS = 6
 """Contradicting rows that are named."""
+MOST_COPIES = 3
+"""Copies that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
 
@@ -70,13 +82,13 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
         return (("", f"joined at step {step}"),)
     proposed = run.proposal(step, slot)
     if proposed is None:
-        return (("same", f"not rewritten at step {step}: only copies are"),)
-    return outcome_marks(run, proposed, step)
+        return (("same", "not rewritten before: only copies are"),)
+    return outcome_marks(run, proposed)
 
 
-def outcome_marks(run: History, proposed: Proposed, step: int) -> Marks:
-    """Badge on the outcome of a proposal at a step."""
-    return ((proposal_mark(proposed), f"{_outcome(run, proposed)} at step {step}"),)
+def outcome_marks(run: History, proposed: Proposed) -> Marks:
+    """Badge on the outcome of a proposal."""
+    return ((_outcome_mark(proposed), _outcome(run, proposed)),)
 
 
 def _outcome(run: History, proposed: Proposed) -> str:
@@ -87,19 +99,41 @@ def _outcome(run: History, proposed: Proposed) -> str:
     fresh = is_fresh(proposed)
     if not proposed.accepted:
         return "rejected a proposal drawn afresh from the prior" if fresh else "kept: the proposal was rejected"
-    manner = ""
+    manner = "rewritten"
     if run.config.is_weighted:
-        manner = " boldly" if proposed.temperature > run.config.cautious_temperature else " cautiously"
-    origin = AFRESH if fresh else f"rewritten{manner} (temperature {proposed.temperature:.2g})"
+        manner = "large rewrite" if proposed.temperature > run.config.cautious_temperature else "small rewrite"
+    origin = AFRESH if fresh else f"{manner} (temperature {proposed.temperature:.2g})"
     return f"{origin}{', accepted' if proposed.why == 'likelihood' else ''}"
+
+
+def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
+    """Badge on a chain's accept step (Eq. 9) in numbers; on the outcome where nothing was drawn."""
+    made = decision(proposed, at)
+    log_alpha = made.log_alpha_bound if made.log_alpha is None else made.log_alpha
+    if made.u is None or log_alpha is None:
+        return outcome_marks(run, proposed)
+    alpha, is_bound = math.exp(min(0.0, log_alpha)), made.log_alpha is None
+    # As many digits as tell the two numbers apart.
+    rounded = ((n, _rounded(alpha, n, up=is_bound)) for n in (2, 3, 4, 6))
+    digits, shown = next(((n, a) for n, a in rounded if fixed(a, n) != fixed(made.u, n)), (2, alpha))
+    chance = f"acceptance probability {'at most ' if is_bound else ''}{percent(shown, decimals=digits - 2)}"
+    fresh = f"{AFRESH}: " if is_fresh(proposed) else ""
+    outcome = "accepted" if proposed.accepted else "rejected"
+    return ((_outcome_mark(proposed), f"{fresh}{chance}, drew {fixed(made.u, digits)}: {outcome}"),)
+
+
+def _rounded(value: float, digits: int, *, up: bool) -> float:
+    """Return an upper bound rounded up; any other value as it is, to be rounded when it is written."""
+    return min(1.0, math.ceil(value * 10**digits) / 10**digits) if up else value
 
 
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
     """Effect of resampling and of the end of the step on the text."""
     copies = heirs(at, slot)
     if not copies:
-        return (("gone", f"resampled away at step {at.step}"),)
-    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {particles(copies)}"),)
+        return (("gone", "resampled away"),)
+    named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
+    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
     kept = at.finished and run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
     still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
     return (*spread, *still, *shrunk(at, copies))
@@ -120,13 +154,10 @@ def is_fresh(proposed: Proposed | None) -> bool:
     return proposed is not None and proposed.origin == "prior"
 
 
-def proposal_mark(proposed: Proposed) -> Mark:
+def _outcome_mark(proposed: Proposed) -> Mark:
     """Mark of a proposal's outcome."""
-    if proposed.why == "unparsable":
-        return "abs"
-    if proposed.why == "unchanged":
-        return "same"
-    return "acc" if proposed.accepted else "rej"
+    marks: Mapping[str, Mark] = {"unparsable": "abs", "unchanged": "same", "taken": "new"}
+    return marks.get(proposed.why) or ("acc" if proposed.accepted else "rej")
 
 
 # Scores
@@ -139,28 +170,57 @@ def hits_of(run: History, scored: Scored) -> Hits:
 
 
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
-    """Hits on the batch; and the facts at the right: the batch, all rows scored if more, the log-likelihood."""
+    """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
     is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
     where = "training rows" if is_final else scored_rows(run.config)
-    log_lik = f"log-likelihood {fixed(scored.log_likelihood, 1)}"
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
         every = _error(run, scored, range(len(scored.rows)))
-        of_all = (f"off by {number(every, 3)} on {len(scored.rows)} {where}",) if is_more else ()
-        return (), (*off, *of_all, log_lik)
+        return (), (*off, *((f"by {number(every, 3)} on {len(scored.rows)} {where}",) if is_more else ()))
     all_hits = hits_of(run, scored)
     hits = tuple(all_hits[i] for i in places)
-    right = (f"{hits.count(True)} of {len(hits)} right",) if hits else ()
-    of_all = (f"{all_hits.count(True)} of {len(all_hits)} {where}",) if is_more else ()
-    return hits, (*right, *of_all, log_lik)
+    right = (f"{hits.count(True)}/{len(hits)} right",) if hits else ()
+    of_all = f"{all_hits.count(True)}/{len(all_hits)} {where.removeprefix('rows ')}"
+    return hits, (*right, *((of_all,) if is_more else ()))
 
 
 def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
     """Root mean squared error on some of the rows scored."""
     targets = [run.rows[scored.rows[i]].target for i in places]
-    answers = [scored.predictions[i] for i in places]
-    return math.sqrt(mean_squared_error(answers, targets, abstention_error=run.dataset.target_range))
+    return math.sqrt(_squared(run, [scored.predictions[i] for i in places], targets))
+
+
+def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
+    """Mean squared error."""
+    return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
+
+
+def answers_around(*steps: StepView | None, final: Iterable[Scored] = ()) -> RecordedAnswers:
+    """Answers by hypothesis and row that were scored in some steps, and for the final weights."""
+    events = [s for at in steps if at for s in (*at.scored.values(), *at.proposals_scored.values())]
+    # Copies of a text have the same answers: each text is read once a set of rows.
+    return recorded_answers({(s.hypothesis, s.rows): s for s in (*events, *final)}.values())
+
+
+def effect_of(run: History, proposed: Proposed | None, known: RecordedAnswers) -> Effect | None:
+    """Compare an accepted rewriting with its parent, on the rows that both were scored on."""
+    if proposed is None or not proposed.accepted or is_fresh(proposed) or proposed.proposal is None:
+        return None
+    before, after = known.get(proposed.parent, {}), known.get(proposed.proposal, {})
+    pairs = [(before[row], answer, run.rows[row].target) for row, answer in after.items() if row in before]
+    n, changed = len(pairs), sum(same_answer(old) != same_answer(new) for old, new, _ in pairs)
+    if not changed:
+        return Effect(mark="same", words=SAME_ANSWERS, n_rows=n) if n else None
+    if run.dataset.task == "regression":
+        was, now = (_squared(run, answers, [y for _, _, y in pairs]) for answers in list(zip(*pairs, strict=True))[:2])
+        mark: Mark = "up" if now < was else "down" if now > was else ""
+        return Effect(mark=mark, words=f"error {number(math.sqrt(was), 3)} → {number(math.sqrt(now), 3)}", n_rows=n)
+    gained = sum((new == y) - (old == y) for old, new, y in pairs)
+    if not gained:
+        return Effect(mark="", words=f"changed {changed} of {n} answers", n_rows=n)
+    rows = counted(abs(gained), "row")
+    return Effect(mark="up" if gained > 0 else "down", words=f"{'+' if gained > 0 else MINUS}{rows} right", n_rows=n)
 
 
 # Folds
@@ -176,20 +236,28 @@ class Folds:
     """Slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
 
     def rewritings(self, at: StepView, slot: int) -> tuple[Fold, ...]:
-        """The proposals for the slot's copies."""
-        proposed = [k for k in heirs(at, slot) if k in at.proposed]
-        return tuple(self._rewriting(at, k, name="next" if i == 0 else f"next-{i}") for i, k in enumerate(proposed))
+        """The proposals for the slot's copies; several are in one fold."""
+        folds = tuple(self._rewriting(at, k) for k in heirs(at, slot) if k in at.proposed)
+        if len(folds) <= 1:
+            return tuple(replace(each, name="next") for each in folds)
+        taken = sum(at.proposed[k].accepted for k in heirs(at, slot) if k in at.proposed)
+        outcome = f"{taken} {'accepted' if self.run.config.is_filtered else 'taken'}"
+        return (Fold(name="next", mark="", title=f"next: {len(folds)} proposals, {outcome}", inner=folds),)
 
-    def _rewriting(self, at: StepView, slot: int, *, name: str) -> Fold:
+    def _rewriting(self, at: StepView, slot: int) -> Fold:
         proposed = at.proposed[slot]
-        is_judged = proposed.why == "likelihood"
-        keeps = f"particle {slot} keeps it{': proposal rejected' if is_judged and not proposed.accepted else ''}"
-        says = f"what particle {slot} says next{': accepted' if is_judged else ''}"
+        whom = "" if heirs(at, slot) == (slot,) else f" as particle {slot}"
+        what = "rewritten" if proposed.accepted else "kept"
+        how = {
+            "likelihood": ", accepted" if proposed.accepted else ", proposal rejected",
+            "unchanged": " word for word",
+            "unparsable": f", proposal {'refused' if proposed.refused else 'unreadable'}",
+        }
         return replace(
             self._asked(at, slot),
-            name=name,
-            mark=proposal_mark(proposed) if proposed.why != "taken" else "",
-            title=says if proposed.accepted else keeps,
+            name=f"next-{slot}",
+            mark=_outcome_mark(proposed),
+            title=f"next{whom}: {what}{how.get(proposed.why, '')}",
             sentence=self.run.text(proposed.proposal or proposed.parent),
             notes=self._notes(at, slot),
         )
@@ -202,12 +270,9 @@ class Folds:
         asked = self._asked(at, slot)
         if proposed.why in ("taken", "unchanged"):
             return (asked,)
-        judged = replace(asked, mark=proposal_mark(proposed), notes=self._notes(at, slot))
-        if proposed.accepted:
-            return (replace(judged, name="why", title="why it was accepted"),)
-        sentence = self.run.text(proposed.proposal) if proposed.proposal else ""
-        how = "rejected" if proposed.why == "likelihood" else "refused" if proposed.refused else "unreadable"
-        return (replace(judged, name="rejected", title=f"{how} proposal", sentence=sentence),)
+        sentence = self.run.text(proposed.proposal) if proposed.proposal and not proposed.accepted else ""
+        title = "prompt, answer and decision" if proposed.why == "likelihood" else asked.title
+        return (replace(asked, title=title, sentence=sentence, notes=self._notes(at, slot)),)
 
     def _asked(self, at: StepView, slot: int) -> Fold:
         """Prompt and answer of the slot's proposal. The prompt is rebuilt, if the journal has what was shown in it."""
@@ -217,7 +282,7 @@ class Folds:
         return Fold(
             name="asked",
             mark="",
-            title="what the optimizer was asked and answered",
+            title="prompt and answer",
             notes=self._shown(at, proposed),
             raw=((PROMPT, prompt), *_answered(proposed)),
             slot=None if self.wanted is None else slot,

@@ -1,12 +1,25 @@
-"""The deck: a card per particle, and its HTML. Sorted by weight, it is the posterior's bar chart."""
+"""The deck: a card per answer pattern, and its HTML. Sorted by weight, it is the posterior's bar chart."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from vpp.settings import Config
-from vpp.wording.markup import Mark, badge, caption, diff_html, fold, hypothesis, is_rewritten, kept_share, text
-from vpp.wording.words import percent, short_weight
+from vpp.wording.markup import (
+    Mark,
+    badge,
+    caption,
+    diff_html,
+    fold,
+    hypothesis,
+    is_reworded,
+    is_rewritten,
+    kept_share,
+    refused_html,
+    text,
+)
+from vpp.wording.words import counted, fixed, integer, percent, short_weight, weight_text
 
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]
@@ -28,30 +41,80 @@ class Fold:
     """(Title, text) of prompt and answer, verbatim; None for a prompt that is sent once its fold is opened."""
     slot: int | None = None
     """Slot whose prompt it shows, if prompts are sent once their fold is opened."""
+    inner: tuple["Fold", ...] = ()
+    """Folds within it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """Answers of a rewritten text compared with those of its parent."""
+
+    mark: Mark
+    words: str
+    n_rows: int
+    """Rows that both texts were scored on."""
+
+
+SAME_ANSWERS = "same answers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One particle at one step."""
+    """One particle at one step, and those with the same answers."""
 
     slot: int
     sentence: str
     """Hypothesis without the seed sentence, which all share."""
     weight: float | None = None
-    """None before the first weights; 1/K if all count alike."""
+    """Its own; None before the first weights, and of a chain."""
+    was: float | None = None
+    """Its weight at the end of the step before."""
+    is_chain: bool = False
+    """True for methods without weights: the card draws the likelihood."""
+    log_likelihood: float | None = None
+    """Natural log on the rows scored; None before it is scored."""
+    n_rows: int = 0
+    """Rows scored."""
     parent: str | None = None
     """Sentence it was rewritten from, if any."""
     marks: Marks = ()
     """Badges on its origin and its fate."""
+    effect: Effect | None = None
+    """None unless it was rewritten and both texts have answers to the same rows."""
+    refused: str = ""
+    """Proposal that was rejected in favour of the sentence."""
     hits: Hits = ()
     """Batch rows; empty for regression."""
     rail: tuple[str, ...] = ()
-    """Short facts at the right."""
+    """Scores: the batch first, then all rows scored."""
     folds: tuple[Fold, ...] = ()
-    alike: int = 0
-    """Number of particles, K, if all count alike; 0 if they have weights."""
-    moved: Marks = ()
-    """Changes of its weight and its place since the step before."""
+    origin: int | None = None
+    """Slot that it descends from at the step before; None if it is new."""
+    twins: tuple["Card", ...] = ()
+    """Particles with the same answers on all rows scored, lighter than this one."""
+
+    @property
+    def stack(self) -> tuple["Card", ...]:
+        """The card and its twins, the heaviest first."""
+        return (self, *self.twins)
+
+    @property
+    def total(self) -> float | None:
+        """Summed weight of the stack; None before the first weights, and of chains."""
+        return _sum([each.weight for each in self.stack])
+
+    @property
+    def moved(self) -> Marks:
+        """Change of the summed weight since the step before, if its digits show one."""
+        now, before = self.total, _sum([each.was for each in self.stack])
+        if now is None or before is None or short_weight(before) == short_weight(now):
+            return ()
+        return (("up" if now > before else "down", f"from {short_weight(before)}"),)
+
+
+def _sum(weights: Sequence[float | None]) -> float | None:
+    known = [weight for weight in weights if weight is not None]
+    return min(sum(known), 1.0) if len(known) == len(weights) else None
 
 
 PROMPT = "the prompt"
@@ -86,72 +149,152 @@ def skeletons_html(slots: Iterable[int]) -> str:
 @lru_cache(maxsize=1024)
 def card_html(card: Card) -> str:
     """One card, cached by its content; `data-key` identifies it in its deck."""
-    weight = card.weight or 0.0
-    faint = " faint" if card.weight is not None and card.weight < FAINT_BELOW else ""
-    shown = f"1/{card.alike}" if card.alike else "…" if card.weight is None else short_weight(card.weight)
-    marks, folds = "".join(badge(*mark) for mark in card.marks), "".join(map(_fold, card.folds))
-    sentence, before = reworded(card.parent, card.sentence)
-    # The words up and down are for screen readers alone.
-    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
-    moved = f'<span class="moved">{changes}</span>' if changes else ""
-    label = f"Particle {card.slot}, {'counts' if card.alike else 'weight'} {shown}"
+    kind = " chain" if card.is_chain else " faint" if card.total is not None and card.total < FAINT_BELOW else ""
+    slots = " ".join(str(each.slot) for each in card.stack)
+    origins = " ".join(dict.fromkeys(str(each.origin) for each in card.stack if each.origin is not None))
+    length, why = _bar(card)
     return (
-        f'<article class="card{faint}" data-key="{card.slot}" style="--w:{weight:.4f}" aria-label="{text(label)}">'
-        f'<div class="slot"><span class="wt num">{text(shown)}</span><span class="k">particle {card.slot}</span>'
-        f"{moved}</div>"
-        f'<div>{sentence}<div class="foot">{marks}{before}{folds}</div></div>'
-        f'<div class="rail">{_rail(card)}</div></article>'
+        f'<article class="card particle{kind}" data-key="{card.slot}" data-slots="{slots}" data-from="{origins}" '
+        f'style="--w:{length:.4f}" aria-label="{text(_label(card))}"><i class="bar" title="{text(why)}"></i>'
+        f'<div class="slot">{_slot(card)}</div><div>{_said(card, "", _rail(card), _twins(card))}</div></article>'
     )
 
 
-def reworded(before: str | None, sentence: str) -> tuple[str, str]:
+def _bar(card: Card) -> tuple[float, str]:
+    """Length of the bar, from 0 to 1, and what it means."""
+    if not card.is_chain:
+        return card.total or 0.0, f"Bar: weight {weight_text(card.total)} of 1" if card.total is not None else ""
+    if card.log_likelihood is None or not card.n_rows:
+        return 0.0, "No bar: not scored yet"
+    mean = min(1.0, math.exp(card.log_likelihood / card.n_rows))
+    rows = counted(card.n_rows, "row")
+    return mean, f"Bar: {weight_text(mean, 2)} of 1, the geometric mean of the likelihood per row, over {rows}"
+
+
+def _label(card: Card) -> str:
+    """Name the particle and its value for a screen reader."""
+    others = f" and {counted(len(card.twins), 'other')} with the same answers" if card.twins else ""
+    value = _value(card)
+    shown = f"log-likelihood {value}" if card.is_chain else f"weight {value}"
+    return f"Particle {card.slot}{others}, {shown if value else 'not scored yet'}"
+
+
+def _value(card: Card) -> str:
+    """The card's number: its log-likelihood if it is a chain, else its weight; empty before there is one."""
+    if card.is_chain:
+        return "" if card.log_likelihood is None else fixed(card.log_likelihood, 1)
+    return "" if card.total is None else short_weight(card.total)
+
+
+def _slot(card: Card) -> str:
+    # The words up and down are for screen readers alone.
+    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
+    lik, facts = card.log_likelihood, [f"particle {card.slot}"]
+    if lik is not None:
+        facts = ["log-likelihood", *facts] if card.is_chain else [*facts, f"log-likelihood {fixed(lik, 1)}"]
+    lines = "".join(f'<span class="k">{fact}</span>' for fact in facts)
+    moved = f'<span class="moved">{changes}</span>' if changes else ""
+    return f'<span class="wt num">{text(_value(card) or "…")}</span>{_times(card)}{lines}{moved}'
+
+
+def _times(card: Card) -> str:
+    """How many particles the card stands for; empty for one."""
+    if not card.twins:
+        return ""
+    many, kind = len(card.stack), "chains" if card.is_chain else "particles"
+    title = f"{many} {kind} with the same answers to {counted(card.n_rows, 'row')}"
+    return f'<span class="times" title="{title}">×{many}{" chains" if card.is_chain else ""}</span>'
+
+
+def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
+    """A sentence, a line of badges and scores, and a line of folds. within: begins the names of the folds."""
+    sentence, before = reworded(card.parent, card.sentence, fold_name=f"{within}parent")
+    marks = "".join(badge(*mark) for mark in card.marks) + _effect(card)
+    folds = "".join(_fold(part, within) for part in card.folds)
+    foot = f'<div class="foot">{folds}{before}{twins}</div>'
+    return f'{sentence}{_refused(card)}<div class="marks">{marks}{rail}</div>{foot}'
+
+
+def _effect(card: Card) -> str:
+    """What a rewriting did to the answers; of one in synonyms alone, that it did no more."""
+    effect, is_alike = card.effect, bool(card.parent) and is_reworded(card.parent or "", card.sentence)
+    if effect is None:
+        return badge("same", "same words") if is_alike else ""
+    words = f"reworded, {SAME_ANSWERS}" if is_alike and effect.words == SAME_ANSWERS else effect.words
+    title = f"compared with the text before, on the {counted(effect.n_rows, 'row')} that both were scored on"
+    return f'<span class="effect">{badge(effect.mark, words, title=title)}</span>'
+
+
+def _refused(card: Card) -> str:
+    """The rejected proposal, cut to two lines."""
+    if not card.refused:
+        return ""
+    if is_rewritten(card.sentence, card.refused):
+        struck = f"<del>{text(card.refused)}</del>"
+    else:
+        struck = refused_html(card.sentence, card.refused)
+    return f'<p class="refused" title="{text(card.refused)}"><span class="sr">Rejected proposal: </span>{struck}</p>'
+
+
+def _twins(card: Card) -> str:
+    """A fold with the other particles of a stack: weight, sentence and badges of each."""
+    if not card.twins:
+        return ""
+    twins = "".join(
+        f'<div class="twin" data-slot="{each.slot}"><p class="cap">particle {each.slot}'
+        f"{'' if each.weight is None else f', weight {weight_text(each.weight)}'}</p>"
+        f"{_said(each, f'{each.slot}-')}</div>"
+        for each in card.twins
+    )
+    return fold("alike", f"{integer(len(card.twins))} more with the same answers", twins)
+
+
+def reworded(before: str | None, sentence: str, *, fold_name: str = "parent") -> tuple[str, str]:
     """Return a hypothesis with its changes marked; and a fold with the one before, if little of it is left."""
     if not before:
         return hypothesis(sentence), ""
     if not is_rewritten(before, sentence):
         return f'<p class="hyp">{diff_html(before, sentence)}</p>', ""
-    kept = badge("", f"{percent(kept_share(before, sentence))} of the words kept")
-    return hypothesis(sentence), kept + fold("parent", "what it said before", hypothesis(before))
+    title = f"what it said before: {percent(kept_share(before, sentence))} kept"
+    return hypothesis(sentence), fold(fold_name, title, hypothesis(before))
 
 
-def _fold(part: Fold) -> str:
+def _fold(part: Fold, within: str) -> str:
     sentence = hypothesis(part.sentence) if part.sentence else ""
     notes = "".join(map(caption, part.notes))
-    raw = "".join(_raw(part, title, words) for title, words in part.raw)
-    kind = "" if part.mark == "rej" else "par"
+    raw = "".join(_raw(part, within, title, words) for title, words in part.raw)
+    kind, name = "" if part.mark == "rej" else "par", text(within + part.name)
     return (
-        f'<details class="{kind}" data-fold="{text(part.name)}"><summary>{badge(part.mark, part.title)}</summary>'
-        f"{sentence}{notes}{raw}</details>"
+        f'<details class="{kind}" data-fold="{name}"><summary>{badge(part.mark, part.title)}</summary>'
+        f"{sentence}{notes}{raw}{''.join(_fold(each, within) for each in part.inner)}</details>"
     )
 
 
-def _raw(part: Fold, title: str, words: str | None) -> str:
+def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
     """A verbatim text. A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js)."""
     wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
     shown = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
-    return fold(f"{part.name}-{title}", title, shown, attributes=wanted)
+    return fold(f"{within}{part.name}-{title}", title, shown, attributes=wanted)
 
 
 def _rail(card: Card) -> str:
-    """Facts at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
-    first, *others = card.rail or ("",)
-    facts = "".join(f"<span>{text(fact)}</span>" for fact in others)
+    """Scores at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
     cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in card.hits)
-    batch = f'<span class="sq" role="img" aria-label="Batch: {text(first)}">{cells}</span>' if cells else ""
-    return f"<span>{text(first)}</span>{batch}{facts}"
+    batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""
+    return f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'
 
 
 def mark_legend(config: Config) -> str:
     """The marks that a run of these options can show and their words, once a page."""
     is_dropping = config.is_weighted or config.particles_max
     kinds: tuple[tuple[Mark, str], ...] = (
-        ("new", "new text"),
-        ("acc", "accepted" if config.is_filtered else "taken"),
+        ("acc", "accepted") if config.is_filtered else ("new", "rewritten"),
         *((("rej", "rejected"),) if config.is_filtered else ()),
         *((("copy", "copied by resampling"),) if config.is_weighted and config.size > 1 else ()),
         *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
         ("abs", "unreadable"),
         ("same", "unchanged"),
-        *((("up", "weight or place up"), ("down", "down")) if config.is_weighted else ()),
+        ("up", "more weight, or better answers" if config.is_weighted else "better answers"),
+        ("down", "less, or worse" if config.is_weighted else "worse"),
     )
     return f'<p class="legend">{"".join(badge(mark, words) for mark, words in kinds)}</p>'

@@ -1,8 +1,6 @@
-"""Grouping by a key; slots and rows of a step, and each particle's changes since the step before."""
+"""Grouping by a key; slots and rows of a step."""
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 from vpp.events import INITIAL_STEP, Evaluated, Scored
@@ -145,51 +143,3 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
 def scored_rows(config: Config) -> str:
     """Name the rows that a step scores each particle on."""
     return {"train": "training rows", "buffer": "rows of the buffer", "batch": "batch rows"}[config.scored_on]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One particle's state before the step, and what changed; None and False if unknown or unchanged."""
-
-    weight: float | None = None
-    """Weight before the step; equal for all after resampling."""
-    place: int | None = None
-    """Rank by weight before the step, 1 for the heaviest; None among equals."""
-    copied: int | None = None
-    """Slot that resampling copied it from; None if it is not a copy."""
-    is_new: bool = False
-    """True if the slot holds another text."""
-
-
-UNCHANGED = Change()
-
-
-def changes(view: RunView, step: int, weights: Sequence[float]) -> Mapping[int, Change]:
-    """Changes by slot of the particles weighed at `step`; the end of a run is the step after its last.
-
-    weights: (K,) current weights.
-    """
-    before = view.steps.get(step - 1)
-    if before is None or not before.finished:
-        return {}
-    return {slot: _change(before, slot) for slot in range(len(weights))}
-
-
-def _change(before: StepView, slot: int) -> Change:
-    """Compare the particle that ended the step in `slot` with its parent."""
-    origin = came_from(before, slot)
-    scored = None if origin is None else before.scored.get(origin)
-    weights = before.reweighted.weights if before.reweighted else None
-    return Change(
-        weight=before.weights[slot] if slot < len(before.weights) else None,
-        place=None if origin is None or weights is None else place(weights, origin),
-        copied=origin if before.resampled and origin != slot else None,
-        is_new=scored.hypothesis != before.population[slot].hypothesis if scored else slot in before.joined,
-    )
-
-
-def place(weights: Sequence[float], slot: int) -> int | None:
-    """Rank of a slot by weight, from 1; None if another is equally heavy."""
-    if sum(math.isclose(weight, weights[slot], abs_tol=1e-9) for weight in weights) > 1:
-        return None
-    return 1 + sum(weight > weights[slot] for weight in weights)

@@ -27,10 +27,11 @@ def block(*parts: str, label: str = "") -> str:
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
 
-def badge(mark: Mark, words: str) -> str:
-    """Return a status: a shape and a word."""
+def badge(mark: Mark, words: str, *, title: str = "") -> str:
+    """Return a status: a shape and a word. title: shown when pointed at."""
     shape = f'<i class="m {mark}" aria-hidden="true"></i>' if mark else ""
-    return f'<span class="badge {mark}">{shape}{text(words)}</span>'
+    more = f' title="{text(title)}"' if title else ""
+    return f'<span class="badge {mark}"{more}>{shape}{text(words)}</span>'
 
 
 def term(label: str) -> str:
@@ -221,6 +222,23 @@ def _share(share: float) -> str:
 REWRITTEN_BELOW = 0.5
 MOST_PAIRS = 100_000
 """Most pairs of equal words, one from each side, for an exact diff; above it frequent words are ignored."""
+SYNONYMS = {
+    ">": ("greater than", "more than", "larger than", "higher than", "above", "over", "exceeds"),
+    "<": ("less than", "fewer than", "smaller than", "lower than", "below", "under"),
+    ">=": ("greater than or equal to", "no less than", "not less than", "at least", "≥"),
+    "<=": ("less than or equal to", "no more than", "not more than", "at most", "≤"),
+    "=": ("equal to", "equals", "=="),
+    "and": ("as well as", "&", "&&"),
+}
+"""Phrases that count as the same operator."""
+OPENING, CLOSING = "\"'“‘„", ".,;:!?\"'”’…"
+"""Punctuation around a word that makes no difference."""
+NO_CHANGE = ("", "is", "are")
+"""Words that may come or go without a change: punctuation alone, and the verb before an operator."""
+_OPERATOR = {phrase: operator for operator, phrases in SYNONYMS.items() for phrase in phrases}
+_PHRASES = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(_OPERATOR, key=len, reverse=True))
+_UNIT = re.compile(rf"(?:{_PHRASES})[{re.escape(CLOSING)}]*(?!\S)|\S+", re.IGNORECASE)
+"""An operator of one or more words, or a word."""
 
 
 Change = tuple[Literal["kept", "added", "removed"], str]
@@ -231,26 +249,31 @@ Change = tuple[Literal["kept", "added", "removed"], str]
 def changes(before: str, after: str) -> tuple[Change, ...]:
     """Return the changes from `before` to `after`; removed words come before those added in their place.
 
+    Case, punctuation around a word and synonymous operators make no change. Kept words are shown as in `after`.
     Cached, since a card asks several times: whether to mark words, which, and how many were kept.
     """
-    old, new = _words(before), _words(after)
+    old, new = _UNIT.findall(before), _UNIT.findall(after)
+    was, now = list(map(_sense, old)), list(map(_sense, new))
     runs: list[Change] = []
-    for tag, i, j, k, m in SequenceMatcher(a=old, b=new, autojunk=_pairs(old, new) > MOST_PAIRS).get_opcodes():
-        if tag == "equal":
-            runs.append(("kept", " ".join(new[k:m])))
-            continue
-        if i < j:
+    for tag, i, j, k, m in SequenceMatcher(a=was, b=now, autojunk=_pairs(was, now) > MOST_PAIRS).get_opcodes():
+        is_kept = tag == "equal" or all(word in NO_CHANGE for word in (*was[i:j], *now[k:m]))
+        if i < j and not is_kept:
             runs.append(("removed", " ".join(old[i:j])))
         if k < m:
-            runs.append(("added", " ".join(new[k:m])))
+            runs.append(("kept" if is_kept else "added", " ".join(new[k:m])))
     return tuple(runs)
 
 
 def kept_share(before: str, after: str) -> float:
     """Fraction of `before`'s words that `after` keeps in order; 1 where `before` has none."""
-    old = _words(before)
-    kept = sum(len(words.split()) for kind, words in changes(before, after) if kind == "kept")
-    return kept / len(old) if old else 1.0
+    n = len(before.split())
+    removed = sum(len(words.split()) for kind, words in changes(before, after) if kind == "removed")
+    return (n - removed) / n if n else 1.0
+
+
+def is_reworded(before: str, after: str) -> bool:
+    """True if the two differ in nothing but case, punctuation and synonyms."""
+    return before != after and all(kind == "kept" for kind, _ in changes(before, after))
 
 
 def is_rewritten(before: str, after: str) -> bool:
@@ -264,11 +287,20 @@ def diff_html(before: str, after: str) -> str:
     return " ".join(f"{tags[kind][0]}{text(words)}{tags[kind][1]}" for kind, words in changes(before, after))
 
 
+def refused_html(kept: str, refused: str) -> str:
+    """Return a refused text with the words struck that the kept text does not have."""
+    runs = (run for run in changes(kept, refused) if run[0] != "removed")
+    return " ".join(text(words) if kind == "kept" else f"<del>{text(words)}</del>" for kind, words in runs)
+
+
 def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
     """Number of pairs of equal words, one from each side: the cost of comparing them."""
     counts = Counter(new)
     return sum(counts[word] for word in old)
 
 
-def _words(sentence: str) -> list[str]:
-    return re.findall(r"\S+", sentence)
+@lru_cache(maxsize=4096)
+def _sense(unit: str) -> str:
+    """Return a word without case and punctuation around it, or the operator that a phrase stands for."""
+    bare = " ".join(unit.casefold().split()).lstrip(OPENING).rstrip(CLOSING)
+    return _OPERATOR.get(bare, bare)
