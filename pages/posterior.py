@@ -1,11 +1,13 @@
 """Posterior: what the data supported, and what they ruled out."""
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts import asking, blocks, frame, genealogy, opening, pieces, ruled_out
-from vpp.drawing.idea_deck import compared_words, ideas_html
+from vpp.data.dataset import Dataset
+from vpp.drawing.idea_deck import compared_words, ideas_html, more_words
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.inspection.ideas import Ideas, merge_ideas
@@ -20,6 +22,7 @@ from vpp.wording.support import support_sentence, unread_html
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent
+AT_ONCE = 3  # ideas drawn until the others are asked for, so that the genealogy stays near
 
 
 class Made(NamedTuple):
@@ -31,23 +34,19 @@ class Made(NamedTuple):
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw the ideas, their agreement, questions to them, their genealogy, and the ruled-out texts."""
+    """Draw the ideas, questions to them, their genealogy, the ruled-out texts, and the ideas' agreement."""
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, near, asked, middle, late, below = (st.container() for _ in range(6))
+    above, asked, middle, below, last = (st.container() for _ in range(5))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
-    # While a run goes on the matrix comes late and grows: it stands where it pushes nothing that is being read.
-    with late if run.snapshot.state in opening.LIVE else near:
-        opening.follow(run, lambda snapshot: draw_nearness(run, snapshot), every_s=REFRESH_S)
     with asked:
         asking.draw(run)
-    with middle:
-        opening.follow(run, lambda snapshot: genealogy.draw(run, snapshot), every_s=REFRESH_S)
-    with below:
-        opening.follow(run, lambda snapshot: ruled_out.draw(run, snapshot), every_s=REFRESH_S)
+    for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):
+        with place:
+            opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 
 
 def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
@@ -71,25 +70,51 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
     gone = ruled_out_sentence(ruled_out.made(run, snapshot).entries, config)
     summary = f"{support} {shares_sentence(ideas, config)} {gone}".strip()
-    five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
     blocks.draw(
         unread_html(snapshot.view),
         markup.saying(summary),
-        markup.strip(ensemble_metrics(five)) if five else "",
-        *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
+        markup.heading("Hypotheses grouped by identical predictions"),
     )
-    bars = "summed weight" if config.is_weighted else "share of the hypotheses"
-    head = markup.heading(
-        "Hypotheses grouped by identical predictions", f"{compared_words(ideas)} · bar length = {bars}"
-    )
-    blocks.draw(head, markup.caption(f"Weights: {weights_measure(snapshot).words}"))
-    shown = choose_wording(ideas)
-    cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown)
+    place = st.container()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        most = choose_most(run, ideas, is_weighted=config.is_weighted)
+        shown = choose_wording(ideas)
+    cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown, most=most)
     live = snapshot.state in opening.LIVE
-    pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
-    if lines := by_label(snapshot.view.evaluated.get("test"), run.reader.dataset()):
-        with st.expander("Label by label, on the test rows"):
-            blocks.draw(markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS))
+    with place:
+        pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
+    bars = "summed weight" if config.is_weighted else "share of the hypotheses"
+    five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
+    blocks.draw(
+        markup.caption(f"{compared_words(ideas)}. Bar length = {bars}."),
+        markup.caption(f"{'Weights: ' if config.is_weighted else ''}{weights_measure(snapshot).words}"),
+        *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
+        by_label_html(snapshot, run.reader.dataset()),
+        markup.strip(ensemble_metrics(five)) if five else "",
+    )
+
+
+def by_label_html(snapshot: Snapshot, dataset: Dataset) -> str:
+    """Return a folded table with a line per label; empty unless there are more than two."""
+    lines = by_label(snapshot.view.evaluated.get("test"), dataset)
+    if not lines:
+        return ""
+    table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
+    return f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>'
+
+
+def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int | None:
+    """Offer to show the lighter ideas too; return how many ideas are drawn, or None for all."""
+    key = f"posterior.all.{run.directory.id}"
+    words = more_words(ideas, AT_ONCE, is_weighted=is_weighted)
+    if st.session_state.get(key) or not words:
+        return None
+
+    def show_all() -> None:
+        st.session_state[key] = True
+
+    st.button(words, key="posterior.more", on_click=show_all)
+    return AT_ONCE
 
 
 def choose_wording(ideas: Ideas) -> str:
@@ -108,18 +133,17 @@ def choose_wording(ideas: Ideas) -> str:
 
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the agreement matrix, and the explanations left at an agreement that the reader chooses."""
+    """Draw how far the ideas agree: a sentence for two, a matrix and a threshold for more."""
     ideas, near, _ = made(run, snapshot)
     config, started = snapshot.spec.config, snapshot.view.started
     if ideas is None or started is None or config.size == 1:
         return
     title = "Agreement between hypotheses"
-    if near is None:
+    if near is None or near.n < 3:
         words = "This is known once all particles have answered the same rows: at the latest when the run ends."
-        blocks.draw(markup.heading(title), markup.caption(words))
-        return
-    if near.n == 1:
-        blocks.draw(markup.heading(title), markup.quiet(verdict(near, near.groups(1.0), 1.0)))
+        if near is not None:
+            words = alt_words(near) if near.n == 2 else verdict(near, near.groups(1.0), 1.0)
+        blocks.draw(markup.heading(title), markup.quiet(words))
         return
     place, (left, _) = st.container(), st.columns([2, 3])
     with left:

@@ -24,7 +24,7 @@ SOURCE_HEIGHT = 360
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw the downloads, the command, the check, and the report."""
+    """Draw the downloads, the report, the command that repeats the run, and the check."""
     pieces.head(run, "Report")
     view = run.snapshot.view
     if not view.population:
@@ -37,24 +37,30 @@ def page(run: opening.OpenRun) -> None:
     if unread := unread_html(view):
         blocks.draw(unread)
     offer(run)
+    preview(run)
     command = repeat_command(run.snapshot.spec)
     blocks.draw(markup.heading("The same run from a terminal"))
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
         blocks.captions(*command.notes)
     check(run)
-    blocks.draw(markup.heading("Preview", "report.md · report.html has live charts beside the text"))
-    preview(run)
 
 
 def preview(run: opening.OpenRun) -> None:
-    """Draw the report, and on request its markdown."""
+    """Draw the report in a box that scrolls, and on request its markdown."""
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = written(key, run.reader)
-    if st.toggle("Show the markdown itself, to copy", key="report.source"):
+    head = markup.heading("Preview of report.md", "report.html has live charts beside the text")
+    blocks.draw(head, markup.scrolling(report_body(report, under=2), "Preview", "report"))
+    if st.toggle("Show the markdown to copy", key="report.source"):
         st.code(report, language=None, height=SOURCE_HEIGHT)
-    blocks.draw(f'<div class="report">{report_body(report, under=2)}</div>')
+    notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]
+    if not is_available():
+        notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
+    if run.snapshot.state in opening.LIVE:
+        notes.append("The run goes on: the preview shows the run when the page was drawn.")
+    blocks.captions(*notes)
 
 
 @st.cache_data(max_entries=16, show_spinner="Writing the report")
@@ -64,7 +70,7 @@ def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
 
 
 def offer(run: opening.OpenRun) -> None:
-    """Draw a button for each file, and say how to get the one that lacks a library."""
+    """Draw a button for each file."""
     reader = run.reader
     files: dict[str, tuple[str, Callable[[], bytes]]] = {
         "report.md": ("text/markdown", lambda: report_markdown(reader).encode()),
@@ -75,23 +81,17 @@ def offer(run: opening.OpenRun) -> None:
         files["predictions.csv"] = ("text/csv", lambda: predictions_csv(reader))
     if is_available():
         files["posterior.nc"] = ("application/x-netcdf", lambda: posterior_nc(reader))
-    for column, (name, (mime, make)) in zip(st.columns(len(files)), files.items(), strict=True):
-        column.download_button(
-            f"Download {name}",
-            make,
-            file_name=f"{run.directory.id}-{name}",
-            mime=mime,
-            type="primary" if name == "report.md" else "secondary",
-            key=f"report.{name}",
-            on_click="ignore",
-            width="stretch",
-        )
-    notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]
-    if not is_available():
-        notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
-    if run.snapshot.state in opening.LIVE:
-        notes.append("The run goes on: the preview is how things stood when the page was drawn.")
-    blocks.captions(*notes)
+    with st.container(horizontal=True, gap="xsmall", key="report_files"):
+        for name, (mime, make) in files.items():
+            st.download_button(
+                f"Download {name}",
+                make,
+                file_name=f"{run.directory.id}-{name}",
+                mime=mime,
+                type="primary" if name == "report.md" else "secondary",
+                key=f"report.{name}",
+                on_click="ignore",
+            )
 
 
 def check(run: opening.OpenRun) -> None:

@@ -30,8 +30,9 @@ AT_ONCE_S = 1.0
 
 def draw(run: opening.OpenRun) -> None:
     """Draw the section, outside any fragment that has a timer."""
-    blocks.draw(markup.heading("Ask the posterior", "every particle answers, weights decide"))
     snapshot = opening.fresh(run)
+    decides = "weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
+    blocks.draw(markup.heading("Ask the posterior", f"Every particle answers; {decides}"))
     if not snapshot.view.population:
         blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
@@ -182,7 +183,7 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
         outside_html(fields, vote),
         *([markup.caption(known_words(known))] if known else []),
         markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
-        answers_html(vote, answers.texts, seed_text=seed_text),
+        answers_html(vote, answers.texts, seed_text=seed_text, is_weighted=config.is_weighted),
         label="what the particles say",
     )
 
@@ -255,7 +256,7 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset)),
+        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset, is_weighted=config.is_weighted)),
         f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
     )
     beside = st.session_state.get(_key(run, "beside"), {})
@@ -273,7 +274,8 @@ def came_of(run: opening.OpenRun, job: Background) -> None:
     shown = votes[:PREVIEWED]
     first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
     rest = markup.caption(first) if len(votes) > len(shown) else ""
-    blocks.draw(answering.preview_html(shown, dataset), rest, label="predictions of the uploaded rows")
+    previewed = answering.preview_html(shown, dataset, is_weighted=config.is_weighted)
+    blocks.draw(previewed, rest, label="predictions of the uploaded rows")
 
 
 # What it takes

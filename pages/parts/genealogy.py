@@ -43,8 +43,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
             "run": run.directory.id,
         },
     )
-    head = markup.heading("Genealogy", genealogy_caption(family, is_weighted=is_weighted))
-    blocks.draw(head, markup.quiet(genealogy_sentence(family)))
+    how = markup.quiet(genealogy_caption(family, is_weighted=is_weighted))
+    blocks.draw(markup.heading("Genealogy", genealogy_sentence(family)), how)
     place = _opened(run, family)
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
     _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
@@ -103,5 +103,5 @@ def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> Non
             index=None,
             key=key,
             on_change=choose,
-            placeholder="Choose a particle of now",
+            placeholder="Choose a current particle",
         )

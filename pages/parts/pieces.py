@@ -19,7 +19,7 @@ from vpp.wording import markup
 from vpp.wording.counts import sizes_text
 from vpp.wording.options import changed_words
 from vpp.wording.theme import Mode
-from vpp.wording.words import counted
+from vpp.wording.words import counted, integer
 
 if TYPE_CHECKING:
     from vpp.drawing.figures import Figure
@@ -54,28 +54,36 @@ def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
 
 
 def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
-    """Draw the page's title over the run's name and settings, under a banner if the demo model answers.
+    """Draw the page's title over a line that identifies the run, with its other settings folded.
 
     tells_damage: whether a damaged journal is reported here.
     """
     spec = run.snapshot.spec
-    parts = [markup.DEMO_BANNER] if spec.endpoint.is_demo else []
-    blocks.draw(*parts, markup.title(words, meta(run), of="" if words == spec.name else spec.name))
+    chip = markup.DEMO_CHIP if spec.endpoint.is_demo else ""
+    of = "" if words == spec.name else spec.name
+    blocks.draw(markup.title(words, identity(run), of=of, chip=chip, rest=details(run)))
     if tells_damage and run.snapshot.damage:
         blocks.failed("The journal is damaged", run.snapshot.damage)
 
 
-def meta(run: OpenRun) -> str:
-    """Return the run's settings in one line."""
+def identity(run: OpenRun) -> str:
+    """Return method, K, rows and model in one line; the demo model has a chip instead."""
     spec = run.snapshot.spec
-    model = "demo model" if spec.endpoint.is_demo else spec.endpoint.model
     return " · ".join(
         (
             METHOD_NAMES[spec.config.method],
             f"K = {sizes_text(run.snapshot.view, spec.config)}",
-            counted(spec.dataset["n_train"], "training row"),
-            counted(spec.dataset["n_test"], "test row"),
-            model,
+            f"{counted(spec.dataset['n_train'], 'training row')}, {integer(spec.dataset['n_test'])} test",
+            *([] if spec.endpoint.is_demo else [spec.endpoint.model]),
+        )
+    )
+
+
+def details(run: OpenRun) -> str:
+    """Return seed, changed options, the run that this one continues, and the run's id."""
+    spec = run.snapshot.spec
+    return " · ".join(
+        (
             f"seed {spec.config.seed}",
             *changed_words(spec.config, spec.dataset["task"]),
             *([f"goes on from {spec.started_from}"] if spec.is_continued else []),

@@ -15,12 +15,10 @@ from vpp.wording.words import counted, integer
 KEY = "posterior.ruled_out"
 AT_ONCE = 40
 ALL = "all"
-ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Furthest behind first", "often": "Most often first"}
-FURTHEST = "Behind in log-likelihood: the text that stayed, or the heaviest, less its own."
+ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Largest gap first", "often": "Most frequent first"}
+GAP = "Gap: log-likelihood of the text that was kept, or of the heaviest, minus that of the ruled-out text."
 NOTHING_OUT = "Nothing was ruled out: no proposal was rejected and none resampled away."
-DROPS_NOTHING = (
-    "Nothing can be ruled out: this method takes every proposal and drops no hypothesis for the data’s sake."
-)
+DROPS_NOTHING = "Nothing can be ruled out: this method accepts every proposal and drops no hypothesis."
 
 
 class Made(NamedTuple):
@@ -69,7 +67,7 @@ def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
     search = choose(texts.entries)
     shown = search.among(texts.entries, seed_text=seed_text)
     if not shown:
-        blocks.captions("Nothing that was ruled out fits: take fewer or other words.")
+        blocks.captions("No ruled-out text matches. Use fewer or other words.")
         return
     # Another search begins anew.
     of, n = st.session_state.get(f"{KEY}.shown", (None, 0))
@@ -92,7 +90,7 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
     counts = reason_counts(entries)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        words = st.text_input("Find", key=f"{KEY}.search", placeholder="words that it holds, in any order")
+        words = st.text_input("Find", key=f"{KEY}.search", placeholder="words in the text, in any order")
     with right:
         order = st.selectbox("Order", list(ORDERS), key=f"{KEY}.order", format_func=lambda order: ORDERS[order])
     names = {ALL: f"All {integer(len(entries))}", **counts}
@@ -109,5 +107,5 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
         )
     )
     if order == "worst":
-        blocks.captions(FURTHEST)
+        blocks.captions(GAP)
     return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)

@@ -1,4 +1,4 @@
-"""A finished run in a browser: film, prompts under cards, copied texts, thresholds, the matrix and the genealogy."""
+"""A finished run in a browser: film, prompts, copied texts, thresholds, the matrix, the genealogy, first screens."""
 
 import os
 import re
@@ -9,9 +9,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.parts import pieces
+from pages.parts.opening import EXAMPLES
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from vpp.runs.prompts import PromptMaker
+from vpp.runs.store import EXAMPLE, unpack
 
 BEYOND_MS = 700
 """Longer than a film at full speed stays at a step."""
@@ -286,3 +288,28 @@ def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished
     page.get_by_text("Particle 1 after step 1, and which step brought in each sentence").wait_for()
     page.mouse.click(*page.evaluate(PLACE, [1, 3]))
     page.get_by_text("No particle of step 1 descends from it: its line ended at step 1.").wait_for()
+
+
+# First screens
+
+SIZES = ((1440, 900), (1280, 720), (390, 844))
+EXTENT = "(found) => [found.getBoundingClientRect().top, found.getBoundingClientRect().bottom]"
+
+
+@pytest.mark.browser
+def test_a_first_screen_shows_the_heaviest_idea_and_the_report_beside_its_files(app: App, visit: Visit) -> None:
+    """On a wide window the genealogy begins on the second screen of the page Posterior."""
+    run, page = unpack(EXAMPLES / EXAMPLE, app.runs).id, visit.page
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{app.url}/posterior?run={run}")
+        open_tree(page)
+        page.locator("h1").scroll_into_view_if_needed()
+        assert page.locator("article.card").first.evaluate(EXTENT)[1] <= height, width
+        if width > height:
+            assert page.locator(TREE).evaluate(EXTENT)[0] <= 2 * height, width
+        page.goto(f"{app.url}/report?run={run}")
+        page.locator(".report h4").first.wait_for()
+        page.wait_for_function(AT_REST)
+        assert page.get_by_role("button", name="Download posterior.json").evaluate(EXTENT)[1] <= height, width
+        assert page.locator(".report").evaluate(EXTENT)[0] <= 0.6 * height, width

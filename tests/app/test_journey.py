@@ -39,7 +39,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.wait_for_selector("article.card .hyp")
     first = page.inner_text(".deck")
     page.wait_for_function("(first) => document.querySelector('.deck').innerText !== first", arg=first)
-    expect(page.get_by_text("not a language model").first).to_be_visible()
+    expect(page.get_by_role("button", name="demo model")).to_be_visible()
     listed = page.locator('nav.runs [aria-current="true"]')
     expect(listed).to_contain_text("SMC · running")
 

@@ -1,5 +1,6 @@
 """The Posterior page's states, without a browser."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.app.drawn import app_over, opened, shown
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, proposed, run, started
 from vpp.events import Event
 from vpp.settings import Config
+from vpp.wording import markup
 
 MH = Config(method="mh", particles=2)
 
@@ -36,14 +38,22 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     page = shown(opened(app, reader, "posterior"))
     for words in (
         "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
-        "compared on 10 rows: 6 test and 4 training · bar length = summed weight",
+        "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
+        markup.DEMO_CHIP,
+        "Compared on 10 rows: 6 test and 4 training. Bar length = summed weight.",
         "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
         "2 rejected, 1 resampled away and 1 unreadable",
         "4 texts: all are shown.",
     ):
         assert words in page
-    assert page.index("Agreement between hypotheses") < page.index("Ask the posterior") < page.index("Genealogy")
-    assert page.index("Genealogy") < page.index("Ruled out")
+    sections = re.findall(r"<h2><button[^>]*>([^<]+)|<h2>([^<]+)", page)
+    assert ["".join(names) for names in sections] == [
+        "Hypotheses grouped by identical predictions",
+        "Ask the posterior",
+        "Genealogy",
+        "Ruled out",
+        "Agreement between hypotheses",
+    ]
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.LUCK, inspected.NONE, inspected.SEVEN]
     assert "the largest family is 2 particles of first hypothesis 0." in page
     assert "Its ancestors" not in page
@@ -58,7 +68,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     app.text_input(key="posterior.ruled_out.search").set_value("7 HOLDS").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.SEVEN]
     app.text_input(key="posterior.ruled_out.search").set_value("nowhere").run()
-    assert "Nothing that was ruled out fits" in shown(app)
+    assert "No ruled-out text matches." in shown(app)
     app.text_input(key="posterior.ruled_out.search").set_value("")
     app.selectbox(key="posterior.ruled_out.order").set_value("worst").run()
     assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE, inspected.LUCK, inspected.SEVEN]
@@ -86,9 +96,29 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
     assert deck(app, "posterior.ruled_out.deck").count("<article") == 40
 
 
+def test_three_ideas_are_shown_until_the_lighter_ones_are_asked_for(app: AppTest, tmp_path: Path) -> None:
+    five = Config(method="mh", particles=5)
+    opened(app, run(tmp_path, started(five, inspected.LABELS), *drawn(*"abcde"), config=five), "posterior")
+    assert deck(app, "posterior.ideas").count("<article") == 3
+    assert app.button(key="posterior.more").label == "Show 2 more ideas"
+    app.button(key="posterior.more").click().run()
+    assert deck(app, "posterior.ideas").count("<article") == 5
+    assert "posterior.more" not in [button.key for button in app.button]
+
+
+def test_two_ideas_are_compared_in_a_sentence(app: AppTest, tmp_path: Path) -> None:
+    said = {"a": ("yes",) * 6, "b": ("yes",) * 5 + ("no",)}
+    events = [started(MH, inspected.LABELS), *drawn("a", "b"), finished(0, ("a", "b"))]
+    evaluation = evaluated(inspected.LABELS, said, slots=("a", "b"))
+    opened(app, run(tmp_path, *events, evaluation, data=inspected.LABELS, config=MH), "posterior")
+    assert "Ideas 1 and 2 answer 1 of 6 rows differently." in shown(app)
+    assert not app.slider
+    assert "of the weight" not in shown(app)
+
+
 def test_before_an_evaluation_the_page_says_what_is_not_known(app: AppTest, tmp_path: Path) -> None:
     opened(app, run(tmp_path, started(MH, inspected.LABELS), *drawn("a", "b"), config=MH), "posterior")
-    assert "compared by their words only" in shown(app)
+    assert "Compared by their words only" in shown(app)
     assert "This is known once all particles have answered the same rows" in shown(app)
     assert "Nothing was ruled out: no proposal was rejected and none resampled away." in shown(app)
 
@@ -97,7 +127,7 @@ def test_a_method_that_drops_nothing_says_so(app: AppTest, tmp_path: Path) -> No
     vml = Config(method="vml")
     opened(app, run(tmp_path, started(vml, inspected.LABELS), *drawn("only"), config=vml), "posterior")
     assert "There is one hypothesis." in shown(app)
-    assert "Nothing can be ruled out: this method takes every proposal" in shown(app)
+    assert "Nothing can be ruled out: this method accepts every proposal" in shown(app)
     assert "Agreement between hypotheses" not in shown(app)
 
 
@@ -116,5 +146,5 @@ def test_more_than_two_labels_are_listed_one_by_one(tmp_path: Path, monkeypatch:
         evaluated(three, {"one": ("a", "c", None)}, slots=("one",)),
     ]
     app = opened(app_over(tmp_path, monkeypatch), run(tmp_path, *events, data=three), "posterior")
-    assert [fold.label for fold in app.expander if "Label" in fold.label] == ["Label by label, on the test rows"]
+    assert "<summary>Label by label, on the test rows</summary>" in shown(app)
     assert '<td>b</td><td class="r">1</td><td class="r">2</td><td class="r">0</td><td class="r">0 %</td>' in shown(app)

@@ -25,10 +25,11 @@ def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_n
     reader = inspected.labels(tmp_path)
     names = ("report.md", "report.html", "posterior.json", "predictions.csv", "posterior.nc")
     assert offered(opened(app, reader, "report")) == [f"Download {name}" for name in names]
-    assert "Does uncertainty mean error?" in shown(app)
+    page = shown(app)
+    assert page.index("Does uncertainty mean error?") < page.index("The same run from a terminal")
     assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
     app.toggle(key="report.source").set_value(True).run()
-    assert app.code[1].value.startswith("# toy\n")
+    assert app.code[0].value.startswith("# toy\n")
     assert {code.language for code in app.code} == {"plaintext"}
     app.button(key="report.check").click().run()
     assert "The journal is inconsistent" in shown(app)

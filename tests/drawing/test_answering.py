@@ -34,7 +34,7 @@ def sentences(vote: Vote, *, is_weighted: bool = True) -> list[str]:
     dataset = LABELS if vote.is_label else NUMBERS
     return [
         plain(headline(vote, dataset, is_weighted=is_weighted)),
-        plain(sure_sentence(vote, dataset)),
+        plain(sure_sentence(vote, dataset, is_weighted=is_weighted)),
         plain(dissent_sentence(vote, is_weighted=is_weighted)),
     ]
 
@@ -82,7 +82,7 @@ def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
     # Row 7: 2 at 0.5 and 4 at 0.25 of 0.75, a mean of 8/3, to a decimal more than the training targets have.
     assert headline(NUMBER_VOTES[7], NUMBERS, is_weighted=True).startswith("I don’t know; about 2.7,")
     assert "2.7" in vote_html(NUMBER_VOTES[7], NUMBERS, is_weighted=True)
-    assert "2.7</td>" in answering.preview_html([NUMBER_VOTES[7]], NUMBERS)
+    assert "2.7</td>" in answering.preview_html([NUMBER_VOTES[7]], NUMBERS, is_weighted=True)
 
 
 def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
@@ -115,7 +115,7 @@ def test_odd_votes_have_words_of_their_own() -> None:
 
 def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
     answers = replace(told_labels(), texts=(EVEN, "<b>x</b>", EVEN, "y"))
-    html = answers_html(LABEL_VOTES[9], answers.texts, seed_text=SEED)
+    html = answers_html(LABEL_VOTES[9], answers.texts, seed_text=SEED, is_weighted=True)
     assert re.findall(r'<tr><td>([^<]*)</td><td class="r">([^<]*)<', html) == [
         ("0, 2", "0.600"),
         ("1", "0.300"),
@@ -136,7 +136,10 @@ def test_an_input_beyond_the_training_rows_is_shown() -> None:
 
 def test_a_table_is_shown_in_numbers() -> None:
     found = list(LABEL_VOTES.values())
-    metrics = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics(found, 10, LABELS)}
+    metrics = {
+        metric.name: (metric.value, metric.scale)
+        for metric in answering.table_metrics(found, 10, LABELS, is_weighted=True)
+    }
     # Not unanimous: row 7 (no 0.7), row 8 (yes 0.6), row 9 (yes 0.9). Below two thirds: row 8.
     # Bits 0.8813 + 0.9710 + 0.4690 over six rows: 0.3869; abstained 0.1 of six rows: 1.7 %.
     assert {name: (plain(value), scale) for name, (value, scale) in metrics.items()} == {
@@ -157,15 +160,26 @@ def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
         "No particle with weight gave a readable answer.",
         "There is no answer to count. What each of them said is in the table.",
     ]
-    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote], NUMBERS)
-    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, NUMBERS)}
+    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote], NUMBERS, is_weighted=True)
+    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, NUMBERS, is_weighted=True)}
     assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
+
+
+def test_without_weights_no_words_speak_of_weight() -> None:
+    for vote, dataset, texts in ((LABEL_VOTES[6], LABELS, told_labels().texts), (NUMBER_VOTES[7], NUMBERS, "abc")):
+        shown = (
+            vote_html(vote, dataset, is_weighted=False),
+            answers_html(vote, tuple(texts), seed_text=SEED, is_weighted=False),
+            answering.preview_html([vote], dataset, is_weighted=False),
+            *(metric.words for metric in answering.table_metrics([vote], 1, dataset, is_weighted=False)),
+        )
+        assert [words for words in shown if "weight" in re.sub("<[^>]+>", " ", words).lower()] == []
 
 
 def test_a_vote_of_abstentions_is_still_a_vote_of_labels() -> None:
     vote = one(None, None, weights=(0.5, 0.5))
-    shown = {metric.name: (metric.value, metric.scale) for metric in answering.table_metrics([vote], 1, LABELS)}
-    assert shown["Mean vote entropy"] == ("–", "")
+    metrics = answering.table_metrics([vote], 1, LABELS, is_weighted=True)
+    assert {metric.name: metric.value for metric in metrics}["Mean vote entropy"] == "–"
     assert 'class="vote"' not in vote_html(vote, LABELS, is_weighted=True)
 
 

@@ -62,8 +62,8 @@ def of_new_rows() -> list[str]:
     held = [Contender(text=BAD, slots=(0,), weight=0.6)]
     asked = replace(question(*BOTH), row=vote.row)
     return [
-        preview_html([vote], LABELS),
-        answers_html(vote, answers.texts, seed_text=""),
+        preview_html([vote], LABELS, is_weighted=True),
+        answers_html(vote, answers.texts, seed_text="", is_weighted=True),
         vote_html(vote, LABELS, is_weighted=True),
         question_html(asked, held, LABELS, name=BAD, seed_text="", is_weighted=True),
     ]

@@ -45,8 +45,8 @@ def test_the_run_of_labels_in_words_and_as_a_table() -> None:
     )
     assert genealogy_alt(FAMILY).endswith(" Resampled at step 1.")
     assert genealogy_caption(FAMILY, is_weighted=True) == (
-        "one column a step, one row a particle · solid: alive at step 1 · dotted: lines that died out · "
-        "size = weight, as next weighed"
+        "One column per step, one row per particle; solid lines survive to step 1, dotted lines died out; "
+        "larger dots hold more weight."
     )
     table = founders_table(FAMILY, seed_text=SEED, is_weighted=True)
     assert '<td>First hypothesis 0</td><td>2: particles 0 and 1</td><td class="r">0.700</td>' in table
@@ -80,7 +80,7 @@ def test_one_particle_is_one_line() -> None:
         finished(1, (f"{SEED} A.",)),
     )
     assert genealogy_sentence(family) == "One particle, one line: its text changed at 1 of 2 steps."
-    assert genealogy_caption(family, is_weighted=False) == "one column a step"
+    assert genealogy_caption(family, is_weighted=False) == "One column per step, read from left to right."
     assert "the seed sentence alone" in ancestors_html(family, 0)
     assert "of the words kept" not in ancestors_html(family, 0)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import SEED, drawn, scored, started, view_of
-from vpp.drawing.idea_deck import compared_words, held_sentence, held_text, ideas_html
+from vpp.drawing.idea_deck import compared_words, held_sentence, held_text, ideas_html, more_words
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
 
@@ -56,16 +56,20 @@ def test_without_weights_an_idea_holds_a_number_of_particles(tmp_path: Path) -> 
 
 def test_the_caption_names_the_rows_compared(tmp_path: Path) -> None:
     ideas = ideas_of(inspected.labels(tmp_path))
-    assert compared_words(ideas) == "compared on 10 rows: 6 test and 4 training"
+    assert compared_words(ideas) == "Compared on 10 rows: 6 test and 4 training"
+    assert more_words(ideas, 1, is_weighted=True).replace("\N{NO-BREAK SPACE}", " ") == (
+        "Show 2 more ideas, 40 % of the weight"
+    )
+    assert more_words(ideas, 3, is_weighted=True) == ""
     assert held_sentence(ideas) == "Four particles hold three ideas"
     config = inspected.LABEL_CONFIG
     drawn_only = merge_ideas(view_of(started(config, inspected.LABELS), *drawn("a", "b")), inspected.LABELS)
     assert drawn_only is not None
-    assert compared_words(drawn_only).startswith("compared by their words only")
+    assert compared_words(drawn_only).startswith("Compared by their words only")
     asked = view_of(
         started(config, inspected.LABELS), *drawn("a", "b"), *(scored(0, k, t, {0: "yes"}) for k, t in enumerate("ab"))
     )
     by_step = merge_ideas(asked, inspected.LABELS)
     assert by_step is not None
-    assert compared_words(by_step) == "compared on the 1 training row that all have answered since step 0"
+    assert compared_words(by_step) == "Compared on the 1 training row that all have answered since step 0"
     assert "1 of 1 row right" in ideas_html(by_step, seed_text="")

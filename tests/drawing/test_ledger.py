@@ -62,7 +62,7 @@ def test_a_ruled_out_text_that_is_still_held_says_by_whom(tmp_path: Path) -> Non
     held = ruled_out_html([replace(found, held_by=(1, 3))], seed_text=SEED)
     assert "The same words are held by particles 1 and 3 now." in held
     alike = ruled_out_html([found], seed_text=SEED, survivors={hypothesis_id(inspected.LUCK): 1})
-    assert "On all rows compared it answers as idea 2, which stands." in alike
+    assert "On all rows compared it answers like idea 2, which survived." in alike
 
 
 def test_a_text_that_came_up_once_needs_no_count() -> None:
@@ -86,4 +86,4 @@ def test_a_text_not_drawn_though_its_idea_was_is_not_ruled_out(tmp_path: Path) -
     written = ruled_out_html(lived_on, seed_text=SEED, survivors=alike)
     assert "not drawn</span>" in written
     assert "resampled away</span>" not in written
-    assert "it answers as idea 3, which stands." in written
+    assert "it answers like idea 3, which survived." in written

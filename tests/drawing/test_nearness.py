@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from tests import inspected
@@ -38,6 +39,14 @@ def test_agreement_is_shown_in_rows_for_labels_and_in_the_targets_unit_for_numbe
         "Ideas 1 and 3 agree most, to 70.7 %, a difference of 1.17; "
         "ideas 2 and 3 least, to 49.2 %, a difference of 2.03."
     )
+
+
+def test_two_ideas_differ_by_a_number_of_rows_or_in_the_targets_unit(tmp_path: Path) -> None:
+    """LINE and SLOPE differ by 1, 2, the range of 4, and 1 on four of 8 rows: sqrt(22 / 8)."""
+    labels, numbers = near_of(inspected.labels(tmp_path / "a")), near_of(inspected.numbers(tmp_path / "b"))
+    assert alt_words(replace(labels, n=2)) == "Ideas 1 and 2 answer 2 of 10 rows differently."
+    differ = "Ideas 1 and 2 differ by 1.66 (root mean square, in the target’s unit) on 8 rows."
+    assert alt_words(replace(numbers, n=2)) == differ
 
 
 def test_the_matrix_holds_every_number_and_parts_the_groups(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         parts.append(votes(vote.shares, vote.abstained))
     elif vote.interval and len(vote.said) > 1:
         parts.append(strip(_metrics(vote, dataset, is_weighted=is_weighted)))
-    parts.append(caption(sure_sentence(vote, dataset)))
+    parts.append(caption(sure_sentence(vote, dataset, is_weighted=is_weighted)))
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
     html = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
     return f'<div class="verdict">{html}</div>'
@@ -71,7 +71,7 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     return f"{named}, with {behind} behind it."
 
 
-def sure_sentence(vote: Vote, dataset: Dataset) -> str:
+def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     """Sentence on how far the particles agree, with the number and its scale."""
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
@@ -81,6 +81,8 @@ def sure_sentence(vote: Vote, dataset: Dataset) -> str:
     agreement = vote.agreement(scale)
     if agreement == 3:
         n = f"{in_words(len(vote.voices))} of {in_words(len(vote.said))}"
+        if not is_weighted:
+            return f"All particles that answered agree ({n})."
         silent = f"; {percent(vote.abstained)} of the weight gave no answer" if vote.abstained > 0 else ""
         return f"All particles that hold weight and answered agree ({n}){silent}."
     how = ("They differ too much for an answer", "They are divided", "Nearly all agree")[agreement]
@@ -105,20 +107,24 @@ def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
     return f"The lowest, {low} The highest, {high}"
 
 
-def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str) -> str:
+def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str, is_weighted: bool) -> str:
     """Table with a line per sentence, heaviest first: its particles, answer and reason, with the sentence folded away.
 
     texts: (K,). Particles that hold the same sentence gave the same answer.
     """
     groups = grouped((sentence, slot) for slot, sentence in enumerate(texts)).values()
     heaviest_first = sorted(groups, key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
-    lines = "".join(_line(vote, slots, without_seed(texts[slots[0]], seed_text)) for slots in heaviest_first)
-    head = '<th>particle</th><th class="r">weight</th><th>its answer</th><th>its reason</th>'
+    lines = "".join(
+        _line(vote, slots, without_seed(texts[slots[0]], seed_text), is_weighted=is_weighted)
+        for slots in heaviest_first
+    )
+    weight = '<th class="r">weight</th>' if is_weighted else ""
+    head = f"<th>particle</th>{weight}<th>its answer</th><th>its reason</th>"
     drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
     return scrolling(drawn, "What each particle answers")
 
 
-def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
+def _line(vote: Vote, slots: Sequence[int], sentence: str, *, is_weighted: bool) -> str:
     prediction = vote.said[slots[0]]
     if prediction.value is None:
         answer = badge("abs", "no readable answer")
@@ -127,11 +133,9 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str) -> str:
         answer = f"<b>{text(prediction.value)}</b> (dissents)" if differs else text(value_text(prediction.value))
     why = prediction.explanation or prediction.reason or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
-    weight = weight_text(math.fsum(vote.weights[slot] for slot in slots))
-    return (
-        f'<tr><td>{", ".join(map(str, slots))}</td><td class="r">{weight}</td><td>{answer}</td>'
-        f"<td>{text(why)}{fold}</td></tr>"
-    )
+    held = weight_text(math.fsum(vote.weights[slot] for slot in slots))
+    weight = f'<td class="r">{held}</td>' if is_weighted else ""
+    return f"<tr><td>{', '.join(map(str, slots))}</td>{weight}<td>{answer}</td><td>{text(why)}{fold}</td></tr>"
 
 
 def _metrics(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> Iterator[Metric]:
@@ -145,8 +149,14 @@ def _metrics(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> Iterator[Met
         scale=f"against {number(scale)}" if scale else "",
         words="Standard deviation of the answers, against that of the training targets.",
     )
-    yield Metric(name="Middle 90 %", value=middle, words="Of the particles’ weight, without noise.")
-    yield Metric(name="Abstained", value=percent(vote.abstained), words="Weight without a readable answer.")
+    counted_by = "weight" if is_weighted else "answers"
+    yield Metric(name="Middle 90 %", value=middle, words=f"Of the particles’ {counted_by}, without noise.")
+    yield _abstained(vote.abstained, is_weighted=is_weighted)
+
+
+def _abstained(share: float, *, is_weighted: bool) -> Metric:
+    words = f"{'Weight' if is_weighted else 'Particles'} without a readable answer."
+    return Metric(name="Abstained", value=percent(share), words=words)
 
 
 def _answers(n: int) -> str:
@@ -217,7 +227,7 @@ MOST_NAMED = 4
 LONGEST_CELL = 60
 
 
-def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset) -> Iterator[Metric]:
+def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset, *, is_weighted: bool) -> Iterator[Metric]:
     """Rows answered, rows in doubt, and how far the particles agree."""
     yield count_metric("Rows answered", len(answers), n_asked, "By every particle.")
     if not answers:
@@ -230,13 +240,13 @@ def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset) -> It
         yield count_metric("I don’t know", unsure, len(answers), "No clear answer: read the vote.")
         meaning = "0 is unanimous." if answers[0].is_label else "Standard deviation of the answers."
         yield mean_doubt(answers, lambda _: meaning)
-    abstained = math.fsum(vote.abstained for vote in answers) / len(answers)
-    yield Metric(name="Abstained", value=percent(abstained), words="Weight without a readable answer, on average.")
+    yield _abstained(math.fsum(vote.abstained for vote in answers) / len(answers), is_weighted=is_weighted)
 
 
-def preview_html(answers: Sequence[Vote], dataset: Dataset) -> str:
+def preview_html(answers: Sequence[Vote], dataset: Dataset, *, is_weighted: bool) -> str:
     """Table with a line per row: its first inputs, the outcome, and its certainty. answers: at least one."""
-    own = ("weight behind", "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
+    behind = "weight behind" if is_weighted else "share behind"
+    own = (behind, "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
     names = [name for name, _ in answers[0].row.inputs]
     lines = []
     for vote in answers:

@@ -68,13 +68,14 @@ def genealogy_alt(family: Genealogy) -> str:
 
 
 def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
-    """Caption on how to read the drawing."""
+    """Sentence on how to read the drawing."""
     if len(family.last) == 1 and len(family.founders) == 1:
-        return "one column a step"
+        return "One column per step, read from left to right."
     has_ended = any(not node.survives for generation in family.generations for node in generation)
-    parts = ["one column a step, one row a particle", f"solid: alive at step {max(family.last_step, 0)}"]
-    parts += ["dotted: lines that died out"] if has_ended else []
-    return " · ".join([*parts, *(["size = weight, as next weighed"] if is_weighted else [])])
+    extinct = ", dotted lines died out" if has_ended else ""
+    size = "; larger dots hold more weight" if is_weighted else ""
+    survive = f"solid lines survive to {step_words(family.last_step)}"
+    return f"One column per step, one row per particle; {survive}{extinct}{size}."
 
 
 def founder_name(place: Place) -> str:

@@ -15,6 +15,7 @@ from vpp.wording.words import (
     listed,
     number,
     particles,
+    percent,
     short_weight,
     weight_text,
 )
@@ -23,10 +24,16 @@ Shown = Literal["heaviest", "shortest"]
 """Wording that represents an idea."""
 
 
-def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest") -> str:
-    """Ideas by summed weight, or by how many hold them, each with its other wordings folded away."""
+def ideas_html(
+    ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest", most: int | None = None
+) -> str:
+    """Ideas by summed weight, or by how many hold them, each with its other wordings folded away.
+
+    most: how many are drawn, the heaviest; all if it is None.
+    """
     cards = "".join(
-        _idea(number, ideas, seed_text, shown, is_weighted=is_weighted) for number in range(1, len(ideas) + 1)
+        _idea(number, ideas, seed_text, shown, is_weighted=is_weighted)
+        for number, _ in enumerate(ideas.all[:most], start=1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
 
@@ -102,13 +109,22 @@ def _right(score: Score, row: str, name: str) -> str:
 def compared_words(ideas: Ideas) -> str:
     """Caption on the rows by which ideas were distinguished."""
     if ideas.by == "text":
-        return "compared by their words only: they have not all answered the same rows yet"
+        return "Compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
-        return f"compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
+        return f"Compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
     n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
     parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
-    return f"compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
+    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
+
+
+def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
+    """`Show 4 more ideas, 2 % of the weight`: what a press adds to the `most` ideas drawn; empty without any."""
+    left = ideas.all[most:]
+    if not left:
+        return ""
+    weight = f", {percent(sum(idea.weight for idea in left))} of the weight" if is_weighted else ""
+    return f"Show {counted(len(left), 'more idea')}{weight}"
 
 
 def held_sentence(ideas: Ideas) -> str:

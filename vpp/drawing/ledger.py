@@ -75,8 +75,8 @@ def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
 def lived_on_sentence(n: int) -> str:
     """Reason why texts dropped by chance are not listed as ruled out. n: at least 1."""
     return (
-        f"{_texts(n)} not drawn when particles were redrawn, but others with the same answers were drawn then, or are "
-        "held now: the lot decided, not the data."
+        f"{_texts(n)} not drawn in resampling, but others with the same answers were drawn then, or are "
+        "held now: chance decided, not the data."
     )
 
 
@@ -143,11 +143,11 @@ def _notes(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
     if entry.held_by:
         yield f"The same words are held by {particles(entry.held_by)} now."
     elif (number := survivors.get(hypothesis_id(entry.text))) is not None:
-        yield f"On all rows compared it answers as idea {number + 1}, which stands."
+        yield f"On all rows compared it answers like idea {number + 1}, which survived."
     elif lives_on(entry, survivors):
         drawn, rows = entry.newest.alike, counted(entry.newest.n_rows, "row")
         answer = "answers" if len(drawn) == 1 else "answer"
-        yield f"{capitalised(particles(drawn))}, drawn then, {answer} alike on all {rows}: the lot left this text out."
+        yield f"{capitalised(particles(drawn))}, drawn then, {answer} alike on all {rows}: chance left this text out."
 
 
 def _verdict(entry: RuledOut) -> str:
@@ -157,7 +157,7 @@ def _verdict(entry: RuledOut) -> str:
         return f"{what}: {entry.why_unread or 'no reason is recorded'}."
     rows = newest.contradictions
     if not rows:
-        return f"No row of {newest.n_rows} speaks against it." if newest.n_rows else ""
+        return f"None of {counted(newest.n_rows, 'row')} contradicts it." if newest.n_rows else ""
     n, of = len(rows), counted(newest.n_rows, "row")
     other = "the text that stayed" if newest.weight is None else "the heaviest"
     if isinstance(rows[0].target, float):

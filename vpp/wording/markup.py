@@ -71,10 +71,14 @@ def group(title: str) -> str:
     return f'<h3 class="group">{text(title)}</h3>'
 
 
-def title(words: str, meta: str = "", *, of: str = "") -> str:
-    """Return a page's title and the line under it. of: the run's name, if it is not the title."""
+def title(words: str, meta: str = "", *, of: str = "", chip: str = "", rest: str = "") -> str:
+    """Return a page's title and the line under it. of: the run's name, if it is not the title.
+
+    chip: HTML at the end of the line. rest: words folded behind it.
+    """
     named = f"<b>{text(of)}</b> · " if of else ""
-    under = f'<p class="meta">{named}{text(meta)}</p>' if meta else ""
+    fold = f" <details><summary>details</summary>{text(rest)}</details>" if rest else ""
+    under = f'<div class="meta">{named}{text(meta)}{chip}{fold}</div>' if meta else ""
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
 
 
@@ -113,11 +117,13 @@ def copy_button(words: str, label: str) -> str:
     return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
 
 
-DEMO_BANNER = banner(
-    "Built-in demo model.",
-    "It is a small program that reads and writes plain English rules, not a language model. "
-    "Use it to learn the instrument, not to judge the method.",
+_DEMO = BY_LABEL["demo model"]
+DEMO_BANNER = banner("Built-in demo model.", _DEMO.meaning)
+DEMO_CHIP = (
+    f' <button type="button" class="term chip" title="{text(_DEMO.meaning)}" popovertarget="{_DEMO.id}">'
+    f'<i class="m uns" aria-hidden="true"></i>{text(_DEMO.name)}</button>'
 )
+"""Note in a line of run identity; its meaning shows on hover, and opens on a press."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
