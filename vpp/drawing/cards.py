@@ -25,7 +25,7 @@ from vpp.drawing.card_parts import (
 from vpp.drawing.deck import Card, Marks
 from vpp.events import INITIAL_STEP, ParticleDrawn, Scored
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import RecordedAnswers, behaviour, came_from, grouped
+from vpp.inspection.slots import RecordedAnswers, answers_of, came_from, grouped
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 
@@ -190,12 +190,8 @@ def _copied(before: Before) -> Marks:
 
 def _stacked(made: Iterable[Made]) -> list[Card]:
     """One card for all particles with the same answers on the same rows; a particle without a score stays alone."""
-    stacks = grouped((_answers_of(scored) if scored else card.slot, card) for card, scored in made)
+    stacks = grouped((answers_of(scored) if scored else card.slot, card) for card, scored in made)
     return sorted(map(_stack, stacks.values()), key=_place)
-
-
-def _answers_of(scored: Scored) -> tuple[object, ...]:
-    return scored.rows, behaviour(scored.predictions)
 
 
 def _stack(cards: list[Card]) -> Card:

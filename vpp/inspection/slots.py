@@ -22,6 +22,11 @@ def behaviour(answers: Iterable[Value | None]) -> Hashable:
     return tuple(map(same_answer, answers))
 
 
+def answers_of(scored: Scored) -> Hashable:
+    """Key that is equal for hypotheses with the same answers on the same rows scored."""
+    return scored.rows, behaviour(scored.predictions)
+
+
 def same_answer(answer: Value | None) -> Hashable:
     """Key that is equal for answers that count as the same: 0.1 + 0.2 equals 0.3, but a label never equals a number."""
     return (answer,) if answer is None or isinstance(answer, str) else f"{answer:.{DIGITS}g}"

@@ -1,13 +1,13 @@
 """A run's progress in words and numbers, for the page Watch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
-from vpp.inspection.slots import batch_places
+from vpp.inspection.slots import answers_of, batch_places, totals
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
 from vpp.runs.budget import is_prefetched
@@ -93,10 +93,11 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
     if len(ids) == 1:
         words = "one hypothesis, rewritten at each step."
     elif is_weighted and weights:
-        texts: dict[str, float] = {}
-        for hypothesis, weight in zip(ids, weights, strict=True):
-            texts[hypothesis] = texts.get(hypothesis, 0.0) + weight
-        words = f"{_different(ids)}; the heaviest holds {percent(max(texts.values()))} of the weight."
+        held = totals(zip(_answers(view, at, ids), weights, strict=True))
+        are_fewer = len(held) < len(set(ids))
+        sets = f" that give {counted(len(held), 'set')} of answers" if are_fewer else ""
+        which = "set" if are_fewer else "one"
+        words = f"{_different(ids)}{sets}; the heaviest {which} holds {percent(max(held.values()))} of the weight."
     else:
         words = f"{_different(ids)}." if is_weighted else f"{_different(ids)}, without weights."
     is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
@@ -105,6 +106,12 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
 
 def _different(ids: Sequence[str]) -> str:
     return counted(len(set(ids)), "different sentence")
+
+
+def _answers(view: RunView, at: StepView | None, ids: Sequence[str]) -> list[Hashable]:
+    """Return a key for each particle, equal for the same answers on the rows scored; its text if it has no score."""
+    scored = at.scored if at else view.final_scored
+    return [answers_of(scored[slot]) if slot in scored else each for slot, each in enumerate(ids)]
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
