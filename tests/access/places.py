@@ -80,9 +80,9 @@ def open_folds(page: Page) -> None:
     """Open what is folded away on Watch, at the last step, whose cards have folds, and the meaning of a term."""
     slider = page.locator("input[type=range]")
     slider.press("ArrowLeft")
-    page.locator(".card details").first.wait_for()
+    page.locator(".card [data-fold=next]").first.wait_for()
     assert slider.get_attribute("aria-valuetext") == "step 1"
-    fold = page.locator(".card details").first
+    fold = page.locator(".card [data-fold=next]").first
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
     unfold(page, "Interpretation thresholds", "Back to the defaults")

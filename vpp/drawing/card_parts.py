@@ -176,8 +176,9 @@ def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str,
     where = "training rows" if is_final else scored_rows(run.config)
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
-        every = _error(run, scored, range(len(scored.rows)))
-        return (), (*off, *((f"by {number(every, 3)} on {len(scored.rows)} {where}",) if is_more else ()))
+        every = number(_error(run, scored, range(len(scored.rows))), 3)
+        of_all = f"{'' if off else 'off '}by {every} on {len(scored.rows)} {where}"
+        return (), (*off, *((of_all,) if is_more else ()))
     all_hits = hits_of(run, scored)
     hits = tuple(all_hits[i] for i in places)
     right = (f"{hits.count(True)}/{len(hits)} right",) if hits else ()
@@ -213,7 +214,8 @@ def effect_of(run: History, proposed: Proposed | None, known: RecordedAnswers) -
     if not changed:
         return Effect(mark="same", words=SAME_ANSWERS, n_rows=n) if n else None
     if run.dataset.task == "regression":
-        was, now = (_squared(run, answers, [y for _, _, y in pairs]) for answers in list(zip(*pairs, strict=True))[:2])
+        olds, news, targets = zip(*pairs, strict=True)
+        was, now = _squared(run, olds, targets), _squared(run, news, targets)
         mark: Mark = "up" if now < was else "down" if now > was else ""
         return Effect(mark=mark, words=f"error {number(math.sqrt(was), 3)} → {number(math.sqrt(now), 3)}", n_rows=n)
     gained = sum((new == y) - (old == y) for old, new, y in pairs)

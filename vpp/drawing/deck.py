@@ -163,9 +163,9 @@ def card_html(card: Card) -> str:
 def _bar(card: Card) -> tuple[float, str]:
     """Length of the bar, from 0 to 1, and what it means."""
     if not card.is_chain:
-        return card.total or 0.0, f"Bar: weight {weight_text(card.total)} of 1" if card.total is not None else ""
+        return card.total or 0.0, "No bar yet" if card.total is None else f"Bar: weight {weight_text(card.total)} of 1"
     if card.log_likelihood is None or not card.n_rows:
-        return 0.0, "No bar: not scored yet"
+        return 0.0, "No bar yet"
     mean = min(1.0, math.exp(card.log_likelihood / card.n_rows))
     rows = counted(card.n_rows, "row")
     return mean, f"Bar: {weight_text(mean, 2)} of 1, the geometric mean of the likelihood per row, over {rows}"
@@ -176,7 +176,8 @@ def _label(card: Card) -> str:
     others = f" and {counted(len(card.twins), 'other')} with the same answers" if card.twins else ""
     value = _value(card)
     shown = f"log-likelihood {value}" if card.is_chain else f"weight {value}"
-    return f"Particle {card.slot}{others}, {shown if value else 'not scored yet'}"
+    waiting = "not scored yet" if card.log_likelihood is None else "not weighed yet"
+    return f"Particle {card.slot}{others}, {shown if value else waiting}"
 
 
 def _value(card: Card) -> str:
@@ -198,7 +199,7 @@ def _slot(card: Card) -> str:
 
 
 def _times(card: Card) -> str:
-    """How many particles the card stands for; empty for one."""
+    """Number of particles in the stack; empty for one."""
     if not card.twins:
         return ""
     many, kind = len(card.stack), "chains" if card.is_chain else "particles"
@@ -216,7 +217,7 @@ def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
 
 
 def _effect(card: Card) -> str:
-    """What a rewriting did to the answers; of one in synonyms alone, that it did no more."""
+    """Badge on the answers that a rewriting changed; says so if it changed synonyms alone."""
     effect, is_alike = card.effect, bool(card.parent) and is_reworded(card.parent or "", card.sentence)
     if effect is None:
         return badge("same", "same words") if is_alike else ""
@@ -287,6 +288,9 @@ def _rail(card: Card) -> str:
 def mark_legend(config: Config) -> str:
     """The marks that a run of these options can show and their words, once a page."""
     is_dropping = config.is_weighted or config.particles_max
+    changes: Marks = (("up", "better answers"), ("down", "worse"))
+    if config.is_weighted:
+        changes = (("up", "more weight, or better answers"), ("down", "less, or worse"))
     kinds: tuple[tuple[Mark, str], ...] = (
         ("acc", "accepted") if config.is_filtered else ("new", "rewritten"),
         *((("rej", "rejected"),) if config.is_filtered else ()),
@@ -294,7 +298,6 @@ def mark_legend(config: Config) -> str:
         *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
         ("abs", "unreadable"),
         ("same", "unchanged"),
-        ("up", "more weight, or better answers" if config.is_weighted else "better answers"),
-        ("down", "less, or worse" if config.is_weighted else "worse"),
+        *changes,
     )
     return f'<p class="legend">{"".join(badge(mark, words) for mark, words in kinds)}</p>'
