@@ -148,6 +148,12 @@ function listen(root) {
   document.addEventListener("selectionchange", settle)
 }
 
+// While someone reads, no card moves: new ones come last, and a card that is read stays although its particle has left it.
+function holdOrder(deck, wanted, selected) {
+  for (const card of [...deck.children]) if (!wanted.includes(card) && !isRead(card, selected)) card.remove()
+  for (const card of wanted) if (card.parentElement !== deck) deck.append(card)
+}
+
 function draw(root) {
   const data = root.data
   around(root, ".above", data.head)
@@ -180,9 +186,10 @@ function fill(root, deck, selected, isReading) {
     return card
   })
   const sorted = wanted.every((card, i) => deck.children[i] === card) && deck.children.length === wanted.length
-  const hold = sameDeck && !sorted && known.size === wanted.length && isReading
+  const hold = sameDeck && !sorted && isReading
   held.hidden = !hold
-  if (!sorted && !hold) deck.replaceChildren(...wanted)
+  if (hold) holdOrder(deck, wanted, selected)
+  else if (!sorted) deck.replaceChildren(...wanted)
   deck.dataset.deck = data.deck
   // null marks a delayed update, so that a later refresh with the same HTML is drawn.
   root.whole = isWhole && !hold ? data.html : null

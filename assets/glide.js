@@ -34,7 +34,7 @@ function fade(deck, { card, box }) {
   const place = deck.parentElement.getBoundingClientRect()
   const ghost = card.cloneNode(true)
   ghost.removeAttribute("data-key")
-  ghost.className = "card ghost"
+  ghost.classList.add("ghost")
   ghost.ariaHidden = "true"
   ghost.inert = true
   ghost.style.cssText += `;top:${box.top - place.top}px;left:${box.left - place.left}px;width:${box.width}px`

@@ -91,14 +91,14 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 def heading(snapshot: Snapshot, shown: Shown) -> str:
     """Return the heading of the cards, and how to read them."""
     config = snapshot.spec.config
-    order = ", heaviest first" if config.is_weighted else ""
+    order = ", heaviest first" if config.is_weighted else ", likeliest first" if config.is_filtered else ""
     if shown.newest is None:
         title, order = "First hypotheses", ""
     elif not shown.is_end:
         title = f"Hypotheses at step {shown.step}"
     else:
         title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
-    bars = "bar length = weight" if config.is_weighted else "bar length = likelihood a row"
+    bars = "bar length = weight" if config.is_weighted else "bar length = likelihood per row"
     return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
 
 
