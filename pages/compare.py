@@ -10,6 +10,7 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
     SIGN_TEST,
+    VOTE,
     elsewhere_html,
     elsewhere_sentence,
     left_out_text,
@@ -22,10 +23,10 @@ from vpp.drawing.comparison import (
 from vpp.drawing.comparison_figures import acceptance_overlay, ess_overlay
 from vpp.drawing.differences import (
     conditions_html,
-    conditions_sentence,
     cost_html,
+    idea_rows,
     ideas_html,
-    kind_sentence,
+    ideas_sentences,
     points_html,
     points_sentence,
 )
@@ -37,14 +38,15 @@ from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
+from vpp.wording.listing import labels
 from vpp.wording.options import has_effect
 from vpp.wording.words import counted, listed
 
-SHOWS = "sets runs side by side: how well they predict, which ideas they share, and what they cost."
+SHOWS = "sets runs side by side: which predicts better, on which rows they differ, and which ideas they share."
 LISTED = 300  # runs that can be picked: the newest
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
 FEW_POINTS = 20  # shown unasked
-FEW_IDEAS = 8  # of a kind, shown unasked
+FEW_IDEAS = 6  # lines shown unasked
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -65,11 +67,8 @@ class Shelf:
     directories: dict[str, RunDirectory]
     """By id, newest first."""
     specs: dict[str, RunSpec | None]
-
-    def label(self, run: str) -> str:
-        """Return a run's name in the list of options, which is plain text."""
-        spec = self.specs[run]
-        return f"{spec.name} · {run}" if spec else run
+    labels: dict[str, str]
+    """Name, method and time of each run."""
 
     def same_rows(self, run: str) -> list[str]:
         """Return the runs on the same rows as this one: itself first, then the newest."""
@@ -81,7 +80,9 @@ def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs, and those asked for."""
     stored = enumerate(person.store().runs())
     kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
-    return Shelf(kept, {run: opening.settings(directory) for run, directory in kept.items()})
+    specs = {run: opening.settings(directory) for run, directory in kept.items()}
+    known = {run: spec and (spec, frame.made(kept[run])) for run, spec in specs.items()}
+    return Shelf(kept, specs, labels(known))
 
 
 def page() -> None:
@@ -93,18 +94,21 @@ def page() -> None:
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
     opened = opening.open_run("Compare", SHOWS)
     title_place = st.container()
-    chosen = pick(runs, asked, opened.directory.id)
+    left, right = st.columns([5, 2])
+    with left:
+        chosen = pick(runs, asked, opened.directory.id)
     if not chosen:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
-    reference = pick_reference(runs, chosen, opened.directory.id)
+    with right:
+        reference = pick_reference(runs, chosen, opened.directory.id)
     # In the address for sharing, in the session for coming back.
     st.session_state["compare.kept"] = chosen
     st.query_params["compare"] = ",".join(chosen)
     st.query_params["against"] = reference
     candidates, unread = read(runs, chosen)
     for run, why in unread:
-        blocks.failed(f"{run} cannot be compared", why)
+        blocks.failed(f"{runs.labels[run]} cannot be compared", why)
     demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in candidates) else []
     with title_place:
         blocks.draw(*demo, markup.title("Runs side by side"))
@@ -123,7 +127,7 @@ def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
     picked = st.multiselect(
         "Runs",
         list(runs.directories),
-        format_func=runs.label,
+        format_func=runs.labels.__getitem__,
         key="compare.runs",
         max_selections=len(CODES),
         placeholder="Pick runs",
@@ -158,7 +162,8 @@ def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
         return usual
     if st.session_state.get("compare.against") not in chosen:
         st.session_state["compare.against"] = usual
-    return str(st.selectbox("Set against", chosen, format_func=runs.label, **blocks.lasting("compare.against")))
+    words = {run: f"{CODES[i]} · {runs.labels[run]}" for i, run in enumerate(chosen)}
+    return str(st.selectbox("Reference", chosen, format_func=words.__getitem__, **blocks.lasting("compare.against")))
 
 
 def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
@@ -167,7 +172,8 @@ def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tupl
     for run in chosen:
         try:
             reader = opening.reader(str(runs.directories[run].path))
-            readable.append(Candidate(id=run, snapshot=reader.refresh(), dataset=reader.dataset()))
+            snapshot, dataset = reader.refresh(), reader.dataset()
+            readable.append(Candidate(id=run, label=runs.labels[run], snapshot=snapshot, dataset=dataset))
         except (VppError, OSError) as error:
             unread.append((run, str(error)))
     return readable, unread
@@ -183,14 +189,14 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     comparison, shared = pieces.remembered("compare.made", state, lambda: made(candidates, place))
     lead(comparison)
     draw_standings(comparison)
-    draw_spreads(comparison)
-    draw_curves(comparison)
+    draw_points(comparison)
     if shared:
         draw_ideas(comparison, shared)
-    draw_points(comparison)
+    draw_settings(comparison)
+    draw_spreads(comparison)
+    draw_curves(comparison)
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
-    draw_conditions(comparison)
     thresholds.draw_expander()
 
 
@@ -220,9 +226,10 @@ def draw_standings(comparison: Comparison) -> None:
     simple = fitted(comparison.base) if comparison.comparable else None
     if simple:
         n = len(comparison.base.dataset.test)
-        notes = [f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows. {SIGN_TEST}"]
+        vote = [VOTE] if comparison.base.dataset.classes else []
+        notes = [*vote, SIGN_TEST, f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows."]
         notes += [left_out_text(simple)] if simple.left_out else []
-        title = markup.heading("On the same test rows", f"{counted(n, 'row')} · one line a run, then simple baselines")
+        title = markup.heading("Result", f"{counted(n, 'test row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
         table = markup.CUE + standings_html(comparison, simple, at=thresholds.chosen())
         pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
@@ -238,15 +245,10 @@ def draw_standings(comparison: Comparison) -> None:
 
 def draw_spreads(comparison: Comparison) -> None:
     """Draw the spread over seeds, if some setting has several."""
-    if len(comparison.runs) == 1:
-        return
     by_setting = spreads(comparison)
-    title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
     if any(len(spread.by_seed) > 1 for spread in by_setting):
+        title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
         blocks.draw(title, spread_html(comparison, by_setting))
-    else:
-        words = "No setting here has more than one seed: pick runs that differ in the seed alone to see the spread."
-        blocks.draw(title, markup.caption(words))
 
 
 def draw_curves(comparison: Comparison) -> None:
@@ -271,24 +273,13 @@ def draw_curves(comparison: Comparison) -> None:
 
 
 def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
-    """Draw the ideas that several runs share, and those of one."""
-    places = comparison.comparable
-    rows = f"compared on the {counted(shared.n_rows, 'row')} that every run evaluated · particles as last evaluated"
-    blocks.draw(markup.heading("Shared and unshared ideas", rows))
-    everyone = "In both" if len(places) == 2 else "In all"
-    kinds = {
-        everyone: shared.held_by(*places),
-        "In some": shared.partly if len(places) > 2 else (),
-        **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
-    }
-    for title, ideas in kinds.items():
-        if not ideas and title != everyone:
-            continue
-        words = kind_sentence(ideas, shared) if ideas else "No shared idea."
-        blocks.draw(f'<div class="part">{markup.group(title)}{markup.caption(words)}</div>')
-        more = len(ideas) > FEW_IDEAS and st.toggle(f"Show all {len(ideas)}", key=f"compare.ideas.{title}")
-        if ideas:
-            blocks.draw(ideas_html(ideas if more else ideas[:FEW_IDEAS], dict(enumerate(comparison.runs))))
+    """Draw the ideas of the runs side by side: first those of several, then those of one."""
+    about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
+    blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
+    rows = idea_rows(shared)
+    more = len(rows) > FEW_IDEAS and st.toggle(f"Show all {len(shared.all)}", key="compare.ideas")
+    runs = {place: comparison.runs[place] for place in shared.places}
+    blocks.draw(ideas_html(rows if more else rows[:FEW_IDEAS], runs))
 
 
 def draw_points(comparison: Comparison) -> None:
@@ -298,30 +289,29 @@ def draw_points(comparison: Comparison) -> None:
         return
     own = [standing for place in places if (standing := comparison.standings[place])]
     differing = differing_points(own)
-    dataset = comparison.base.dataset
-    words = points_sentence(len(differing), len(own[0].rows), is_label=dataset.task == "classification")
-    blocks.draw(markup.heading("Rows they differ on", "averaged predictions"), markup.caption(words))
+    words = points_sentence(differing, places, len(own[0].rows))
+    blocks.draw(markup.heading("Test rows they differ on", "averaged predictions"), markup.caption(words))
     if not differing:
         return
     more = len(differing) > FEW_POINTS and st.toggle(f"Show all {len(differing)}", key="compare.points")
-    blocks.draw(points_html(differing if more else differing[:FEW_POINTS], places, dataset.target_decimals))
+    decimals = comparison.base.dataset.target_decimals
+    blocks.draw(points_html(differing if more else differing[:FEW_POINTS], places, decimals))
 
 
-def draw_conditions(comparison: Comparison) -> None:
-    """Draw every option of the runs, or only those that differ."""
+def draw_settings(comparison: Comparison) -> None:
+    """Draw two folds: the settings that differ and can change the result, and every setting."""
     facts = conditions(comparison.runs, used=has_effect)
-    several = len(comparison.runs) > 1
-    words = conditions_sentence(facts) if several else "Of the one run."
-    title = "Settings"
-    bold = f"bold: not as in {CODES[comparison.reference]}" if several else ""
-    blocks.draw(markup.heading(title, bold), markup.caption(words))
-    only = st.toggle("Changes only", value=several, key=f"compare.changes.{several}")
-    shown = [each for each in facts if each.differs] if only else facts
-    if not shown:
-        blocks.captions("Nothing differs: these are runs of the same conditions.")
-        return
-    places = range(len(comparison.runs))
-    blocks.draw(conditions_html(shown, places, reference=comparison.reference))
+    differing = [each for each in facts if each.matters]
+    places, reference = range(len(comparison.runs)), comparison.reference
+    bold = f"Bold: not as in {CODES[reference]}." if len(places) > 1 else ""
+    folds = {"differing": (f"{counted(len(differing), 'setting')} that may explain the difference", differing),
+             "all": (f"All {len(facts)} settings", facts)}  # fmt: skip
+    for key, (title, shown) in folds.items():
+        if shown:
+            with st.expander(title, key=f"compare.{key}"):
+                blocks.draw(markup.caption(bold), conditions_html(shown, places, reference=reference, name=title))
+    if len(places) > 1 and not differing:
+        blocks.captions("No setting differs that can change the result.")
 
 
 frame.enter()

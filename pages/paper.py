@@ -1,4 +1,4 @@
-"""Paper: the paper's experiments with your model, its own numbers beside yours."""
+"""Paper: the paper's tables, with your model's numbers beside them."""
 
 import shlex
 import time
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, endpoint, frame, person, pieces
 from vpp.bench.cells import Cell, Sizes, calls_at_most
@@ -16,22 +17,25 @@ from vpp.bench.sweep import (
     SweepReader,
     SweepSpec,
     SweepView,
+    endpoint_text,
     extended,
     folder_name,
     launch,
     sweeps,
 )
-from vpp.bench.table import Table, value_text
-from vpp.bench.tables import heading, left_out, tables, tables_markdown
+from vpp.bench.table import NONE, Table, paper, shown_alone, value_text
+from vpp.bench.tables import heading, tables, tables_markdown
 from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
 from vpp.runs.spec import EndpointSpec
 from vpp.wording import markup
-from vpp.wording.words import counted, integer, listed, seconds
+from vpp.wording.words import NBSP, counted, integer, listed, seconds
 
 NEW = "A new sweep"
 SEEDS = 3
+COMMAND = f"python -m vpp bench --demo --seeds {SEEDS}"
+DEMO = EndpointSpec(demo=True, model="demo")
 STOPPING = "Stopping: the cells in flight keep their last whole step."
 STARTING_S = 10.0  # a sweep asked for takes a moment to hold its folder
 
@@ -43,20 +47,29 @@ def reader(path: str) -> SweepReader:
 
 
 def page() -> None:
-    """Draw the chosen sweep with its tables, and the form to start or extend one."""
+    """Draw the paper's tables with those of the chosen sweep, then the sweep, and the form to start or extend one."""
     existing = {sweep.path.name: sweep for sweep in sweeps(person.store().folder)}
-    blocks.draw(markup.title("Paper", "Seven tasks, five methods, the ablations: yours beside the paper’s."))
+    about = f"by {paper()['authors']}. Its numbers are from {paper()['model']}."
+    blocks.draw(markup.title("Paper", about, of=paper()["title"]))
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
-    chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep") if existing else NEW
+    tables_place, below = st.container(), st.container()
+    with below:
+        if existing:
+            blocks.draw(markup.heading("Your sweep"))
+        chosen = st.selectbox("Sweep", [*existing, NEW], key="paper.sweep") if existing else NEW
     if chosen not in existing:
-        choose_new("A new sweep" if existing else "No sweep yet")
+        with tables_place:
+            draw_tables(whole(DEMO), ())
+        with below:
+            choose_new()
         return
     try:
         view = reader(str(existing[chosen].path)).refresh()
     except VppError as error:
-        blocks.refuse("This sweep cannot be read", error)
-    show(existing[chosen], view)
+        with tables_place:
+            blocks.refuse("This sweep cannot be read", error)
+    show(existing[chosen], view, tables_place, below)
 
 
 def cost(spec: SweepSpec) -> str:
@@ -69,25 +82,33 @@ def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
     return f"{integer(sum(calls_at_most(cell, sizes) for cell in cells))} calls"
 
 
-def show(sweep: SweepDirectory, view: SweepView) -> None:
-    """Draw the model, the progress, the form to extend, and the tables; only a live sweep refreshes."""
-    if view.spec.endpoint.is_demo:
-        blocks.draw(markup.DEMO_BANNER)
+def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, below: DeltaGenerator) -> None:
+    """Draw the tables, the sweep's progress above them while it runs, and the form to extend it."""
 
     def latest() -> SweepView:
         return reader(str(sweep.path)).refresh()
 
     def numbers() -> None:
-        draw_tables(latest())
-        choose_cell(sweep, latest().outcomes)
+        now = latest()
+        draw_tables(now.spec, now.outcomes)
 
-    above, form, below = st.container(), st.container(), st.container()
-    with above:
-        blocks.refreshed(lambda: progress(sweep, latest()), is_live=sweep.is_held, every_s=2.0)
+    def cells() -> None:
+        now = latest()
+        draw_files(now)
+        choose_cell(sweep, now.outcomes)
+
+    is_held = sweep.is_held()
+    with tables_place:
+        live, rest = st.container(), st.container()
     with below:
-        blocks.refreshed(numbers, is_live=sweep.is_held, every_s=6.0)
+        done, files, form = st.container(), st.container(), st.container()
+    with live if is_held else done:
+        blocks.refreshed(lambda: progress(sweep, latest()), is_live=sweep.is_held, every_s=2.0)
+    for place, draw in ((rest, numbers), (files, cells)):
+        with place:
+            blocks.refreshed(draw, is_live=sweep.is_held, every_s=6.0)
     with form:  # last, since a form that cannot be ends the page
-        if not sweep.is_held():
+        if not is_held:
             extend(sweep, view)
 
 
@@ -152,10 +173,20 @@ def last_complaint(sweep: SweepDirectory) -> str:
     return last.removeprefix("vpp: ") if last.startswith("vpp: ") else ""
 
 
-def draw_tables(view: SweepView) -> None:
-    """Draw the downloads, then every table, with the paper's numbers in quieter type."""
+def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
+    """Draw who answers, and every table of the paper, with yours as far as the cells go."""
+    done = f"{len(outcomes)} of {counted(len(spec.cells), 'cell')} finished"
+    words = f"Yours: {endpoint_text(spec.endpoint)}, {done}." if outcomes else f"Yours: {NONE}, until a sweep fills it."
+    if outcomes and spec.endpoint.is_demo:
+        words += " The demo model is no language model."
+    every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
+    parts = [drawn(shown_alone(table)) for table in tables(every, outcomes)]
+    pieces.steady(markup.caption(words) + "".join(parts), key="paper.tables")
+
+
+def draw_files(view: SweepView) -> None:
+    """Offer the sweep's files for download."""
     if not view.outcomes:
-        blocks.captions("Tables appear with the first finished cell.")
         return
     files = (
         ("results.csv", results_csv(view.outcomes), "text/csv"),
@@ -165,8 +196,6 @@ def draw_tables(view: SweepView) -> None:
         column.download_button(
             f"Download {name}", content, file_name=name, mime=mime, key=f"paper.{name}", on_click="ignore"
         )
-    parts = [*map(drawn, tables(view.spec, view.outcomes)), markup.caption(left_out(view.spec))]
-    pieces.steady("".join(parts), key="paper.tables")
 
 
 def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
@@ -193,30 +222,26 @@ def headline(outcome: Outcome) -> str:
 
 
 def drawn(table: Table) -> str:
-    """Return one table as HTML, with its title and note."""
-    inner = markup.table(table.head, table.rows, right=range(table.labels, len(table.head)), name=table.title)
-    beside = f'<div class="beside {table.quiet}">{markup.CUE}{inner}</div>'
-    return markup.heading(table.title) + markup.caption(table.note) + beside
+    """Return one table as HTML, with its title above and its note below."""
+    # A narrow cell breaks before the sign and before the brackets.
+    rows = [[cell.replace("± ", f"±{NBSP}").replace("1 seed", f"1{NBSP}seed") for cell in row] for row in table.rows]
+    inner = markup.table(table.head, rows, right=range(table.labels, len(table.head)), name=table.title)
+    note = markup.caption(table.note)
+    return f'{markup.heading(table.title)}<div class="beside {table.quiet}">{markup.CUE}{inner}{note}</div>'
 
 
-def choose_new(head: str) -> None:
-    """Say what a sweep shows and costs, and ask for a new one."""
+def choose_new() -> None:
+    """Say how to fill your lines of the tables, with the command, and offer to start a sweep here."""
     blocks.draw(
-        markup.state(
-            head,
-            "A sweep runs every method on every task, some seeds each, and sets its tables beside the paper’s.",
-            f"The paper’s own, {cost(whole(EndpointSpec(demo=True, model='demo')))}. On the demo model it took nine "
-            "minutes on two cores and cost nothing; that shows how the methods work, not what a language model "
-            "reaches.",
-            "It goes on if you close this tab, can be stopped at any time, and goes on where it was.",
-        ),
-        markup.heading("Start a sweep"),
+        markup.heading("Fill in yours"),
+        markup.caption(f"Run the paper's sweep in a terminal, or start it below: {cost(whole(DEMO))}."),
     )
+    st.code(COMMAND, language=None, wrap_lines=True)
+    blocks.captions("The demo model takes nine minutes on two cores. For yours: --base-url and --model, not --demo.")
     who = st.segmented_control(
         "Who answers", (endpoint.DEMO, endpoint.SERVER), default=endpoint.DEMO, key="paper.who", required=True
     )
-    demo = endpoint.Model(endpoint=EndpointSpec(demo=True, model="demo"))
-    model = demo if who == endpoint.DEMO else endpoint.server()
+    model = endpoint.Model(endpoint=DEMO) if who == endpoint.DEMO else endpoint.server()
     answering = replace(model.endpoint, cache=False)
     spec = choose_cells(whole(answering), key="new")
     sweep = SweepDirectory(person.store().folder / folder_name(answering))

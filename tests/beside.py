@@ -68,7 +68,8 @@ def under(reader: RunReader, folder: Path, name: str) -> RunReader:
 
 def candidate(reader: RunReader) -> Candidate:
     """The run as a candidate of a comparison."""
-    return Candidate(id=reader.directory.id, snapshot=reader.refresh(), dataset=reader.dataset())
+    snapshot = reader.refresh()
+    return Candidate(id=reader.directory.id, label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
 
 
 def side_by_side(*readers: RunReader, reference: int = 0) -> Comparison:

@@ -79,10 +79,13 @@ def _listed(directory: RunDirectory) -> Listed:
         snapshot = _snapshot(directory)
     except VppError:
         return unreadable(directory.id)
-    is_shipped = directory.id in EXAMPLES
-    when = "shipped example" if is_shipped else when_words(made_at(directory), datetime.now())
     balanced = _balanced(str(directory.path), snapshot.view.last_at) if snapshot.state == "finished" else None
-    return listed(directory.id, snapshot, when, balanced=balanced)
+    return listed(directory.id, snapshot, made(directory), balanced=balanced)
+
+
+def made(directory: RunDirectory) -> str:
+    """Return when a run was made, in words."""
+    return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
 def _snapshot(directory: RunDirectory) -> Snapshot:

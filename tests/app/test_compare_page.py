@@ -44,17 +44,34 @@ def picked(app: AppTest) -> list[str]:
 def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_another(app: AppTest, runs: Path) -> None:
     html = opened(app, OLD)
     assert picked(app) == [OLD, NEW]
-    assert "B gets 4 of 6 test rows right; A, the reference, 5." in html
-    for title in ("Over seeds", "Shared and unshared ideas", "Rows they differ on", "Cost", "Settings"):
-        assert title in html
-    assert "sign test p = 1.00, not significant on these rows." in html
+    better = "A is better: the vote is right on 5 of 6 test rows (83.3 %), 16.7 points more than B."
+    assert better in html
+    order = (better, "Test rows they differ on", "Ideas side by side", ">setting<", "Over seeds", "Cost")
+    places = [html.find(title) for title in order]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "Not significant on these rows: better on 1 row, worse on 0 (sign test p = 1.00)." in html
     assert (app.query_params["compare"], app.query_params["against"]) == (f"{OLD},{NEW}", OLD)
-    assert "Particles K" not in html
-    app.toggle(key="compare.changes.True").set_value(False).run()
-    assert "Particles K" in shown(app)
+    assert app.expander[0].label == "1 setting that may explain the difference"
     app.selectbox(key="compare.against").set_value(NEW).run()
-    assert "A gets 5 of 6 test rows right; B, the reference, 4." in shown(app)
+    assert "against B" in shown(app)
     assert app.query_params["against"] == NEW
+
+
+def test_runs_are_named_by_name_method_and_time(app: AppTest, runs: Path, tmp_path: Path) -> None:
+    """Two runs of one minute get their seed; the address keeps the ids."""
+    twin = "20260102-0000-new-smc-0001"
+    under(inspected.labels(tmp_path / "d"), runs, twin)
+    html = opened(app, OLD)
+    labels = sorted(label.replace(" 2026", "") for label in app.multiselect(key="compare.runs").options)
+    assert labels == [
+        "test · SMC · 1 Jan 00:00",
+        "test · SMC · 2 Jan 00:00 · seed 0",
+        "test · SMC · 2 Jan 00:00 · seed 1",
+        "test · SMC · 3 Jan 00:00",
+    ]
+    assert all(label in html.replace(" 2026", "") for label in labels[:3])
+    assert [run for run in (OLD, NEW, twin) if run in html] == []
 
 
 def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
@@ -87,9 +104,9 @@ def test_the_picked_runs_stay_after_another_page(app: AppTest, runs: Path) -> No
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
     (runs / NEW / "data.csv").write_bytes(b"other")
     html = opened(app, OLD)
-    assert f"{NEW} cannot be compared" in html
+    assert "00:00 cannot be compared" in html
     assert "was changed after the run wrote it" in html
-    assert "A gets 5 of 6 test rows right" in html
+    assert "the vote is right on 5 of 6 test rows" in html
 
 
 def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, tmp_path: Path) -> None:
@@ -107,5 +124,5 @@ def test_numbers_are_compared_too(app: AppTest, runs: Path, tmp_path: Path) -> N
     for letter, name in (("e", "20260105-0000-e-smc-0000"), ("f", "20260106-0000-f-smc-0000")):
         under(inspected.numbers(tmp_path / letter), runs, name)
     html = opened(app, "20260105-0000-e-smc-0000")
-    assert "On none of the 4 rows does one do better than the other." in html
+    assert "Neither is better on any of the 4 rows." in html
     assert "The runs give the same answer on all 4 test rows." in html

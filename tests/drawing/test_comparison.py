@@ -17,6 +17,7 @@ from vpp.drawing.comparison import (
     elsewhere_sentence,
     left_out_text,
     p_text,
+    paired_sentence,
     spread_html,
     standings_html,
     state_words,
@@ -25,10 +26,10 @@ from vpp.drawing.comparison import (
 from vpp.drawing.comparison_figures import acceptance_overlay, ess_overlay
 from vpp.drawing.differences import (
     conditions_html,
-    conditions_sentence,
     cost_html,
+    idea_rows,
     ideas_html,
-    kind_sentence,
+    ideas_sentences,
     points_html,
     points_sentence,
 )
@@ -45,6 +46,11 @@ def words(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
+def plain(sentence: str) -> str:
+    """The sentence with plain spaces."""
+    return sentence.replace("\N{NO-BREAK SPACE}", " ")
+
+
 @pytest.fixture
 def pair(tmp_path: Path) -> Comparison:
     return side_by_side(inspected.labels(tmp_path / "a"), other(tmp_path / "b"))
@@ -53,15 +59,31 @@ def pair(tmp_path: Path) -> Comparison:
 def test_a_run_alone_stands_beside_the_best_simple_model(tmp_path: Path) -> None:
     alone = side_by_side(inspected.numbers(tmp_path))
     assert verdict(alone, baselines(inspected.NUMBERS)) == (
-        "A has a mean squared error of 0.1736 on 4 test rows; the best simple baseline, one answer, 3.188."
+        "A: mean squared error 0.1736 on 4 test rows. The best simple baseline, one answer, reaches 3.188."
     )
 
 
 def test_runs_that_do_equally_well_are_shown_in_one_breath(tmp_path: Path) -> None:
     runs = side_by_side(*(inspected.labels(tmp_path / name) for name in "abc"))
-    assert verdict(runs, None) == "Each of three runs gets 5 of 6 test rows right."
+    assert plain(verdict(runs, None)) == ("A, B and C do equally well: the vote is right on 5 of 6 test rows (83.3 %).")
     two = side_by_side(*(inspected.labels(tmp_path / name) for name in "de"))
-    assert verdict(two, None).endswith("On none of the 6 rows does one do better than the other.")
+    assert verdict(two, None).endswith("Neither is better on any of the 6 rows.")
+    assert paired_sentence(paired_difference([1, 0, 0], [0, 1, 0])) == "Each is better on 1 of 3 rows."
+
+
+def test_the_best_of_several_runs_is_named_with_its_lead_over_the_reference(tmp_path: Path) -> None:
+    runs = (other(tmp_path / "a"), all_right(tmp_path / "b", LABELS), inspected.labels(tmp_path / "c"))
+    assert plain(verdict(side_by_side(*runs), None)) == (
+        "Of three runs on the same test rows, B is best: the vote is right on 6 of 6 test rows (100.0 %), 33.3 points "
+        "more than A. Not significant on these rows: better on 2 rows, worse on 0 (sign test p = 0.50)."
+    )
+
+
+def test_a_lower_error_on_fewer_rows_is_not_called_significant() -> None:
+    """One large error decides the mean, seven small ones the sign test."""
+    found = paired_difference([0.0, *[1.0] * 7], [100.0, *[0.9] * 7])
+    assert found.mean < 0
+    assert paired_sentence(found) == "Yet it is worse on more rows: better on 1 row, worse on 7 (sign test p = 0.070)."
 
 
 def test_a_reference_without_test_rows_is_shown(tmp_path: Path) -> None:
@@ -72,20 +94,21 @@ def test_a_reference_without_test_rows_is_shown(tmp_path: Path) -> None:
 
 
 def test_sentence_and_table_have_metric_interval_difference_and_sign_test(pair: Comparison) -> None:
-    assert verdict(pair, None) == (
-        "B gets 4 of 6 test rows right; A, the reference, 5. B does better on 0 rows, worse on 1 (of 6): "
-        "sign test p = 1.00, not significant on these rows."
+    assert plain(verdict(pair, None)) == (
+        "A is better: the vote is right on 5 of 6 test rows (83.3 %), 16.7 points more than B. "
+        "Not significant on these rows: better on 1 row, worse on 0 (sign test p = 1.00)."
     )
     simple = baselines(LABELS)
+    assert plain(verdict(pair, simple)).endswith(" The best simple baseline, one answer, reaches 50.0 %.")
     assert left_out_text(simple) == ""
     without = replace(simple, left_out=(("id", "all different"),))
     assert left_out_text(without) == "The simple baselines leave out id (all different)."
     written = words(standings_html(pair, simple))
     assert "83.3 % 5 of 6: 44 % to 97 % the reference" in written
-    assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 1.00" in written
+    assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 of 6 1.00" in written
     # Always "no": losses 1 0 1 0 1 0 against 0 0 0 0 0 1 differ by 1 0 1 0 1 -1, mean 1/3.
     assert "Always “no”" in written
-    assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 0.62" in written
+    assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 of 6 0.62" in written
     # Over the two seeds: 83.3 and 66.7, mean 75.0, sample standard deviation 16.67 / sqrt 2 = 11.8.
     assert "75.0 ± 11.8 % (2) 0: 83.3 %; 1: 66.7 %" in words(spread_html(pair, spreads(pair)))
     assert "A 2 of 2 30 6 4 0 2 0 0" in words(cost_html(dict(enumerate(pair.runs))))
@@ -112,36 +135,48 @@ def test_other_test_rows_are_shown_and_kept_apart(tmp_path: Path) -> None:
     assert "3.188 20.31 3.75" in table
 
 
-def test_ideas_have_their_weight_in_each_run(pair: Comparison) -> None:
+def test_ideas_stand_side_by_side_with_their_weight_in_each_run(pair: Comparison) -> None:
     runs = dict(enumerate(pair.runs))
     found = shared_ideas(runs)
-    both = found.held_by(0, 1)
-    written = words(ideas_html(both, runs))
-    assert (
-        "A 0.600 B 0.450 Say yes if a is even, else no. The heaviest of 2 wordings in A and 1 wording in B." in written
+    written = words(ideas_html(idea_rows(found), runs))
+    assert written.startswith(
+        "In both A 60 % of the weight 2 particles · heaviest of 2 wordings · 5 of 6 test rows right "
+        "Say yes if a is even, else no. "
+        "B 45 % of the weight 2 particles · 5 of 6 test rows right Say yes if a is even, else no."
     )
-    assert "5 of 6 test rows right 2 particles of A and 2 particles of B" in written
-    assert kind_sentence(both, found).replace("\N{NO-BREAK SPACE}", " ") == (
-        "2 ideas, 90 % of A’s weight and 60 % of B’s weight."
+    assert written.endswith(
+        "Only in one A 10 % of the weight 1 particle · 4 of 6 test rows right Say no if a is odd, else yes. "
+        "B 40 % of the weight 1 particle · 3 of 6 test rows right Say no."
     )
+    assert ideas_html(idea_rows(found)[-1:], runs).count("<article") == 1, "one line holds both runs' own"
+    assert plain(ideas_sentences(found)) == (
+        "In both: 2 ideas, 90 % of A’s weight and 60 % of B’s weight. Only in A: 1 idea, 10 % of A’s weight. "
+        "Only in B: 1 idea, 40 % of B’s weight."
+    )
+    apart = shared_ideas({0: pair.runs[0], 1: pair.runs[1]})
+    assert ideas_sentences(replace(apart, all=apart.held_by(0))).startswith("No idea is in both. Only in A: 1 idea")
 
 
 def test_a_point_says_who_is_right(pair: Comparison) -> None:
     found = differing_points([own for own in pair.standings if own])
-    assert words(points_html(found, (0, 1))) == "row inputs true A B 8 a 8 yes yes right no wrong"
-    assert points_sentence(1, 6, is_label=True) == "1 of 6 test rows, by row."
-    assert points_sentence(0, 6, is_label=True) == "The runs give the same answer on all 6 test rows."
+    assert words(points_html(found, (0, 1))) == "row true A B inputs 8 yes yes right no wrong a 8"
+    assert points_sentence(found, (0, 1), 6) == "1 of 6 test rows. Right: A 1 of 1, B 0 of 1."
+    assert points_sentence((), (0, 1), 6) == "The runs give the same answer on all 6 test rows."
+
+
+def test_numbers_that_differ_name_the_nearest(tmp_path: Path) -> None:
+    runs = side_by_side(inspected.numbers(tmp_path / "a"), all_right(tmp_path / "b", inspected.NUMBERS))
+    found = differing_points([own for own in runs.standings if own])
+    assert points_sentence(found, (0, 1), 4) == "2 of 4 test rows, widest apart first. Nearest: A 0 of 2, B 2 of 2."
 
 
 def test_what_differs_from_the_reference_is_bold(pair: Comparison) -> None:
     found = conditions(pair.runs, used=has_effect)
-    html = conditions_html([each for each in found if each.differs], (0, 1), reference=0)
-    assert words(html) == "condition A B Options of the method Seed 0 1"
+    html = conditions_html([each for each in found if each.matters], (0, 1), reference=0, name="differ")
+    assert words(html) == "setting A B Options of the method Seed 0 1"
     assert "<td>0</td><td><b>1</b></td>" in html
-    assert conditions_sentence(found).startswith("1 of ")
-    assert "not used" in conditions_html(
-        conditions(pair.runs, used=lambda name, config, task: name != "seed" or config.seed == 0), (0, 1), reference=0
-    )
+    facts = conditions(pair.runs, used=lambda name, config, task: name != "seed" or config.seed == 0)
+    assert "not used" in conditions_html(facts, (0, 1), reference=0, name="all")
 
 
 def test_curves_are_shares_with_the_counts_behind_them(pair: Comparison) -> None:

@@ -12,7 +12,7 @@ from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, vote_html
 from vpp.drawing.comparison import elsewhere_html, legend_html, spread_html, standings_html
-from vpp.drawing.differences import conditions_html, ideas_html, points_html
+from vpp.drawing.differences import conditions_html, idea_rows, ideas_html, points_html
 from vpp.drawing.settling import question_html
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
@@ -49,9 +49,9 @@ def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
         legend_html(runs),
         spread_html(pair, spreads(pair)),
         elsewhere_html(pair, lambda run: baselines(run.dataset)),
-        ideas_html(shared.held_by(0, 1), runs),
+        ideas_html(idea_rows(shared), runs),
         points_html(differing, (0, 1)),
-        conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0),
+        conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0, name="all"),
     ]
 
 

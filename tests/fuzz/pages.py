@@ -182,11 +182,11 @@ def _judged(reader: RunReader, test: Evaluated) -> None:
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
-    run = Candidate(id=reader.directory.id, snapshot=snapshot, dataset=reader.dataset())
+    run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
     state_words(run), verdict(found, None, at=DEFAULTS)
     yield cost_html({0: run, 1: run})
     if found.comparable:
         yield standings_html(found, NO_MODELS, at=DEFAULTS)
         shared_ideas({place: found.runs[place] for place in found.comparable})
-    yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0)
+    yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")

@@ -14,6 +14,7 @@ from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import against, differing_points, same_rows, spreads, standing, standing_of
 from vpp.inspection.conditions import conditions
 from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
+from vpp.settings import Config
 from vpp.wording.options import has_effect
 
 
@@ -172,6 +173,21 @@ def test_ideas_of_some_of_three_runs_are_told_apart(folder: Path) -> None:
 def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
     found = conditions(pair(folder).runs, used=has_effect)
     assert [(each.name, each.values) for each in found if each.differs] == [("seed", ("0", "1"))]
+
+
+def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
+    """An option that only one method has matters if it is not at its default; the cache never does."""
+    smc, endpoint = candidate(inspected.labels(folder / "a")), candidate(other(folder / "b")).snapshot.spec.endpoint
+    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, mh_rows="train"),
+             endpoint=replace(endpoint, model="another", cache=False))  # fmt: skip
+    found = conditions([smc, candidate(mh)], used=has_effect)
+    differing = {each.name for each in found if each.differs}
+    matter = {each.name: each.values for each in found if each.matters and each.kind == "options"}
+    assert {"mutate", "optimizer_temperature", "cache"} <= differing
+    assert not differing & {"seed"}
+    assert not {each.name for each in found if each.matters} & {"optimizer_temperature", "cache", "python"}
+    assert "model" in {each.name for each in found if each.matters}
+    assert (matter["method"], matter["particles"], matter["mh_rows"]) == (("smc", "mh"), ("4", "3"), (None, "train"))
 
 
 def test_a_condition_that_a_run_does_not_have_is_none(folder: Path) -> None:

@@ -1,14 +1,12 @@
 """Tables of the runs: effective sample size, distinct hypotheses, uncertain points, calls and seconds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
 from statistics import fmean
 
 from vpp.bench.outcome import Outcome
 from vpp.bench.table import (
     HERE,
     NONE,
-    NOT_RUN,
     PAIR,
     PAPER,
     Results,
@@ -16,6 +14,7 @@ from vpp.bench.table import (
     in_text,
     is_error,
     listed,
+    papers_table,
     printed,
     task_label,
     value_text,
@@ -32,24 +31,29 @@ TIMED = ("vml", "vml5", "mh", "smc")
 def ess_by_step(results: Results) -> Table:
     """Table tab:ess of the paper."""
     ours = {task: run.ess for task in results.tasks() if (run := results.at(task, "smc", 0)) and run.ess}
-    by_step: dict[str, Sequence[float | None]] = {
-        str(step): values for step, values in enumerate(zip_longest(*ours.values()))
-    }
-    if ours:
-        by_step |= {name: [of(ess) for ess in ours.values()] for name, of in (("mean", fmean), ("min", min))}
-
-    def cells(name: str, values: Sequence[float | None]) -> Iterable[str]:
-        for task, value in zip(ours, values, strict=True):
-            yield from (NONE if value is None else fixed(value), printed("tab:ess", task, name))
-
+    theirs = papers_table("tab:ess")
+    tasks = [task for task in results.tasks() if task in ours or task in theirs]
+    steps = {step for ess in ours.values() for step in range(len(ess))}
+    steps |= {int(name) for task in tasks for name in theirs.get(task, ()) if name.isdigit()}
+    names = [*map(str, sorted(steps)), *(("mean", "min") if tasks else ())]
     return Table(
         title="Effective sample size of SMC by step",
         note="Seed 0, before resampling. The paper prints eleven steps of one representative seed.",
-        head=("step", *(title for task in ours for title in (task, PAPER))),
-        rows=tuple((name, *cells(name, values)) for name, values in by_step.items()),
+        head=("step", *(title for task in tasks for title in (task, PAPER))),
+        rows=tuple(
+            (name, *(cell for t in tasks for cell in (_ess(ours.get(t, ()), name), printed("tab:ess", t, name))))
+            for name in names
+        ),
         quiet="columns",
         labels=1,
     )
+
+
+def _ess(ess: Sequence[float], name: str) -> str:
+    """ESS at a step, or its mean or minimum; a dash if there is none."""
+    if name in ("mean", "min"):
+        return fixed(fmean(ess) if name == "mean" else min(ess)) if ess else NONE
+    return fixed(ess[int(name)]) if int(name) < len(ess) else NONE
 
 
 def unique_hypotheses(results: Results) -> Table:
@@ -98,13 +102,13 @@ def final_hypotheses(results: Results) -> Table:
 def _final(results: Results, task: str, seed: int) -> tuple[str, ...]:
     populations = [cell for column in PAIR for cell in _population(results.at(task, column.method, seed))]
     single = results.at(task, "vml", seed)
-    final = f"{value_text(single.test, is_error=False)} %: “{single.last_text}”" if single else NOT_RUN
+    final = f"{value_text(single.test, is_error=False)} %: “{single.last_text}”" if single else NONE
     return *populations, final
 
 
 def _population(outcome: Outcome | None) -> tuple[str, str]:
     if outcome is None:
-        return NOT_RUN, NOT_RUN
+        return NONE, NONE
     texts = f"{counted(outcome.n_unique, 'text')}, {counted(outcome.n_ideas, 'idea')}"
     return texts, f"{outcome.uncertain} of {outcome.uncertain_of}"
 
@@ -135,7 +139,8 @@ def _one_number_per_seed(
 def calls(results: Results) -> Table:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
     methods = (*TIMED, "always-accept")
-    rows = [_calls_of(results, task, methods) for task in results.tasks()]
+    done = [task for task in results.tasks() if any(results.of(task, method) for method in methods)]
+    rows = [_calls_of(results, task, methods) for task in done]
     return Table(
         title="Calls per run, and ratio to VML",
         note="Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
@@ -150,7 +155,7 @@ def _calls_of(results: Results, task: str, methods: Sequence[str]) -> tuple[str,
     means = [fmean(o.calls for o in done) if (done := results.of(task, method)) else None for method in methods]
     single = means[0]
     cells = (
-        NOT_RUN if mean is None else integer(round(mean)) + (f" ({mean / single:.1f}×)" if single else "")
+        NONE if mean is None else integer(round(mean)) + (f" ({mean / single:.1f}×)" if single else "")
         for mean in means
     )
     return task_label(task), *cells
@@ -186,7 +191,7 @@ def _timed(seconds: Mapping[str, float]) -> list[str]:
     return [
         f"{fixed(seconds[method], 1 if seconds[method] < 100 else 0)}{_times(seconds, method)}"
         if method in seconds
-        else NOT_RUN
+        else NONE
         for method in TIMED
     ]
 
@@ -197,4 +202,4 @@ def _times(seconds: Mapping[str, float], method: str) -> str:
 
 def _mean_ratio(tasks: Iterable[Mapping[str, float]], method: str) -> str:
     ratios = [seconds[method] / seconds["vml"] for seconds in tasks if method in seconds and seconds.get("vml")]
-    return f"{fixed(fmean(ratios), 1)}×" if ratios else NOT_RUN
+    return f"{fixed(fmean(ratios), 1)}×" if ratios else NONE

@@ -7,7 +7,6 @@ from vpp.bench.table import (
     HERE,
     METHODS,
     NONE,
-    NOT_RUN,
     ONE_SEED,
     PAIR,
     PAPER,
@@ -31,7 +30,7 @@ from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 
 ROBUSTNESS_TASKS = ("linear", "two-circles", "contains-zero")
-SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds; number of seeds in brackets."
+SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds; in brackets the number of yours."
 TIED = 1e-9
 """Means closer than this are equal."""
 _ACCEPT = (
@@ -63,7 +62,7 @@ def mh_against_smc(results: Results) -> Table:
     rows: list[tuple[str, ...]] = []
     for task in results.tasks():
         values = [list(results.by_seed(task, column).values()) for column in PAIR]
-        means = [value_text(fmean(each), is_error=is_error(task)) if each else NOT_RUN for each in values]
+        means = [value_text(fmean(each), is_error=is_error(task)) if each else NONE for each in values]
         rows.append((task_label(task), HERE, *means, _winner(task, *values)))
         rows.append(("", PAPER, *(printed("tab:mh_vs_smc", task, key) for key in ("mh", "smc", "winner"))))
     note = (
@@ -76,7 +75,7 @@ def mh_against_smc(results: Results) -> Table:
 
 def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
     if not (mh and smc):
-        return NOT_RUN
+        return NONE
     if min(len(mh), len(smc)) == 1:
         return "one seed"
     ours, theirs = fmean(mh), fmean(smc)
@@ -105,12 +104,12 @@ def robustness(results: Results) -> Table:
 
 def _single(results: Results, task: str, column: Column, seed: int) -> str:
     value = results.by_seed(task, column).get(seed)
-    return NOT_RUN if value is None else value_text(value, is_error=is_error(task))
+    return NONE if value is None else value_text(value, is_error=is_error(task))
 
 
 def _individual(results: Results, task: str, seed: int) -> str:
     outcome = results.at(task, "vml5", seed)
-    return listed(value_text(v, is_error=is_error(task)) for v in outcome.individual_test) if outcome else NOT_RUN
+    return listed(value_text(v, is_error=is_error(task)) for v in outcome.individual_test) if outcome else NONE
 
 
 def accept_ablation(results: Results) -> Table:
@@ -188,11 +187,11 @@ def beyond_the_paper(results: Results) -> Table:
 def _against_base(results: Results, task: str, name: str, base: str) -> str:
     ours, theirs = (results.by_seed(task, Column(key=m, title=m, method=m)) for m in (name, base))
     if not ours:
-        return NOT_RUN
+        return NONE
     mean = value_text(fmean(ours.values()), is_error=is_error(task))
     differences = paired(ours, theirs)
     if not differences:
-        return f"{mean}; {base} {NOT_RUN}"
+        return f"{mean}; {base} not run"
     n = len(differences)
     difference = f"{mean}; {signed(fmean(differences), is_error=is_error(task))}"
     if n == 1:

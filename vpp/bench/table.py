@@ -5,7 +5,7 @@ Accuracies are shown in percent.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from statistics import fmean
@@ -18,10 +18,9 @@ from vpp.posterior.metric import deviation
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.words import NBSP, fixed, number
 
-HERE, PAPER = "here", "paper"
-NOT_RUN = "not run"
+HERE, PAPER = "yours", "paper"
 NONE = "–"
-"""Shown where the paper has no value."""
+"""Shown where the paper has no value, and for cells that have not been run."""
 ONE_SEED = "1 seed"
 SMALL = 0.005
 """Mean squared errors below this would be shown as 0.00."""
@@ -35,8 +34,8 @@ class Table:
     note: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    quiet: Literal["rows", "columns", ""] = ""
-    """Place of the paper's numbers: every second row, or every second column after the first."""
+    quiet: Literal["rows", "columns", "last", ""] = ""
+    """Quieter type: the paper's numbers in every second row or column; or the last row, which waits for yours."""
     labels: int = 2
     """Number of text columns at the left."""
 
@@ -54,6 +53,41 @@ def markdown(table: Table) -> str:
     )
 
 
+def shown_alone(table: Table) -> Table:
+    """Return the paper's part of a table that has no value of yours yet, with one line for yours; else the table.
+
+    Columns without any value are left out.
+    """
+    by_column = table.quiet == "columns"
+    yours = [row[1::2] if by_column else row[2:] for row in table.rows if by_column or row[1].startswith(HERE)]
+    if any(cell != NONE for row in yours for cell in row):
+        return table if by_column else _used(table)
+    rows = [(row[0], *row[2::2]) for row in table.rows] if by_column else list(_papers_rows(table.rows))
+    head = (table.head[0], *table.head[1::2]) if by_column else table.head
+    alone = _used(replace(table, head=head, rows=tuple(rows), quiet="last"))
+    return replace(alone, rows=(*alone.rows, (HERE, *(NONE for _ in alone.head[1:]))))
+
+
+def _used(table: Table) -> Table:
+    used = [i for i in range(len(table.head)) if i == 0 or any(row[i] not in ("", NONE) for row in table.rows)]
+    return replace(
+        table,
+        head=tuple(table.head[i] for i in used),
+        rows=tuple(tuple(row[i] for i in used) for row in table.rows),
+        labels=sum(i < table.labels for i in used),
+    )
+
+
+def _papers_rows(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the paper's rows that have a value; the first of a task's has its label, `paper, run 1` reads `run 1`."""
+    label = ""
+    for row in rows:
+        label = row[0] or label
+        if row[1].startswith(PAPER) and set(row[2:]) != {NONE}:
+            yield label, row[1].removeprefix(PAPER).removeprefix(", "), *row[2:]
+            label = ""
+
+
 def value_text(value: float, *, is_error: bool) -> str:
     """Format a metric: `87.2` for an accuracy of 0.872, `2.43` for a mean squared error."""
     if not is_error:
@@ -64,7 +98,7 @@ def value_text(value: float, *, is_error: bool) -> str:
 def spread_text(values: Sequence[float], *, is_error: bool) -> str:
     """Format `87.2 ± 19.3 (3)`: mean, sample standard deviation (ddof = 1), number of seeds; or `87.2 (1 seed)`."""
     if not values:
-        return NOT_RUN
+        return NONE
     mean = value_text(fmean(values), is_error=is_error)
     if len(values) == 1:
         return f"{mean} ({ONE_SEED})"
@@ -83,8 +117,8 @@ def signed(value: float, *, is_error: bool) -> str:
 
 
 def listed(values: Iterable[str]) -> str:
-    """Join values, as in `46.58, 38.16`; `not run` without any."""
-    return ", ".join(values) or NOT_RUN
+    """Join values, as in `46.58, 38.16`; a dash without any."""
+    return ", ".join(values) or NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from vpp.bench.score_tables import (
     robustness,
 )
 from vpp.bench.sweep import SweepSpec, endpoint_text
-from vpp.bench.table import Results, Table, markdown, paper
+from vpp.bench.table import NONE, Results, Table, markdown, paper
 from vpp.bench.variants import SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.wording.escaping import markdown_text
@@ -97,7 +97,8 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
         f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper()['model']}.",
         f"Preset {spec.preset}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
         f"{sizes.train} training and {sizes.test} test rows, {counted(sizes.epochs, 'epoch')}; "
-        f"{len(outcomes)} of {len(spec.cells)} cells are finished. Made with {_versions(spec, outcomes)}.",
+        f"{len(outcomes)} of {len(spec.cells)} cells are finished; a missing value shows as {NONE}. "
+        f"Made with {_versions(spec, outcomes)}.",
         "Times include the effect of any other work on the machine.",
     ]
     if spec.endpoint.is_demo:

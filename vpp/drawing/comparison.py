@@ -6,7 +6,6 @@ from string import ascii_uppercase
 
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
 from vpp.inspection.comparison import Candidate, Comparison, Spread, Standing, against, standing_of
-from vpp.inspection.scores import Score
 from vpp.posterior.metric import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, sizes_text, steps_text
@@ -15,6 +14,7 @@ from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
 from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
 from vpp.wording.words import (
+    EQUAL,
     NBSP,
     capitalised,
     counted,
@@ -31,9 +31,12 @@ CODES = ascii_uppercase
 """Letters of runs, by place; as many runs can be compared."""
 MODEL_NAMES: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "tree of depth 2"}
 SIGN_TEST = (
-    "Sign test: among the rows on which the two do not do equally well, how often an even coin would split them at "
-    "least as unevenly. It speaks of these test rows alone: another seed is another draw, and among many comparisons a "
-    "small p comes by chance."
+    "Sign test p: how often a fair coin would split the rows on which the two differ at least as unevenly. It covers "
+    "these test rows only: another seed is another draw, and one in twenty comparisons falls below 0.05 by chance."
+)
+VOTE = (
+    "Vote accuracy counts the recorded vote on every test row. A tie counts with the answer recorded, no answer as "
+    "wrong."
 )
 
 
@@ -53,11 +56,11 @@ def state_words(run: Candidate) -> str:
 
 
 def run_words(run: Candidate) -> str:
-    """Line under a run's name: setting, seed, state and id."""
+    """Line under a run's name: setting, seed and state."""
     evaluated = run.test
     early = evaluated is not None and evaluated.step != run.view.last_step
     when = f"test rows asked after step {evaluated.step}" if early and evaluated else ""
-    return " · ".join(filter(None, (setting_words(run), f"seed {run.config.seed}", state_words(run), when, run.id)))
+    return " · ".join(filter(None, (setting_words(run), f"seed {run.config.seed}", state_words(run), when)))
 
 
 def model_name(model: SimpleModel) -> str:
@@ -69,27 +72,38 @@ def model_name(model: SimpleModel) -> str:
 
 
 def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
-    """One or two sentences on the runs' results on the reference's test rows; holds no outside text."""
-    reference = CODES[comparison.reference]
+    """Sentences on which run is better, by how much, and whether that is significant; holds no outside text."""
     base = comparison.standings[comparison.reference]
     if base is None:
-        return f"The test rows of {reference} are not evaluated yet, so the runs cannot be compared."
-    others = [place for place in comparison.comparable if place != comparison.reference]
-    if not others:
-        alone = _reached(reference, base)
-        if simple is None:
-            return f"{alone}."
-        model = simple.best
-        return f"{alone}; the best simple baseline, {MODEL_NAMES[model.name]}, {_count(model.score)}."
-    if len({_error(comparison, place) for place in comparison.comparable}) == 1 and len(others) > 1:
-        return f"{_reached(f'Each of {in_words(len(others) + 1)} runs', base)}."
-    best = min(others, key=lambda place: _error(comparison, place))
-    own, difference = comparison.standings[best], comparison.difference(best)
-    if own is None or difference is None:
-        return f"{_reached(reference, base)}."
-    lead = f"Of {in_words(len(others) + 1)} runs on the same test rows: " if len(others) > 1 else ""
-    both = f"{lead}{_reached(CODES[best], own)}; {reference}, the reference, {_count(base.score)}."
-    return f"{both} {difference_sentence(CODES[best], difference, at=at)}"
+        who = CODES[comparison.reference]
+        return f"The test rows of {who} are not evaluated yet, so the runs cannot be compared."
+    model = simple.best if simple else None
+    beside = f"The best simple baseline, {MODEL_NAMES[model.name]}, reaches {score_text(model.score)}." if model else ""
+    if len(comparison.comparable) == 1:
+        return f"{CODES[comparison.reference]}: {_reached(base)}. {beside}".strip()
+    return f"{_ranked(comparison, base, at)} {beside}".strip()
+
+
+def _ranked(comparison: Comparison, base: Standing, at: Thresholds) -> str:
+    """The best of several runs with its lead over the reference, or the reference's over the next."""
+    errors = {place: _error(comparison, place) for place in comparison.comparable}
+    tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
+    who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
+    if reference in tied and len(tied) > 1:
+        row_by_row = f" {_between(comparison, *tied, at=at)}" if len(tied) == 2 else ""
+        return f"{who} do equally well: {_reached(base)}.{row_by_row}"
+    other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
+    is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
+    lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
+    gap = f"{_gap(comparison, tied[0], other)} than {_who(comparison, other)}"
+    best = comparison.standings[tied[0]] or base
+    return f"{lead}{who} {is_better}: {_reached(best)}, {gap}. {_between(comparison, tied[0], other, at=at)}"
+
+
+def _who(comparison: Comparison, place: int) -> str:
+    """`B (MH)`; the method only if it tells the runs apart."""
+    methods = [comparison.runs[each].config.method for each in comparison.comparable]
+    return CODES[place] + (f" ({SHORT[comparison.runs[place].config.method]})" if len(set(methods)) > 1 else "")
 
 
 def _error(comparison: Comparison, place: int) -> float:
@@ -97,23 +111,36 @@ def _error(comparison: Comparison, place: int) -> float:
     return math.inf if own is None else own.score.error
 
 
-def _reached(who: str, own: Standing) -> str:
+def _reached(own: Standing) -> str:
+    rows = counted(own.score.n, "test row")
     if own.score.n_correct is not None:
-        return f"{who} gets {integer(own.score.n_correct)} of {counted(own.score.n, 'test row')} right"
-    return f"{who} has a mean squared error of {score_text(own.score)} on {counted(own.score.n, 'test row')}"
+        return f"the vote is right on {integer(own.score.n_correct)} of {rows} ({score_text(own.score)})"
+    return f"mean squared error {score_text(own.score)} on {rows}"
 
 
-def _count(score: Score) -> str:
-    return integer(score.n_correct) if score.n_correct is not None else score_text(score)
+def _gap(comparison: Comparison, better: int, worse: int) -> str:
+    """`1.7 points more`, `0.12 less`."""
+    apart, is_label = _error(comparison, worse) - _error(comparison, better), comparison.base.dataset.classes
+    return f"{_digits(100 * apart, True)} points more" if is_label else f"{_digits(apart, False)} less"
 
 
-def difference_sentence(who: str, difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
-    """`B does better on 5 rows, worse on 2 (of 60): sign test p = 0.45, not significant on these rows.`"""
-    if difference.better + difference.worse == 0:
-        return f"On none of the {counted(difference.n, 'row')} does one do better than the other."
-    counts = f"better on {counted(difference.better, 'row')}, worse on {integer(difference.worse)}"
-    test = f"sign test p = {p_text(difference.p)}, {chance_verdict(difference.p, at=at)}"
-    return f"{who} does {counts} (of {integer(difference.n)}): {test}."
+def _between(comparison: Comparison, better: int, worse: int, *, at: Thresholds) -> str:
+    """Sentence on two runs' rows; empty if theirs are not the same."""
+    own, other = comparison.standings[better], comparison.standings[worse]
+    difference = against(own, other) if own and other else None
+    return paired_sentence(difference, at=at) if difference else ""
+
+
+def paired_sentence(difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
+    """`Not significant on these rows: better on 5 rows, worse on 2 (sign test p = 0.45).`"""
+    better, worse = difference.better, difference.worse
+    if better + worse == 0:
+        return f"Neither is better on any of the {counted(difference.n, 'row')}."
+    if better == worse:
+        return f"Each is better on {integer(better)} of {counted(difference.n, 'row')}."
+    verdict = capitalised(chance_verdict(difference.p, at=at)) if better > worse else "Yet it is worse on more rows"
+    counts = f"better on {counted(better, 'row')}, worse on {integer(worse)}"
+    return f"{verdict}: {counts} (sign test p = {p_text(difference.p)})."
 
 
 def p_text(p: float) -> str:
@@ -158,13 +185,13 @@ def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thre
     for place in comparison.comparable:
         run, own = comparison.runs[place], comparison.standings[place]
         if own is not None:
-            name = named(CODES[place], run.snapshot.spec.name, run_words(run))
+            name = named(CODES[place], run.label, run_words(run))
             rows.append(f"<tr>{_standing_cells(name, own, comparison.difference(place), at)}</tr>")
     for model in simple.models if simple else ():
         name, own = named("", model_name(model), model.about), standing_of(model, comparison.base.dataset)
         rows.append(f'<tr class="simple">{_standing_cells(name, own, against(own, base), at)}</tr>')
-    metric = ("test accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
-    head = ("run or model", *metric, f"against {reference}", "better, worse", "p")
+    metric = ("Vote accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
+    head = ("run or model", *metric, f"against {reference}", "rows better, worse", "sign test p")
     return _versus("Standings", head, "".join(rows))
 
 
@@ -190,8 +217,9 @@ def _standing_cells(name: str, own: Standing, difference: PairedDifference | Non
         is_told_apart = difference.better + difference.worse > 0
         chance = chance_verdict(difference.p, at=at).removesuffix(" on these rows") if is_told_apart else ""
         change = change_text(difference, is_label=own.score.n_correct is not None)
+        rows = f"{integer(difference.better)}, {integer(difference.worse)} of {integer(difference.n)}"
         ending = (
-            f'{_right(change)}<td class="r">{integer(difference.better)}, {integer(difference.worse)}</td>'
+            f"{_right(change)}{_right(rows)}"
             f'<td class="r">{text(p_text(difference.p))}<span class="cap">{text(chance)}</span></td>'
         )
     return (
@@ -213,8 +241,7 @@ def named(code: str, name: str, about: str = "") -> str:
 
 def legend_html(runs: Mapping[int, Candidate]) -> str:
     """Legend of the runs' letters."""
-    words = {place: f"{run.snapshot.spec.name} · {SHORT[run.config.method]} · {run.id}" for place, run in runs.items()}
-    items = (f"<span>{named(CODES[place], words)}</span>" for place, words in words.items())
+    items = (f"<span>{named(CODES[place], run.label)}</span>" for place, run in runs.items())
     return f'<p class="cap letters">{" ".join(items)}</p>'
 
 
@@ -238,7 +265,7 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
         cells = (range_text(own), *(scores.get(name, "–") for name in MODEL_NAMES))
         metric = f"{'MSE ' if own.score.n_correct is None else ''}{score_text(own.score)}"
         rows.append(
-            f'<tr><th scope="row">{named(CODES[place], run.snapshot.spec.name, run_words(run))}</th>'
+            f'<tr><th scope="row">{named(CODES[place], run.label, run_words(run))}</th>'
             f'<td class="r"><b>{text(metric)}</b>{_beside(own)}</td>{"".join(_right(cell) for cell in cells)}</tr>'
         )
     return _versus("Each on its own rows", head, "".join(rows))

@@ -1,6 +1,7 @@
 """Differences between runs, as HTML: ideas in common and not, test rows, cost, and conditions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, zip_longest
 
 from vpp.drawing.comparison import CODES, grid
 from vpp.drawing.deck import without_seed
@@ -10,11 +11,12 @@ from vpp.inspection.conditions import Compared
 from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
 from vpp.inspection.summary import rounds
 from vpp.posterior.prediction import Value
-from vpp.wording.markup import CUE, badge, table, text
+from vpp.wording.markup import CUE, badge, group, table, text
 from vpp.wording.options import name_of
 from vpp.wording.words import (
     EQUAL,
     counted,
+    in_words,
     integer,
     listed,
     percent,
@@ -22,7 +24,6 @@ from vpp.wording.words import (
     seconds,
     target_text,
     value_text,
-    weight_text,
 )
 
 KIND_NAMES: Mapping[str, str] = {
@@ -32,18 +33,53 @@ KIND_NAMES: Mapping[str, str] = {
     "prompts": "Prompts",
     "versions": "Versions",
 }
+_NAMES = {"prior": "Prior, in plain words", "steps": "Steps T"}
+"""Options whose label on a form is a question, or that a form does not have."""
 
 
 # Ideas in common
 
 
-def ideas_html(ideas: Sequence[SharedIdea], runs: Mapping[int, Candidate]) -> str:
-    """An entry an idea: who holds it, its heaviest wording, its weight in each run."""
-    return f'<div class="ledger shared">{"".join(_idea(idea, runs) for idea in ideas)}</div>'
+IdeaCell = tuple[int, SharedIdea] | None
+"""A run's place and an idea of its; None leaves the place empty."""
+
+
+def idea_rows(shared: SharedIdeas) -> list[tuple[str, tuple[IdeaCell, ...]]]:
+    """Rows under their group's title: an idea of several runs with a cell for each, then each run's own, by weight."""
+    several = [idea for idea in shared.all if len(idea.by_run) > 1]
+    own = [[(place, idea) for idea in shared.held_by(place)] for place in shared.places]
+    title = "In both" if len(shared.places) == 2 else "In several"
+    return [
+        *((title, tuple((place, idea) for place in idea.held_by)) for idea in several),
+        *(("Only in one", cells) for cells in zip_longest(*own)),
+    ]
+
+
+def ideas_html(rows: Sequence[tuple[str, tuple[IdeaCell, ...]]], runs: Mapping[int, Candidate]) -> str:
+    """Rows of ideas side by side, under their groups' titles."""
+    parts = []
+    for title, of_group in groupby(rows, key=lambda row: row[0]):
+        parts.append(group(title))
+        for _, cells in of_group:
+            parts.append(f'<article class="twin">{"".join(_held(cell, runs) for cell in cells)}</article>')
+    return "".join(parts)
+
+
+def ideas_sentences(shared: SharedIdeas) -> str:
+    """`In both: 2 ideas, 90 % of A’s weight and 60 % of B’s weight. Only in B: 1 idea, 40 % of B’s weight.`"""
+    places = shared.places
+    every = "both" if len(places) == 2 else f"all {in_words(len(places))}"
+    kinds = {
+        f"In {every}": shared.held_by(*places),
+        "In some": shared.partly,
+        **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
+    }
+    sentences = [f"{title}: {kind_sentence(ideas, shared)}" for title, ideas in kinds.items() if ideas]
+    return " ".join(sentences if shared.held_by(*places) else [f"No idea is in {every}.", *sentences])
 
 
 def kind_sentence(ideas: Sequence[SharedIdea], shared: SharedIdeas) -> str:
-    """`2 ideas, 80 % of B's weight and 60 % of C's weight.`"""
+    """`2 ideas, 80 % of B’s weight and 60 % of C’s weight.`"""
     held = [place for place in shared.places if any(place in idea.by_run for idea in ideas)]
     shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
     return f"{counted(len(ideas), 'idea')}, {listed(shares)}."
@@ -54,32 +90,20 @@ def _whole(weight: float) -> float:
     return 1.0 if weight > 1 - EQUAL else weight
 
 
-def _idea(idea: SharedIdea, runs: Mapping[int, Candidate]) -> str:
-    heaviest = max(idea.by_run, key=lambda place: idea.by_run[place].weight)
-    started = runs[heaviest].view.started
-    sentence = without_seed(idea.by_run[heaviest].text, started.seed_text if started else "")
-    weights = "".join(
-        f'<p class="num"><b class="code">{CODES[place]}</b> {weight_text(_whole(holding.weight))}</p>'
-        for place, holding in idea.by_run.items()
-    )
-    score = idea.score
+def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
+    """An idea in one run: weight as a bar and a number, particles, wordings, result on the test rows."""
+    if cell is None:
+        return "<div></div>"
+    place, idea = cell
+    holding, score, started = idea.by_run[place], idea.score, runs[place].view.started
     result = f"test MSE {score_text(score)}"
     if score.n_correct is not None:
         result = f"{integer(score.n_correct)} of {counted(score.n, 'test row')} right"
-    held = listed([f"{counted(h.n_particles, 'particle')} of {CODES[place]}" for place, h in idea.by_run.items()])
-    return (
-        f'<article class="out"><div>{weights}</div><div><p class="hyp">{text(sentence)}</p>{_wordings(idea)}</div>'
-        f'<div class="why"><p>{text(result)}</p><p class="cap">{text(held)}</p></div></article>'
-    )
-
-
-def _wordings(idea: SharedIdea) -> str:
-    """Caption with the number of wordings per run; a text that two runs share counts in both."""
-    wordings = [(CODES[place], holding.n_texts) for place, holding in idea.by_run.items()]
-    if sum(n for _, n in wordings) == 1:
-        return ""
-    counts = listed([f"{counted(n, 'wording')} in {code}" for code, n in wordings])
-    return f'<p class="cap">The heaviest of {text(counts)}.</p>'
+    wordings = [f"heaviest of {counted(holding.n_texts, 'wording')}"] if holding.n_texts > 1 else []
+    about = " · ".join((counted(holding.n_particles, "particle"), *wordings, result))
+    weight, sentence = _whole(holding.weight), without_seed(holding.text, started.seed_text if started else "")
+    held = f'<b class="code">{CODES[place]}</b> {percent(weight)} of the weight <span class="cap">{text(about)}</span>'
+    return f'<div style="--w:{weight:.4f}"><p class="num">{held}</p><p class="hyp">{text(sentence)}</p></div>'
 
 
 # Points on which they differ
@@ -90,7 +114,8 @@ def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimal
 
     decimals: of the training targets.
     """
-    head = "".join(f'<th scope="col">{words}</th>' for words in ("row", "inputs", "true")) + _letters(places)
+    row, true, inputs = (f'<th scope="col">{words}</th>' for words in ("row", "true", "inputs"))
+    head = f"{row}{true}{_letters(places)}{inputs}"
     body = "".join(_point(point, decimals) for point in points)
     return grid("points", "Points on which they differ", head, body)
 
@@ -106,8 +131,8 @@ def _point(point: DifferingPoint, decimals: int | None) -> str:
         for answer, loss in zip(point.answers, point.losses, strict=True)
     )
     return (
-        f'<tr><td class="num">{point.row.id}</td><td title="{text(whole)}">{text(inputs_line(point.row))}</td>'
-        f"<td>{text(_answer(point.row.target, decimals))}</td>{answers}</tr>"
+        f'<tr><td class="num">{point.row.id}</td><td>{text(_answer(point.row.target, decimals))}</td>{answers}'
+        f'<td title="{text(whole)}">{text(inputs_line(point.row))}</td></tr>'
     )
 
 
@@ -122,12 +147,17 @@ def _mark(point: DifferingPoint, loss: float) -> str:
     return badge("acc", "nearest") if loss == nearest and loss < max(point.losses) else ""
 
 
-def points_sentence(n: int, n_rows: int, *, is_label: bool) -> str:
-    """Sentence with the number of differing rows and their order."""
-    if n == 0:
+def points_sentence(points: Sequence[DifferingPoint], places: Sequence[int], n_rows: int) -> str:
+    """`5 of 60 test rows. Right: A 3 of 5, B 1 of 5.`"""
+    if not points:
         return f"The runs give the same answer on all {counted(n_rows, 'test row')}."
-    order = "by row" if is_label else "widest apart first"
-    return f"{integer(n)} of {counted(n_rows, 'test row')}, {order}."
+    is_label = isinstance(points[0].row.target, str)
+    best = [0.0 if is_label else min(point.losses) for point in points]
+    counts = [sum(p.losses[i] == least for p, least in zip(points, best, strict=True)) for i in range(len(places))]
+    of = integer(len(points))
+    found = ", ".join(f"{CODES[place]} {integer(n)} of {of}" for place, n in zip(places, counts, strict=True))
+    lead = f"{of} of {counted(n_rows, 'test row')}{'' if is_label else ', widest apart first'}."
+    return f"{lead} {'Right' if is_label else 'Nearest'}: {found}."
 
 
 # Cost
@@ -155,9 +185,9 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 # Conditions
 
 
-def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int) -> str:
+def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int, name: str) -> str:
     """A line a condition, grouped by kind; what is not as in the reference is set bold."""
-    head = f'<th scope="col">condition</th>{_letters(places)}'
+    head = f'<th scope="col">setting</th>{_letters(places)}'
     body, kind = [], ""
     for each in conditions:
         if each.kind != kind:
@@ -166,20 +196,13 @@ def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, re
                 f'<tr class="kind"><th colspan="{len(places) + 1}" scope="rowgroup">{KIND_NAMES[kind]}</th></tr>'
             )
         body.append(_condition(each, reference))
-    return grid("conditions", "Conditions of the runs", head, "".join(body))
+    return grid("conditions", name, head, "".join(body))
 
 
 def _condition(each: Compared, reference: int) -> str:
     base, missing = each.values[reference], "not used" if each.kind == "options" else "not known"
     shown = [(text(value) or "–" if value is not None else missing, value == base) for value in each.values]
     cells = "".join(f"<td>{words if is_same else f'<b>{words}</b>'}</td>" for words, is_same in shown)
-    # An option has its label in the form; the prior's label there is a question.
-    name = name_of(each.name) if each.kind == "options" else each.name.replace("_", " ")
-    name = "Prior, in plain words" if (each.kind, each.name) == ("options", "prior") else name
+    own = _NAMES.get(each.name) if each.kind == "options" else each.name.replace("_", " ")
+    name = own or name_of(each.name)
     return f'<tr><th scope="row">{text(name)}</th>{cells}</tr>'
-
-
-def conditions_sentence(conditions: Sequence[Compared]) -> str:
-    """Sentence with the number of differing conditions."""
-    n = sum(each.differs for each in conditions)
-    return f"{integer(n)} of {counted(len(conditions), 'condition')} {'differs' if n == 1 else 'differ'}."

@@ -27,6 +27,8 @@ class Candidate:
     """A run to compare, at one moment."""
 
     id: str
+    label: str
+    """Name, method and time, as a reader picks it."""
     snapshot: Snapshot
     dataset: Dataset
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import ceil
 from typing import Any
 
 from vpp.data.dataset import Task
@@ -28,6 +29,14 @@ class Compared:
     def differs(self) -> bool:
         return len(set(self.values)) > 1
 
+    @property
+    def matters(self) -> bool:
+        """True if it differs and can change a result: not for an option at its default that another method lacks."""
+        if self.kind != "options":
+            return self.differs and (self.kind == "prompts" or self.name in _DECISIVE)
+        used = {value for value in self.values if value is not None}
+        return len(used) > 1 or (None in self.values and bool(used - {_DEFAULTS.get(self.name)}))
+
 
 def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool]) -> tuple[Compared, ...]:
     """Return every condition, sorted by kind. used: true if an option has an effect, given the run's other options."""
@@ -39,6 +48,12 @@ def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task],
 
 
 _KINDS = ("options", "data", "endpoint", "prompts", "versions")
+_DECISIVE = {
+    *("file", "target", "task", "inputs", "labels", "parted by", "training rows", "test rows"),
+    *("rows and split as used, SHA-256", "goes on from"),
+    *("model", "optimizer_model", "gguf", "structured", "reasoning_effort", "demo"),
+}
+"""Facts of data, endpoint and versions that can change a result; `demo` is the version of the demo model."""
 _OPTIONS = {f.name: place for place, f in enumerate(fields(Config))}
 
 
@@ -50,7 +65,11 @@ def _place(name: Condition) -> tuple[int, int]:
 def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> dict[Condition, str]:
     started, endpoint = run.view.started, run.snapshot.spec.endpoint
     kinds: dict[str, Mapping[str, Any]] = {
-        "options": {name: getattr(run.config, name) for name in _OPTIONS if used(name, run.config, run.dataset.task)},
+        "options": {
+            **{name: getattr(run.config, name) for name in _OPTIONS if used(name, run.config, run.dataset.task)},
+            "particles": run.config.size,
+            "steps": run.config.epochs * ceil(len(run.dataset.train) / run.config.batch_size),
+        },
         "data": _data(run),
         "endpoint": {f.name: getattr(endpoint, f.name) for f in fields(EndpointSpec)},
     }
@@ -85,3 +104,6 @@ def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+_DEFAULTS = {name: _text(getattr(Config(), name)) for name in _OPTIONS}

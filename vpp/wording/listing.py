@@ -1,12 +1,13 @@
 """A run's line in a list: its state, how far it is, and when it was made."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
+from vpp.runs.spec import RunSpec
 from vpp.wording.counts import steps_text
 from vpp.wording.markup import Mark
 from vpp.wording.support import unread_sentence
@@ -48,6 +49,19 @@ def listed(run: str, snapshot: Snapshot, when: str, *, balanced: float | None = 
     unread = " · mostly unreadable" if is_over and unread_sentence(snapshot.view) else ""
     note = f"{SHORT[config.method]} · {where(snapshot, balanced)}{unread} · {when}"
     return Listed(id=run, name=snapshot.spec.name, mark=MARKS[snapshot.state], note=note, seed=config.seed)
+
+
+def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
+    """Return `Penguins · SMC · 25 Nov 17:40` for each run; alike ones get their seed, then the end of their id.
+
+    runs: by id, settings and when the run was made; None if unreadable.
+    """
+    rows = [
+        Listed(id=run, name=known[0].name, mark="", note=f"{SHORT[known[0].config.method]} · {known[1]}",
+               seed=known[0].config.seed) if known else unreadable(run)
+        for run, known in runs.items()
+    ]  # fmt: skip
+    return {row.id: f"{row.name} · {row.note}" for row in distinguished(rows)}
 
 
 def unreadable(run: str) -> Listed:
