@@ -1,5 +1,7 @@
 """Costs: prices and cap on the form, the plan beside it, and a higher cap for a paused run."""
 
+from collections.abc import Callable
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,7 +13,7 @@ from vpp.runs.estimate import Pace, estimate
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.wording import markup
-from vpp.wording.planned import ESTIMATES, HEAD, call_rows, estimate_rows, plan_words
+from vpp.wording.planned import ESTIMATES, HEAD, call_rows, cost_line, estimate_rows, plan_words
 
 FIELD_PX = 280
 NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out", "max_cost")
@@ -27,7 +29,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         optimizer = None
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
-        currency = left.text_input("Currency, as you call it", **blocks.begun("new.currency", ""), max_chars=12)
+        currency = left.text_input("Currency (any name)", **blocks.begun("new.currency", ""), max_chars=12)
         prices = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
         calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
         cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
@@ -36,8 +38,8 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
 
 def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
     """Ask for the prices of the learner, or of the optimizer."""
-    prompt = _amount(left, f"Price of a million tokens in{of}", f"{role}price_in")
-    return Price(prompt=prompt, completion=_amount(right, f"Price of a million tokens out{of}", f"{role}price_out"))
+    prompt = _amount(left, f"Input price per million tokens{of}", f"{role}price_in")
+    return Price(prompt=prompt, completion=_amount(right, f"Output price per million tokens{of}", f"{role}price_out"))
 
 
 def _amount(place: DeltaGenerator, label: str, name: str) -> float:
@@ -54,17 +56,19 @@ def fill(spec: RunSpec) -> None:
     st.session_state["new.currency"] = spec.prices.currency
 
 
-def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None) -> None:
-    """Draw the plan, before it costs anything."""
+def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None, start: Callable[[], None]) -> None:
+    """Draw the cost in one line, what `start` draws, and the whole estimate folded away."""
     expected = estimate(spec, dataset)
-    blocks.draw(
-        '<div class="plan">',
-        markup.heading("What it will take"),
-        markup.table(HEAD[:2], call_rows(expected), right=(1,)),
-        markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
-        *map(markup.caption, plan_words(expected, spec, dataset, pace)),
-        "</div>",
-    )
+    blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
+    start()
+    with st.expander("What it will take"):
+        blocks.draw(
+            '<div class="plan">',
+            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
+            "</div>",
+        )
 
 
 def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:

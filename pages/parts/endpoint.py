@@ -1,6 +1,7 @@
 """The model part of the form: the demo model, an OpenAI-compatible server, or a model file; and a server's load."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.wording import markup
 from vpp.wording.planned import demo_pace
-from vpp.wording.servers import checks_html, verdict, verdict_html
+from vpp.wording.servers import checks_html, failure, verdict, verdict_html
 from vpp.wording.status import model_file_words, wait_words, window_words
 from vpp.wording.words import capitalised
 
@@ -49,10 +50,12 @@ WARM_WORDS = (
     "reads the rules once, not with every row. It costs a round trip a hypothesis and round."
 )
 PREFETCH_WORDS = {
-    "auto": "Prefetch, MH alone: a chain’s next rows are asked about early while the server has room. Same result.",
-    "on": "Prefetch, MH alone: a chain’s next rows are always asked about early; up to half as many calls more.",
-    "off": "Prefetch, MH alone: nothing is asked before it is needed.",
+    "auto": "Prefetch, MH only: a chain’s next rows are asked about early while the server has room. Same result.",
+    "on": "Prefetch, MH only: a chain’s next rows are always asked about early; up to half as many calls more.",
+    "off": "Prefetch, MH only: nothing is asked before it is needed.",
 }
+HAS_MODEL = ("context length", "answers")
+"""Findings after which a server is known to have the model."""
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
 
 
@@ -63,7 +66,7 @@ class Model:
     endpoint: EndpointSpec
     """Without a model, an address or a file if it is incomplete."""
     lacks: str = ""
-    """Sentence that names a missing address, model or file; empty if a run can start."""
+    """First reason why a run cannot begin, such as a missing address or a failed test; empty if it can."""
     checks: tuple[Checked, ...] = ()
 
     def measured(self, name: str) -> dict[str, Any]:
@@ -87,9 +90,9 @@ class Model:
 
     @property
     def doubt_html(self) -> str:
-        """Return the test's verdict as HTML; empty if all is well."""
+        """Return the test's doubt about answers as HTML; empty without one."""
         summary = verdict(self.checks) if self.checks else None
-        return "" if summary is None or summary.mark == "works" else verdict_html(summary)
+        return verdict_html(summary) if summary and summary.mark == "note" else ""
 
 
 def is_demo() -> bool:
@@ -102,7 +105,9 @@ def choose_model(readable_ms: int) -> Model:
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
-    kind = st.segmented_control("Who answers", choices, **blocks.lasting("new.who"), required=True)
+    kind = st.segmented_control(
+        "Source of the answers", choices, **blocks.lasting("new.who"), required=True, label_visibility="collapsed"
+    )
     if kind == DEMO:
         blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
@@ -123,8 +128,9 @@ def _model_file() -> Model:
             below.html(markup.block(markup.caption(words)))
         except InputError as error:
             below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
-    lacks = "" if endpoint.gguf else "Give the path of a model file first, or take the demo model."
-    return Model(endpoint=endpoint, lacks=lacks, checks=_test(endpoint))
+    checks = _test(endpoint)
+    lacks = _failed(checks) if endpoint.gguf else "Enter the path of a model file, or choose the demo model."
+    return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
 def server() -> Model:
@@ -140,11 +146,11 @@ def server() -> Model:
     label = "Rows of this table may be sent to the address above"
     may_send = endpoint.base_url and person.consent(label, "new.consent", *addresses)
     if not endpoint.base_url:
-        lacks = "Give a whole address first, or take the demo model."
+        lacks = "Enter the server’s full address, or choose the demo model."
     elif not endpoint.model:
-        lacks = "Name a model first, or take the demo model."
+        lacks = "Enter the model’s name, or choose the demo model."
     else:
-        lacks = "" if may_send else "Say first that rows of this table may be sent."
+        lacks = _failed(checks) or ("" if may_send else "Allow that rows of this table are sent.")
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
@@ -154,7 +160,7 @@ def _asked_for(env: Environment) -> dict[str, Any]:
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
     _offer_models(two, url, "model")
-    with st.expander("Another model writes the hypotheses"):
+    with st.expander("Another model writes hypotheses"):
         three, four = st.columns(2)
         optimizer_url = _text(
             three, "Optimizer’s address", "optimizer_url", env.optimizer_base_url or "", hint="as the learner’s"
@@ -182,7 +188,7 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str
 def _asking() -> EndpointSpec:
     """Ask how to call the server: calls in flight, form and length of answers, thinking effort."""
     usual = EndpointSpec()
-    with st.expander("How it is asked"):
+    with st.expander("Request settings"):
         one, two, three = st.columns(3)
         concurrency = one.number_input(
             "Calls in flight at most",
@@ -228,7 +234,7 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     def take() -> None:
         st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
 
-    place.selectbox("It lists", listed, index=None, key=key, on_change=take, placeholder="Take one of its list")
+    place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
 
 
 def _are_addresses(*urls: str) -> bool:
@@ -250,8 +256,15 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     asked = (endpoint, person.keys_of(endpoint))
     checks: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
     if checks:
-        st.html(checks_html(checks) + verdict_html(verdict(checks)))
+        summary = verdict(checks)
+        st.html(checks_html(checks) + ("" if summary.mark == "fails" else verdict_html(summary)))
     return checks
+
+
+def _failed(checks: tuple[Checked, ...]) -> str:
+    """Return what failed in a test, as a reason not to start; empty if nothing did."""
+    head = failure(checks)
+    return f"{head}: see Model." if head else ""
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
@@ -269,6 +282,27 @@ def _run_test(endpoint: EndpointSpec) -> None:
             lines.html(markup.block(markup.badge("rej", str(error))))
             status.update(label="The endpoint was not tested", state="error")
             return
+    _keep(endpoint, checks)
+
+
+def has_model(model: Model) -> bool:
+    """Ask an untested server for its model before a run begins; show the Model part again if that fails."""
+    if model.checks or model.endpoint.is_started_here:
+        return True
+    checks: list[Checked] = []
+    with st.spinner("Asking the server for its models"):
+        for one in checking(model.endpoint, person.check_keys(person.keys_of(model.endpoint))):
+            checks.append(one)
+            if one.finding.mark == "fails" or one.finding.name in HAS_MODEL:
+                break
+    if not failure(checks):
+        return True
+    _keep(model.endpoint, checks)
+    return False
+
+
+def _keep(endpoint: EndpointSpec, checks: Sequence[Checked]) -> None:
+    """Store the findings about this very endpoint, and draw the page again with them."""
     st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
     listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}

@@ -1,6 +1,7 @@
 """The form of a new run: data, method, model, and the plan beside them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -8,7 +9,7 @@ import streamlit as st
 
 from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
 from pages.parts.front import FROM
 from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset
@@ -18,11 +19,18 @@ from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task
 from vpp.data.table import Table
 from vpp.errors import VppError
 from vpp.llm.structure import FREE_TEXT, structured_answers
-from vpp.runs.preparation import Preparation, check_size
+from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
-from vpp.wording.options import tau_words
+from vpp.wording.options import demo_text_words, tau_words
+from vpp.wording.words import capitalised
+
+DATA, METHOD, MODEL = "Data", "Method", "Model"
+"""Parts of the form, numbered in its headings."""
+SKIP = '<a class="skip" href="#new-start">Skip to Start</a>'
+"""Link to the cost above Start, seen while it has focus."""
+GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,34 +47,74 @@ class Rows:
     """Settings of the run that is started again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A run as the form describes it; its model may be incomplete."""
+
+    spec: RunSpec
+    dataset: Dataset
+    model: Model
+
+
+class NotReady(Exception):
+    """What a run still needs, in a sentence; the form ends there."""
+
+
+@contextmanager
+def part(place: str, head: str) -> Iterator[None]:
+    """Draw a refusal in its place, and end the form. Raises NotReady."""
+    try:
+        yield
+    except VppError as error:
+        blocks.failed(head, str(error))
+        raise NotReady(f"{head}: see {place}.") from None
+
+
 def draw() -> None:
-    """Draw data, method and model, and the plan at their right."""
+    """Draw data, method and model, and at their right the cost and Start."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
-        blocks.draw(markup.heading("1\u2002Data"))
-        spec, dataset, model = prepare(rows_of_run() or rows_of_table())
-    with side.container(key="new_plan"):
-        budget.draw_plan(spec, dataset, model.pace)
-        offer_start(spec, dataset, model)
-
-
-def prepare(rows: Rows) -> tuple[RunSpec, Dataset, Model]:
-    """Ask for everything but the rows; end the page at a part that is refused. The endpoint may be incomplete."""
-    data_part = st.container()
-    blocks.draw(markup.heading("2\u2002Method"))
-    config = method.choose_config(prior=rows.prior, is_task=rows.is_task, task=rows.task)
-    below = st.container()
-    with data_part:
+        blocks.draw(markup.heading(f"1\u2002{DATA}"))
+        plan: Plan | str
         try:
+            plan = prepare(rows_of_run() or rows_of_table())
+        except NotReady as missing:
+            plan = str(missing)
+    with side.container(key="new_plan"):
+        if isinstance(plan, str):
+            start_button(plan)
+        else:
+            budget.draw_plan(plan.spec, plan.dataset, plan.model.pace, partial(offer_start, plan))
+
+
+def prepare(rows: Rows | None) -> Plan:
+    """Ask for everything but the rows. Raises NotReady without rows or at a part that is refused.
+
+    The endpoint may be incomplete.
+    """
+    data_part = st.container()
+    blocks.draw(markup.heading(f"2\u2002{METHOD}"))
+    with part(METHOD, "This option cannot be used"):
+        config = method.choose_config(
+            prior=rows.prior if rows else "",
+            is_task=rows is not None and rows.is_task,
+            task=rows.task if rows else None,
+        )
+    below = st.container()
+    dataset = None
+    if rows:
+        with data_part, part(DATA, "These rows cannot be used as chosen"):
             dataset = rows.split(config)
             check_size(dataset, config)
-        except VppError as error:
-            blocks.refuse("These rows cannot be used as chosen", error)
-    if words := tau_words(config, dataset):
-        below.html(markup.block(markup.caption(words)))
-    blocks.draw(markup.heading("3\u2002Model"))
+        if words := tau_words(config, dataset):
+            below.html(markup.block(markup.caption(words)))
+    blocks.draw(markup.heading(f"3\u2002{MODEL}"))
     model = choose_model(opening.READABLE_MS)
-    return completed(dataset, config, model, rows.earlier), dataset, model
+    if rows is None or dataset is None:
+        raise NotReady("Choose a table first.")
+    with part(MODEL, "This template cannot be used"):
+        spec = completed(dataset, config, model, rows.earlier)
+    return Plan(spec=spec, dataset=dataset, model=model)
 
 
 def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec | None) -> RunSpec:
@@ -99,15 +147,35 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
     )
 
 
-def offer_start(spec: RunSpec, dataset: Dataset, model: Model) -> None:
-    """Draw the button, and say what the run still needs, or what it does."""
-    if doubt := model.doubt_html:
+def offer_start(plan: Plan) -> None:
+    """Draw what speaks against the run, and Start."""
+    text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
+    if text_words:
+        blocks.draw(markup.phase("uns", text_words))
+    if doubt := plan.model.doubt_html:
         st.html(doubt)
-    if st.button("Start the run", type="primary", width="stretch", disabled=bool(model.lacks), key="new.start"):
+    if start_button(lacking(plan)):
         with opening.refusals("The run cannot start"):
-            opening.start_new(Preparation(dataset=dataset, spec=spec))
-    words = "It goes on if you close this tab. You can pause or stop it and keep what it found."
-    blocks.captions(model.lacks or words)
+            if has_model(plan.model):
+                opening.start_new(Preparation(dataset=plan.dataset, spec=plan.spec))
+
+
+def lacking(plan: Plan) -> str:
+    """Return the first reason why the run cannot begin; empty if it can."""
+    if plan.model.lacks:
+        return plan.model.lacks
+    try:
+        check_run(plan.spec, plan.dataset)
+    except VppError as error:
+        return f"{capitalised(str(error))}."
+    return ""
+
+
+def start_button(why_not: str) -> bool:
+    """Draw Start, disabled beside the reason why a run cannot begin; return whether it was pressed."""
+    is_pressed = st.button("Start the run", type="primary", width="stretch", disabled=bool(why_not), key="new.start")
+    blocks.captions(why_not or GOES_ON)
+    return is_pressed
 
 
 # Rows of a table
@@ -131,21 +199,19 @@ class Choice:
         return "input" if column in self.inputs else "left out"
 
 
-def rows_of_table() -> Rows:
-    """Ask for a table and the part of each column; end the page until there is one that can be used."""
-    try:
+def rows_of_table() -> Rows | None:
+    """Ask for a table and the part of each column; None without a table. Raises NotReady if it cannot be used."""
+    with part(DATA, "This table cannot be read"):
         source = table_part.choose()
-    except VppError as error:
-        blocks.refuse("This table cannot be read", error)
     if source is None:
-        st.stop()
+        return None
     shown = st.empty()
+    choice = None
     try:
-        choice = choose_columns(table_part.choose_kinds(source.table))
-    except VppError as error:
-        shown.html(preview(source, None))
-        blocks.refuse("This table cannot be used as chosen", error)
-    shown.html(preview(source, choice))
+        with part(DATA, "This table cannot be used as chosen"):
+            choice = choose_columns(table_part.choose_kinds(source.table))
+    finally:
+        shown.html(preview(source, choice))
     split = partial(split_rows, source, choice)
     return Rows(task=choice.task, split=split, prior=source.prior, is_task=source.is_task)
 
@@ -156,7 +222,7 @@ def choose_columns(table: Table) -> Choice:
     names = list(table.names)
     left, middle = st.columns(2)
     target = left.selectbox(
-        "Target, the column to explain", names, index=names.index(guess) if guess else 0, **blocks.lasting("new.target")
+        "Target (column to predict)", names, index=names.index(guess) if guess else 0, **blocks.lasting("new.target")
     )
     task = middle.selectbox(
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
@@ -192,6 +258,7 @@ def preview(source: table_part.Source, choice: Choice | None) -> str:
     kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[choice.part_of(name) for name in table.names]] if choice else []
     return markup.block(
+        SKIP if choice else "",
         markup.caption(size),
         f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
         *(markup.caption(note) for note in (*source.notes, *table.notes)),

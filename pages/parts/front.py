@@ -1,4 +1,7 @@
-"""The introduction on New run: what the app does, in three sentences and a picture, and three ways to try it."""
+"""The introduction on New run: three ways to try the app, and for a newcomer what it does, with a picture."""
+
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -17,43 +20,44 @@ SENTENCES = (
     "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
     "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
 )
-PENGUINS = (
-    "Penguins: which species? The finished one opens at once. A live one takes less than a minute on the built-in demo "
-    "model, with no key and no network."
-)
-TITANIC = (
-    "Titanic: who survived? Learned by Qwen2.5-Coder-1.5B-Instruct, a small language model, on two processor cores "
-    "in 17 minutes: 1,486 answers, 1,169 of them from the cache, and 1,699,000 tokens."
-)
-"""Figures from the run's own journal."""
+PENGUINS = "Penguin species: ten sentences and how they changed."
+LIVE = "The same, live: under a minute, no key, no network."
+TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
 
 
 def draw() -> None:
-    """Draw it in full for a newcomer, folded for a visitor who has a run or a table."""
+    """Draw the ways to try the app, and for a visitor without a run or a table what it does."""
     if words := person.open_words():
         blocks.captions(words)
+    blocks.draw(markup.title("New run", IN_SHORT))
+    offer_examples()
     is_begun = FILE in st.session_state or FROM in st.session_state
     if not is_begun and all(run.id in EXAMPLES for run in person.store().runs()):
-        blocks.draw(markup.title("New run"))
         introduce()
-        return
-    blocks.draw(markup.title("New run", IN_SHORT))
-    with st.expander("What this does, and an example to look at"):
-        introduce()
+
+
+def offer_examples() -> None:
+    """Draw a row of buttons, each with a line that says what it shows."""
+    ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
+        ("Look at a finished example", "new.look", PENGUINS, opening.open_example),
+        ("Run the example", "new.run_example", LIVE, run_example),
+        ("Look at a language model’s run", "new.look_real", TITANIC, partial(opening.open_example, REAL_EXAMPLE)),
+    )
+    with st.container(key="new_ways"):
+        for place, (label, key, line, act) in blocks.in_columns(ways, len(ways)):
+            if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
+                act()
+            place.html(markup.block(markup.caption(line)))
+
+
+def run_example() -> None:
+    """Start a run on the penguins at a pace to read along."""
+    opening.start_new(opening.prepare_example(Config(), latency_ms=opening.READABLE_MS))
 
 
 def introduce() -> None:
-    """Draw the sentences and buttons beside the picture."""
+    """Draw three sentences beside a picture."""
     words, beside = st.columns([1, 1.15], gap="large")
     with words:
         blocks.draw(*map(markup.saying, SENTENCES))
-        with st.container(horizontal=True):
-            if st.button("Look at a finished example", type="primary", key="new.look"):
-                opening.open_example()
-            if st.button("Run the example", key="new.run_example"):
-                opening.start_new(opening.prepare_example(Config(), latency_ms=opening.READABLE_MS))
-        blocks.captions(PENGUINS)
-        if st.button("Look at a finished run of a real language model", key="new.look_real"):
-            opening.open_example(REAL_EXAMPLE)
-        blocks.captions(TITANIC)
     beside.html(markup.block((opening.ASSETS / "first_look.html").read_text(encoding="utf-8")))

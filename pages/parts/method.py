@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
-from vpp.errors import InputError
 from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (
@@ -33,8 +32,11 @@ TASK_TAU = "1.0"
 """Value of tau that the paper's tasks are scaled for."""
 
 
-def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
-    """Ask for the method and its options; a task of the paper brings its prior, and tau 1."""
+def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
+    """Ask for the method and its options; a task of the paper brings its prior, and tau 1. Raises InputError.
+
+    task: None before there is a table.
+    """
     chosen()
     if st.session_state.get("new.came_with") != (prior, is_task):
         st.session_state["new.came_with"] = (prior, is_task)
@@ -53,10 +55,7 @@ def choose_config(*, prior: str, is_task: bool, task: Task) -> Config:
     common_options(deciding)
     with st.expander("More options"):
         more_options(deciding, is_task=is_task, task=task)
-    try:
-        return config_of(chosen(), base(), task)
-    except InputError as error:
-        blocks.refuse("This option cannot be", error)
+    return config_of(chosen(), base(), task)
 
 
 def chosen() -> dict[str, Any]:
@@ -98,7 +97,7 @@ def common_options(deciding: Config) -> None:
         blocks.captions(DEMO_PRIOR)
 
 
-def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
+def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
     """Ask for the other options that mean something with what is chosen."""
 
     def fill_from_preset() -> None:
@@ -122,7 +121,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task) -> None:
                 ask(place, name)
     idle = idle_words(deciding, task)
     if idle:
-        blocks.draw(markup.group("Not used as things are chosen"), *map(markup.caption, idle))
+        blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
 
 
 def ask(place: DeltaGenerator, name: str) -> None:

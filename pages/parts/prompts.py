@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import blocks
 from vpp.data.dataset import Dataset
-from vpp.errors import InputError, VppError
+from vpp.errors import InputError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import prompt_tokens
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
@@ -30,7 +30,7 @@ def choose_templates(
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> Texts:
-    """Ask for the text of each role's template; None is the set `paper`.
+    """Ask for the text of each role's template; None is the set `paper`. Raises InputError.
 
     held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """
@@ -40,13 +40,10 @@ def choose_templates(
         if st.session_state.get(FIELD) not in offered:
             st.session_state[FIELD] = first
         chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
-        try:
-            preset = st.session_state.get("new.preset", "")
-            named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
-            texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
-            warnings = check_templates(texts)
-        except VppError as error:
-            blocks.refuse("This template cannot be used", error)
+        preset = st.session_state.get("new.preset", "")
+        named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
+        texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
+        warnings = check_templates(texts)
         about = [AUTO_WORDS] if chosen == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
         blocks.captions(*about, *warnings)

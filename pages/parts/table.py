@@ -38,11 +38,12 @@ class Source:
 def choose() -> Source | None:
     """Ask for a table; return None until there is one. Raises DataError."""
     kind = st.segmented_control(
-        "Where the table comes from",
+        "Source of the table",
         (UPLOAD, EXAMPLE, TASK),
         default=UPLOAD,
         **blocks.lasting("new.source"),
         required=True,
+        label_visibility="collapsed",
     )
     if kind == EXAMPLE:
         paths = sorted(EXAMPLES.glob("*.csv"))
@@ -53,7 +54,7 @@ def choose() -> Source | None:
         st.caption(TASKS[name].description)
         table = read(generate(name, seed=0), f"{name}.csv", DETECT)
         return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
-    file = _uploaded("A CSV, Excel or Parquet file with one row an example and a column to predict", FILE, "Replace")
+    file = _uploaded("CSV, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
     return Source(read_upload(file[1], file[0])) if file else None
 
 
@@ -73,7 +74,7 @@ def _uploaded(label: str, key: str, another: str) -> tuple[str, bytes] | None:
         st.file_uploader(label, type=None, key=field, on_change=take)
         return None
     with blocks.in_use(f"<b>{markup.text(file[0])}</b>", key=key.replace(".", "_")):
-        # It stays in the session, as None: the introduction above remains folded.
+        # It stays in the session, as None: the introduction does not come back.
         st.button(another, key=f"{key}.replace", type="tertiary", on_click=st.session_state.update, args=({key: None},))
     return file
 

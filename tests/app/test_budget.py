@@ -1,5 +1,6 @@
 """The plan panel of New run, and a run that has paused at its cap, without a browser."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ TABLE = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(200))
 
 def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) -> None:
     html = shown(upload(app, TABLE))
+    assert re.search(r'<p class="cost"[^>]*>[\d,]+ calls at most · about [\d min]+s</p>', html)
     assert "40 labelled rows of the table are not used." in html
     assert "Calls are an upper bound" in html
     assert "at least 370" in html
@@ -30,6 +32,7 @@ def test_the_panel_tells_calls_tokens_rounds_and_what_is_left_out(app: AppTest) 
     assert "Estimated cost" not in html
     assert "It pauses" not in html
     app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert "calls at most · time unknown</p>" in shown(app)
     assert "Test the endpoint to see how long that takes." in shown(app)
     assert "Estimated time" not in shown(app)
 
@@ -46,6 +49,7 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
+    assert re.search(r"calls at most · about [\d min]+s · about [\d.]+ &lt;EUR&gt; · pauses at 300 calls or 1.50", html)
     assert "Estimated cost: about" in html
     assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in html
     assert "The run needs at least 370 calls" in html

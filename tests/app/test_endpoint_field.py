@@ -45,7 +45,7 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
         field.text_input(key="new.url").set_value(served.base_url).run()
         assert not field.selectbox(key="new.structured").disabled
         field.button(key="new.test_endpoint").click().run()
-        assert "the server lists demo" in shown(field)
+        assert "the server has demo" in shown(field)
         field.selectbox(key="new.model.listed").set_value("demo").run()
         assert field.text_input(key="new.model").value == "demo"
         field.button(key="new.test_endpoint").click().run()
@@ -88,22 +88,33 @@ def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test
         assert field.session_state["model"].pace is None
         served.refusal, served.key = None, "one"
         field.button(key="new.test_endpoint").click().run()
-        assert "key refused, as none was given" in shown(field)
+        assert "Key refused, as none was given" in shown(field)
         next(each for each in field.text_input if each.label.startswith("Key")).set_value("one").run()
-    assert "key refused" not in shown(field)
+    assert "Key refused" not in shown(field)
 
 
-def test_findings_about_another_endpoint_are_not_shown(field: AppTest) -> None:
+def test_a_dead_port_is_explained_once_until_another_model_is_named(field: AppTest) -> None:
     field.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
     field.text_input(key="new.model").set_value("m").run()
     field.button(key="new.test_endpoint").click().run()
-    assert "nothing listens at" in shown(field)
-    assert "<b>A run cannot begin</b>: reachable: " in shown(field)
-    assert "A run cannot begin" in field.session_state["model"].doubt_html
-    assert field.session_state["model"].lacks == ""
-    field.text_input(key="new.model").set_value("n").run()
-    assert "nothing listens at" not in shown(field)
+    assert shown(field).count("othing listens at") == 1
+    assert "<h2>The server cannot be reached</h2>" in shown(field)
+    assert field.session_state["model"].lacks == "The server cannot be reached: see Model."
     assert field.session_state["model"].doubt_html == ""
+    field.text_input(key="new.model").set_value("n").run()
+    assert "othing listens at" not in shown(field)
+    assert field.session_state["model"].lacks == ""
+
+
+def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTest) -> None:
+    with model() as served:
+        field.text_input(key="new.url").set_value(served.base_url)
+        field.text_input(key="new.model").set_value("demon").run()
+        field.button(key="new.test_endpoint").click().run()
+        assert "<h2>The server does not have this model</h2>" in shown(field)
+        assert "Unknown model demon: the server has demo. Did you mean demo?" in shown(field)
+        assert field.session_state["model"].lacks == "The server does not have this model: see Model."
+        assert field.selectbox(key="new.model.listed").options == ["demo"]
 
 
 def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> None:
@@ -111,9 +122,9 @@ def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> 
     assert "This address cannot be used" in shown(field)
     assert "write it as http://localhost:8000/v1" in shown(field)
     assert field.button(key="new.test_endpoint").disabled
-    assert field.session_state["model"].lacks == "Give a whole address first, or take the demo model."
+    assert field.session_state["model"].lacks == "Enter the server’s full address, or choose the demo model."
     field.text_input(key="new.url").set_value("http://localhost:8000/v1").run()
-    assert field.session_state["model"].lacks == "Name a model first, or take the demo model."
+    assert field.session_state["model"].lacks == "Enter the model’s name, or choose the demo model."
 
 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:

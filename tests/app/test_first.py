@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import opening
+from pages.parts import front, opening
 from pages.parts.opening import EXAMPLES, SHIPPED
 from tests.app.conftest import ROOT, Visit, serving
 from tests.app.drawn import app as app
@@ -44,23 +44,24 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-def test_a_newcomer_reads_what_it_does_and_sees_three_ways_which_are_folded_once_there_is_a_run(
-    app: AppTest, tmp_path: Path
-) -> None:
+WAYS = ["Look at a finished example", "Run the example", "Look at a language model’s run"]
+
+
+def test_the_three_ways_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: AppTest, tmp_path: Path) -> None:
     unpack(SHIPPED, tmp_path)
     app.run()
     assert shown(app).count('<p class="say">') == 3
     assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
-    assert names(app)[:3] == [
-        "Look at a finished example",
-        "Run the example",
-        "Look at a finished run of a real language model",
-    ]
-    assert "What this does" not in str([fold.label for fold in app.expander])
+    assert names(app)[:3] == WAYS
     labels(tmp_path)
     app.run()
-    assert next(fold.label for fold in app.expander) == "What this does, and an example to look at"
-    assert names(app)[0] == "Look at a finished example"
+    assert names(app)[:3] == WAYS
+    assert '<p class="say">' not in shown(app)
+    assert "Three sentences with their weights" not in shown(app)
+    for line in (front.PENGUINS, front.LIVE, front.TITANIC):
+        assert line in shown(app)
+    upload(app, TABLE)
+    assert names(app)[:3] == WAYS
 
 
 def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +77,7 @@ def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: p
     ("button", "run", "says"),
     [
         ("Look at a finished example", EXAMPLE, "run example-penguins"),
-        ("Look at a finished run of a real language model", REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+        ("Look at a language model’s run", REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
     ],
 )
 def test_a_finished_example_opens_on_every_page_and_starts_nothing(

@@ -175,7 +175,7 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     page.keyboard.press("Tab")
     settled(page)
     page.get_by_role("button", name="Test the endpoint").click()
-    page.get_by_label("It lists").first.wait_for()
+    page.get_by_label("Models on this server").first.wait_for()
     page.get_by_label("Model", exact=True).fill(REFUSED)
     page.keyboard.press("Tab")
     settled(page)
@@ -183,7 +183,7 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     page.get_by_text(seen("error")).first.wait_for()
     opened_whole(page)
     settled(page)
-    open_list(page, "It lists")
+    open_list(page, "Models on this server")
     shown = text(page)
     places = "column-number column-category column-text target label-yes cell-0 formula-0 listed"
     assert [place for place in places.split() if seen(place) not in shown] == []

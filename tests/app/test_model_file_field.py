@@ -11,7 +11,7 @@ from tests.app.drawn import shown
 from tests.app.test_endpoint_field import WITHIN_S, form
 from tests.gguf.built import model_file
 
-LACKS = "Give the path of a model file first, or take the demo model."
+LACKS = "Enter the path of a model file, or choose the demo model."
 
 
 @pytest.fixture

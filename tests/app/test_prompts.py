@@ -63,17 +63,15 @@ def test_roles_without_a_file_use_the_set_that_auto_takes(form: AppTest, who: st
         assert shipped(role, rest).text in previewed(form)
 
 
-def test_the_chosen_templates_reach_the_run_or_are_refused_in_a_box(
+def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(
     form: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The demo model does not follow worked examples."""
     monkeypatch.setattr("pages.parts.opening.launch", lambda *_, **__: None)
     form.selectbox(key="new.templates").set_value("examples").run()
-    form.button(key="new.start").click().run()
     assert not form.exception
-    assert "The run cannot start" in shown(form)
-    assert "does not follow worked examples" in shown(form)
-    assert not list(tmp_path.glob("*/run.json"))
+    assert form.button(key="new.start").disabled
+    assert "The demo model does not follow worked examples: take templates" in shown(form)
     form.selectbox(key="new.templates").set_value("json").run()
     form.button(key="new.start").click().run()
     assert not form.exception

@@ -11,10 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import pieces
-from pages.parts.endpoint import SERVER
+from pages.parts.endpoint import DEMO, SERVER
+from pages.parts.form import GOES_ON
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown, upload
 from tests.inspected import labels
+from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
@@ -78,6 +80,43 @@ def test_a_table_that_cannot_be_used_gets_one_line(app: AppTest) -> None:
 
 LABELS = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
 NUMBERS = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
+
+
+REVIEWS = b"review,label\n" + b"".join(b"the film of day %d was long,%d\n" % (i, i % 2) for i in range(80))
+
+
+def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: AppTest, tmp_path: Path) -> None:
+    def refuses(why: str) -> bool:
+        assert not app.exception
+        return app.button(key="new.start").disabled and f'<p class="cap">{why}</p>' in shown(app)
+
+    app.run()
+    assert refuses("Choose a table first.")
+    upload(app, b"a,b\n")
+    assert refuses("This table cannot be read: see Data.")
+    upload(app, b"a,label\n1,yes\n2,yes\n")
+    assert refuses("This table cannot be used as chosen: see Data.")
+    choose(upload(app, LABELS), particles_max=20, particles_min=15)
+    assert refuses("This option cannot be used: see Method.")
+    choose(app, particles_min=1)
+    assert not app.button(key="new.start").disabled
+    assert GOES_ON in shown(app)
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert refuses("Enter the server’s full address, or choose the demo model.")
+    app.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
+    app.text_input(key="new.model").set_value("m").run()
+    app.button(key="new.start").click().run()
+    assert refuses("The server cannot be reached: see Model.")
+    assert not list(tmp_path.glob("*/run.json"))
+
+
+def test_a_column_of_text_is_named_before_a_run_of_the_demo_model(app: AppTest) -> None:
+    said = "The demo model cannot read free text: column &#x27;review&#x27; will not help it."
+    assert said in shown(upload(app, REVIEWS))
+    app.segmented_control(key="new.who").set_value(SERVER).run()
+    assert said not in shown(app)
+    app.segmented_control(key="new.who").set_value(DEMO).run()
+    assert "cannot read free text" not in shown(upload(app, LABELS))
 
 
 def option(app: AppTest, name: str) -> Any:

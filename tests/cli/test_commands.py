@@ -253,7 +253,7 @@ def test_an_endpoint_without_a_model_is_asked_for_its_list(desk: Desk) -> None:
     with model() as served:
         outcome = desk.vpp("check-endpoint", "--base-url", served.base_url)
     assert outcome.code == 2
-    assert "none is named; the server lists demo" in outcome.out
+    assert "none is named; the server has demo" in outcome.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

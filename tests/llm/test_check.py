@@ -154,7 +154,7 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
     cut = await findings_of(
         server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
     )
-    for option in ("--learner-max-tokens", "--reasoning-effort none", "How it is asked"):
+    for option in ("--learner-max-tokens", "--reasoning-effort none", "Request settings"):
         assert option in cut["learner prompt"].values["mend"]
 
 
@@ -194,12 +194,18 @@ async def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
     assert (await findings_of(server(), concurrency=4096))["throughput"].values["calls"] == 64
 
 
-async def test_models_are_listed_and_an_unlisted_one_is_reported_with_near_names() -> None:
+async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answers_under_its_name() -> None:
     for model, words in (
-        ("tinny", "tinny is not listed: did you mean tiny"),
-        ("gpt", "gpt is not listed: the server lists tiny, tiny-chat"),
+        ("tinny", "unknown model tinny: the server has tiny, tiny-chat. Did you mean tiny or tiny-chat?"),
+        ("gpt", "unknown model gpt: the server has tiny, tiny-chat. Name one of them"),
     ):
-        assert words in (await findings_of(server(), model=model))["models"].words
+        findings = await findings_of(server(lambda body: refusal(404, "The model does not exist")), model=model)
+        assert list(findings) == ["reachable", "key", "models"]
+        assert (findings["models"].mark, findings["models"].words) == ("fails", words)
+        assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
+    findings = await findings_of(server(), model="alias")
+    assert (findings["models"].mark, findings["answers"].mark) == ("note", "works")
+    assert findings["models"].words == "alias is not in the server's list: tiny, tiny-chat"
     findings = await findings_of(server(), model="")
     assert list(findings) == ["reachable", "key", "models", "context length"]
     assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
@@ -233,8 +239,28 @@ async def test_a_fault_that_no_run_survives_ends_the_check() -> None:
 async def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
     findings = await findings_of(server(models=Reply(b"<html></html>")))
     assert findings["answers"].mark == "works"
-    assert "cannot be listed: tiny at" in findings["models"].words
+    assert findings["models"].words == "the server has no list of its models"
     assert "fails" not in {one.mark for one in findings.values()}
+
+
+NO_PAGE = Reply(b"<html><head><title>Error response</title></head><body>Unsupported</body></html>", status=501)
+STRANGERS = (
+    (NO_PAGE, "found HTTP 501 with a web page, 'Error response'"),
+    (refusal(405, "method not allowed"), "found HTTP 405 method not allowed"),
+    (as_json({"detail": "Not Found"}, 404), "found HTTP 404 Not Found"),
+    (Reply(b"<html><body>It <b>works</b>!</body></html>"), "found a web page, 'It works !'"),
+    (as_json({"weather": "sunny"}), 'found other JSON, {"weather": "sunny"}'),
+)
+
+
+async def test_a_server_of_another_kind_is_no_openai_compatible_api() -> None:
+    for reply, found in STRANGERS:
+        for model in ("tiny", ""):
+            findings = await findings_of(script(reply), model=model)
+            assert list(findings) == ["API"], found
+            said = f"no OpenAI-compatible API at this address: {found}: give the address of a model server"
+            assert findings["API"].mark == "fails"
+            assert said in findings["API"].words
 
 
 # --- fields of structured output ------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ MESSAGES = {
     b'{"object": "error", "message": "old vLLM"}': "old vLLM",
     b'{"detail": "Not Found"}': "Not Found",
     b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body.seed: extra",
-    b"<h1>Bad</h1>": "<h1>Bad</h1>",
+    b"<h1>Bad</h1>": "with a web page, 'Bad'",
     b"{}": "",
     b"null": "",
     b"": "",
@@ -95,13 +95,13 @@ def test_an_answer_is_read_apart_from_its_reasoning() -> None:
 
 FLOW = b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n'
 ODD: dict[str, tuple[bytes, str, str]] = {
-    "a web page": (b"<html><body>It works!</body></html>", "a web page, not JSON: <html>", "web page"),
+    "a web page": (b"<html><body>It works!</body></html>", "found a web page, 'It works!'", "web page"),
     "an error under 200": (b'{"error": {"message": "died"}}', "200 with an error: died", "error under 200"),
     "a plain error under 200": (b'{"error": "died"}', "200 with an error: died", "error under 200"),
     "a cut text": (b'{"choices": [{"mess', "not complete JSON", "broken JSON"),
     "nothing": (b"", "not complete JSON: nothing", "broken JSON"),
     "plain text": (b"Output: 1", "not complete JSON", "broken JSON"),
-    "a list": (b"[1]", "not an object", "not the protocol"),
+    "a list": (b"[1]", "found other JSON, [1]", "not the protocol"),
     "a deep list": (b"[" * 100_000, "not complete JSON", "broken JSON"),
     "two answers in one": (chat().body * 2, "not complete JSON", "broken JSON"),
     "not UTF-8": (b"\xff\xfe\x00", "not complete JSON", "broken JSON"),

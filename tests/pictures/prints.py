@@ -107,9 +107,9 @@ POINTS, PARTICLES = section("Point by point"), section("Particle by particle")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
-    Print(name="new-run", stage="empty", address="", needs=(".plan",), act=upload, first=section("Data"),
+    Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Data"),
           until=section("Model")),
-    Print(name="endpoint", stage="empty", address="", needs=(".plan",), act=name_server, first=section("Model")),
+    Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
     Print(name="watch-live", stage="live", address=WATCH, needs=(CARD, MAP, 'button:has(p:text-is("Pause"))'),
           first=TOP, at_most=1200, mode="dark"),
     Print(name="watch", address=WATCH, needs=(CARD, MAP), act=lambda page: show_step(page, 11),

@@ -16,8 +16,9 @@ from vpp.cancellation import cancel
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm.conversation import question
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
-from vpp.llm.errors import KEY_REFUSED
+from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
 from vpp.llm.findings import Finding, Role, Trial, fails, learner_finding, note, optimizer_finding, quoted, works
+from vpp.llm.foreign import NO_API
 from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.protocol import withheld
 from vpp.llm.structure import CARRIERS, FIELDS, Carrier, is_kept, one_of_words
@@ -45,11 +46,17 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     if not endpoint.model or any(finding.mark == "fails" for finding in listed):
         return
     answered = await _answer(endpoint, trial.learner_max_tokens, is_new=models is None)
+    if models and endpoint.model not in _names(models):
+        unlisted = _unlisted(endpoint.model, _names(models), answered)
+        yield unlisted
+        if unlisted.mark == "fails":
+            return
     yield answered
     if answered.mark == "fails":
         return
     if models is None:
-        yield note("models", f"cannot be listed: {why_not}", models=[])
+        no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
+        yield note("models", no_list, models=[])
     untried, carrier = [], ""
     one_s: float = answered.values["latency_s"]
     for name, part in _parts(endpoint, trial, one_s):
@@ -108,9 +115,9 @@ async def _list(endpoint: Endpoint) -> tuple[list[ServedModel] | None, str]:
     """Return the listed models, None for a server that cannot be reached, and the reason why there is no list."""
     try:
         return await endpoint.models(), "its list is empty"
-    except EndpointRefused as refusal:
-        return [], str(refusal)
     except EndpointError as error:
+        if isinstance(error, EndpointRefused) and NO_API not in str(error):
+            return [], str(error)
         await endpoint.aclose()  # after a 500, transformers serve cuts the connection under the next call
         return None, str(error)
 
@@ -118,27 +125,43 @@ async def _list(endpoint: Endpoint) -> tuple[list[ServedModel] | None, str]:
 def _listed(endpoint: Endpoint, models: Sequence[ServedModel] | None, why_not: str) -> list[Finding]:
     """Return the findings; none if only an answer of the model can show whether the server is reachable."""
     if models is None:
-        return [] if endpoint.model else [fails("reachable", why_not)]
+        return [] if endpoint.model else [_unreached(why_not)]
     reached = works("reachable", f"a server answers at {endpoint.base_url}")
     if KEY_REFUSED in why_not:
         return [reached, fails("key", why_not)]
     if not models:
         return [reached, note("models", f"the server lists none: {why_not}", models=[])]
     key = works("key", "accepted, or not asked for")
-    return [reached, key, _model(endpoint.model, models), _context(endpoint.model, models)]
+    names, model = _names(models), endpoint.model
+    if model and model not in names:
+        return [reached, key]  # what it answers decides
+    served = works("models", f"{model} is served", models=names)
+    nameless = note("models", f"none is named; the server has {_shown(names)}", models=names)
+    return [reached, key, served if model else nameless, _context(model, models)]
 
 
-def _model(model: str, models: Sequence[ServedModel]) -> Finding:
-    names = [one.id for one in models]
+def _names(models: Sequence[ServedModel]) -> list[str]:
+    return [one.id for one in models]
+
+
+def _shown(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    shown = ", ".join(names[:NAMED]) + more
-    if not model:
-        return note("models", f"none is named; the server lists {shown}", models=names)
-    if model in names:
-        return works("models", f"{model} is served", models=names)
+    return ", ".join(names[:NAMED]) + more
+
+
+def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
+    """Judge a model that the server does not list, by what it answered under this name."""
     near = get_close_matches(model, names, n=3, cutoff=0.4)
-    rest = f"did you mean {' or '.join(near)}?" if near else f"the server lists {shown}"
-    return note("models", f"{model} is not listed: {rest}", models=names, near=near)
+    if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
+        fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
+        words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(names)}. {fix}"
+        return fails("models", words, models=names, near=near)
+    return note("models", f"{model} is not in the server's list: {_shown(names)}", models=names, near=near)
+
+
+def _unreached(why: str) -> Finding:
+    """Return the finding about an address without a usable server."""
+    return fails("API" if NO_API in why else "reachable", why)
 
 
 def _context(model: str, models: Sequence[ServedModel]) -> Finding:
@@ -163,7 +186,7 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        return fails("reachable" if is_new else "answers", str(error))
+        return _unreached(str(error)) if is_new or NO_API in str(error) else fails("answers", str(error))
     latency_s = time.perf_counter() - started
     words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:

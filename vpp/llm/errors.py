@@ -13,9 +13,11 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from vpp.llm.address import place_of
+from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_error, is_web_page
 from vpp.llm.protocol import printable
 
 KEY_REFUSED = "key refused"
+UNKNOWN_MODEL = "unknown model"
 DOES_NOT_FIT = "the prompt does not fit"
 FIX_DOWN = "check that the server is up and its address right"
 FIX_SLOW = "give it more time, or ask it for less at once"
@@ -28,6 +30,8 @@ _UNKNOWN_MODEL = re.compile(
 _UNKNOWN_KEY = re.compile(r"no connected db", re.I)
 """Answer of a LiteLLM proxy without a database to a key that is not its own."""
 _TOO_LONG = re.compile(r"context.{0,10}(length|window)|maximum.{0,20}tokens|too long|too large", re.I)
+NO_CHAT = frozenset({405, 501})
+"""Statuses of a server that takes no POST at this address."""
 
 
 class BodyTooLarge(Exception):
@@ -125,10 +129,10 @@ class Refusal(NamedTuple):
     fix: str
 
 
-def refusal_of(status: int, words: str, *, location: str, has_key: bool) -> Refusal:
+def refusal_of(status: int, words: str, *, body: bytes, location: str, has_key: bool) -> Refusal:
     """Explain a status that is neither a success nor retryable.
 
-    words: the server's message, one short line. location: target of a redirect. has_key: whether a key was sent.
+    words: the message of the body, one short line. location: target of a redirect. has_key: whether a key was sent.
     """
     if status in (401, 403) or (status == 400 and _UNKNOWN_KEY.search(words)):
         if not has_key:
@@ -137,14 +141,16 @@ def refusal_of(status: int, words: str, *, location: str, has_key: bool) -> Refu
     if status == 402:
         return Refusal("the account has no credit left", "add credit, or give the key of another account")
     if status in (400, 404) and _UNKNOWN_MODEL.search(words):
-        return Refusal("unknown model", "take one of those it lists")
+        return Refusal(UNKNOWN_MODEL, "take one of those it lists")
+    if status in NO_CHAT or (status == 404 and not is_error(body)) or (status == 400 and is_web_page(body)):
+        return Refusal(NO_API, FIX_ADDRESS)
     if status == 404:
-        return Refusal("unknown model or address", "check the model's name, and how the address ends (often /v1)")
+        return Refusal(f"{UNKNOWN_MODEL} or address", f"check the model's name, or {FIX_ADDRESS}")
     if 300 <= status < 400:
         return Refusal("it redirects", f"give the address it redirects to{_target(location)}")
     if status in (400, 413, 422) and _TOO_LONG.search(words):
         return Refusal(DOES_NOT_FIT, "show it less at once, or serve the model with a longer context")
-    return Refusal("it did not accept the request", "change what it names, or try another model")
+    return Refusal("it did not accept the request", "change the option that it names, or try another model")
 
 
 def _target(location: str) -> str:

@@ -67,9 +67,9 @@ def note(name: str, words: str, **values: Any) -> Finding:
     return Finding(name=name, mark="note", words=words, values=values)
 
 
-def fails(name: str, words: str) -> Finding:
+def fails(name: str, words: str, **values: Any) -> Finding:
     """Return a finding with which no run works."""
-    return Finding(name=name, mark="fails", words=words)
+    return Finding(name=name, mark="fails", words=words, values=values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from vpp.data.answers import cut_thinking
+from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_web_page, page_title
 
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
@@ -67,10 +68,9 @@ OTHER_WORDS = {
 Message = Mapping[str, str]
 Messages = Sequence[Message]
 
-FIX_ADDRESS = "check that the address is an OpenAI-compatible one (/v1)"
 FIX_THOUGHTS = (
     "allow more tokens (--learner-max-tokens, --optimizer-max-tokens) or switch the model's thinking off "
-    "(--reasoning-effort none); on the page, under How it is asked"
+    "(--reasoning-effort none); on the page, under Request settings"
 )
 
 
@@ -123,7 +123,7 @@ class ServedModel:
 def read_completion(body: bytes, *, secret: str = "") -> Completion:
     """Return the answer in a 200's body, its reasoning apart and without the key (`secret`). Raises OddReply."""
     reply = _read_object(body, secret)
-    choice = _first_choice(reply)
+    choice = _first_choice(reply, body, secret)
     message = _object(choice.get("message"))
     content, thoughts = (withheld(words, secret) for words in _content(message))
     text = cut_thinking(content)
@@ -189,34 +189,44 @@ def _redacted(value: Any, secret: str) -> Any:
 def _read_object(body: bytes, secret: str) -> dict[str, Any]:
     reply = _read_json(body, secret)
     if not isinstance(reply, dict):
-        raise OddReply("not the protocol", f"answered JSON that is not an object: {_excerpt(body, secret)}")
+        raise _other_json(body, secret)
     return reply
+
+
+def _other_json(body: bytes, secret: str) -> OddReply:
+    return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
 
 
 def _not_json(body: bytes, secret: str) -> OddReply:
     """Describe a body that is not JSON."""
-    head = body[:1000].lstrip()
-    if head.startswith(b"<"):
-        fix = "check how the address ends (often /v1), and that it is the model's and no page's"
-        return OddReply("web page", f"answered a web page, not JSON: {_excerpt(body, secret)}", fix=fix)
-    if head.startswith((b"data:", b"event:", b": ")):
+    if is_web_page(body):
+        return OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
+    if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
         fix = "switch streaming off at the server or the proxy before it"
         return OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
     return OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
 
 
-def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
+def _page_words(body: bytes, secret: str) -> str:
+    return f"a web page, '{_excerpt(page_title(body), secret)[: REASON_LIMIT // 2]}'"
+
+
+def _first_choice(reply: dict[str, Any], body: bytes, secret: str) -> dict[str, Any]:
     choices = reply.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return choices[0]
     if reply.get("error"):
         raise OddReply("error under 200", f"answered 200 with an error: {_message(reply)}")
+    if "choices" not in reply:
+        raise _other_json(body, secret)
     raise OddReply("no choices", "answered 200 without any choice")
 
 
 def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
     """Return the models that a server lists, also as a bare array, except entries without an id. Raises OddReply."""
     reply = _read_json(body, secret)
+    if isinstance(reply, dict) and "data" not in reply:
+        raise _other_json(body, secret)
     listed = reply if isinstance(reply, list) else _read_object(body, secret).get("data")
     entries = [_object(entry) for entry in listed] if isinstance(listed, list) else []
     return [
@@ -228,6 +238,8 @@ def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
 
 def server_words(body: bytes, *, secret: str = "") -> str:
     """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
+    if is_web_page(body):
+        return f"with {_page_words(body, secret)}"
     try:
         return _message(_redacted(json.loads(body), secret))
     except (ValueError, RecursionError):

@@ -10,7 +10,18 @@ from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.counters import Counters
-from vpp.llm.errors import DOES_NOT_FIT, FIX_BUSY, FIX_SLOW, BodyTooLarge, Fault, chain_of, refusal_of, transport_fault
+from vpp.llm.errors import (
+    DOES_NOT_FIT,
+    FIX_BUSY,
+    FIX_SLOW,
+    NO_CHAT,
+    BodyTooLarge,
+    Fault,
+    chain_of,
+    refusal_of,
+    transport_fault,
+)
+from vpp.llm.foreign import NO_API
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.protocol import (
     SECRET_LENGTH,
@@ -156,7 +167,7 @@ class Transport:
         status, words = reply.status, self._short(server_words(reply.body, secret=self._server.api_key))
         reason = f"HTTP {status} {words}".rstrip()
         has_no_credit = status == 402 or (status == 429 and b"insufficient_quota" in reply.body)
-        if (status in RETRYABLE or status >= 500) and not has_no_credit:
+        if (status in RETRYABLE or (status >= 500 and status not in NO_CHAT)) and not has_no_credit:
             return AttemptFailed(
                 Fault(f"HTTP {status}", reason, FIX_BUSY),
                 asked_wait_s=retry_after_s(reply.headers) or 0.0,
@@ -168,10 +179,15 @@ class Transport:
             self._counters.fault(f"HTTP {status}")
         location = withheld(reply.headers.get("location", ""), self._server.api_key)
         refusal = refusal_of(
-            402 if has_no_credit else status, words, location=location, has_key=bool(self._server.api_key)
+            402 if has_no_credit else status,
+            words,
+            body=reply.body,
+            location=location,
+            has_key=bool(self._server.api_key),
         )
         error = PromptTooLong if refusal.what == DOES_NOT_FIT else EndpointRefused
-        return error(self._server.message(f"{refusal.what} ({reason}): {refusal.fix}"))
+        found = f": found {reason}" if refusal.what == NO_API else f" ({reason})"
+        return error(self._server.message(f"{refusal.what}{found}: {refusal.fix}"))
 
     def _read(self, read: Callable[..., T], reply: bytes) -> T:
         try:

@@ -39,16 +39,7 @@ class Preparation:
         name = self.spec.name or self.dataset.name
         whole = replace(self.spec, name=name, dataset=dataset_spec(self.dataset), structured_as="")
         object.__setattr__(self, "spec", whole)
-        config, endpoint = self.spec.config, self.spec.endpoint
-        check_size(self.dataset, config)
-        check_endpoint(endpoint)
-        check_prefetch(endpoint, config)
-        check_start(self.spec.start, config)
-        check_budget(self.spec.prices, self.spec.cap, endpoint)
-        check_templates(self.spec.templates)
-        check_demo_templates(endpoint, self.spec.templates)
-        if length := endpoint.context_length:
-            check_prompts_fit(self.spec, self.dataset, limits_of(endpoint, length, length))
+        check_run(self.spec, self.dataset)
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
         """Write the run directory: a new one in `runs_dir`, or `run_dir` itself."""
@@ -57,6 +48,20 @@ class Preparation:
         directory = RunDirectory(run_dir)
         directory.create(self.spec, rows_csv(self.dataset))
         return directory
+
+
+def check_run(spec: RunSpec, dataset: Dataset) -> None:
+    """Raise InputError for options that would fail later."""
+    config, endpoint = spec.config, spec.endpoint
+    check_size(dataset, config)
+    check_endpoint(endpoint)
+    check_prefetch(endpoint, config)
+    check_start(spec.start, config)
+    check_budget(spec.prices, spec.cap, endpoint)
+    check_templates(spec.templates)
+    check_demo_templates(endpoint, spec.templates)
+    if length := endpoint.context_length:
+        check_prompts_fit(spec, dataset, limits_of(endpoint, length, length))
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
+from vpp.llm.table_words import TableWords
 from vpp.posterior.likelihood import auto_tau
 from vpp.settings import Config
 from vpp.wording.words import listed, number
@@ -133,6 +134,18 @@ DEMO_PRIOR = (
     "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
     "A language model reads all of it."
 )
+MOST_NAMED = 3
+"""Most columns that a warning names."""
+
+
+def demo_text_words(dataset: Dataset) -> str:
+    """Warn that the demo model cannot use the inputs with free text; empty without one."""
+    names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
+    if not names:
+        return ""
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    columns = f"column{'s' if len(names) > 1 else ''} {listed([*names[:MOST_NAMED], *more])}"
+    return f"The demo model cannot read free text: {columns} will not help it. Choose a language model for text."
 
 
 def groups() -> dict[str, tuple[str, ...]]:

@@ -35,6 +35,17 @@ def roughly(count: float) -> str:
     return integer(round(count / 10**digits) * 10**digits)
 
 
+def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
+    """`9,620 calls at most · about 47 s · about 0.40 EUR · pauses at 300 calls`"""
+    time = f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"
+    parts = [f"{integer(estimate.plan.calls)} calls at most", time]
+    if estimate.cost is not None:
+        parts.append(f"about {money(estimate.cost.about, spec.prices.currency)}")
+    if words := cap_words(spec.cap, spec.prices.currency):
+        parts.append(f"pauses at {words}")
+    return " · ".join(parts)
+
+
 def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
     """Return a row for each kind of work and a total: calls at most, tokens about."""
     rows: list[tuple[str, ...]] = [

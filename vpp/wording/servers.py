@@ -4,23 +4,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vpp.llm.findings import Finding, Mark
+from vpp.llm.foreign import NO_API
 from vpp.runs.checking import Checked
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
+from vpp.wording.words import capitalised
 
 PROMPTS = ("learner prompt", "optimizer prompt")
 LEADS = ("A run can begin", "A run cannot begin")
 MARKS: dict[Mark, markup.Mark] = {"works": "acc", "note": "uns", "fails": "rej"}
 
 
+FAILURES = {
+    "API": capitalised(NO_API),
+    "reachable": "The server cannot be reached",
+    "key": "The server refuses the key",
+    "models": "The server does not have this model",
+    "answers": "The model does not answer",
+}
+"""Heads of findings that fail."""
+
+
+def failure(checks: Sequence[Checked]) -> str:
+    """Return the head of the finding that fails; empty without one."""
+    failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
+    return FAILURES.get(failing, failing)
+
+
 def checks_html(checks: Sequence[Checked]) -> str:
-    """Return one line per finding under its server's name, each with a badge."""
+    """Return one line per finding under its server's name, each with a badge; a failure as a box with its fix."""
     parts: list[str] = []
     for place, one in enumerate(checks):
+        name, finding = f"{one.model or 'no model named'} at {one.base_url}", one.finding
         if place == 0 or checks[place - 1].roles != one.roles:
-            parts.append(markup.group(f"{' and '.join(one.roles).capitalize()}: {one.model or 'no model named'}"))
-        mark = markup.badge(MARKS[one.finding.mark], one.finding.mark)
-        parts.append(f"<p>{mark} <b>{markup.text(one.finding.name)}</b>: {markup.text(one.finding.words)}</p>")
+            parts.append(markup.group(f"{' and '.join(one.roles).capitalize()}: {name}"))
+        words = finding.words.removeprefix(f"{name}: ")
+        if finding.mark == "fails":
+            words = capitalised(words.removeprefix(f"{NO_API}: "))
+            parts.append(markup.state(failure([one]), words, failed=True))
+        else:
+            mark = markup.badge(MARKS[finding.mark], finding.mark)
+            parts.append(f"<p>{mark} <b>{markup.text(finding.name)}</b>: {markup.text(words)}</p>")
     return markup.block(*parts, label="what the endpoint does")
 
 
