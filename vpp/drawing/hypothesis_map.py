@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.drawing.deck import without_seed
-from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
+from vpp.inspection.hypothesis_map import HypothesisMap, Point
+from vpp.inspection.scaling import ASPECT
 from vpp.wording.markup import caption, table, text
 from vpp.wording.words import counted, cut, fixed, integer, listed, particles, percent, weight_text
 

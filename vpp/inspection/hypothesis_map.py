@@ -15,7 +15,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
-from vpp.inspection.scaling import aligned, classical_scaling, stress
+from vpp.inspection.scaling import NARROWEST, aligned, classical_scaling, frame, stress
 from vpp.inspection.similarity import closeness, mean_absolute_differences, share_alike
 from vpp.inspection.slots import behaviour, came_from, generation_at, grouped, recorded_answers, weights_of
 from vpp.posterior.weights import Floats
@@ -26,12 +26,6 @@ LOOK_BACK = 10
 """Most steps whose answers are compared, without weights; smc compares those to the rows that weigh the texts."""
 ENOUGH = 3
 """Fewest pairs that fix both the turn and the side of a map."""
-ASPECT = 0.6
-"""Height of the frame as a share of its width."""
-NARROWEST = 0.1
-"""Half the width of the smallest frame, as a distance."""
-WIDER, NARROWER, EMPTY = 1.25, 0.5, 0.4
-"""Factors by which a frame widens until all dots fit, and narrows once they fit into this share of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +145,8 @@ class _Mapper:
         distances = self._distances(list(dict(zip(dots, answers, strict=True)).values()))
         raw = classical_scaling(distances)
         places = _aligned(raw, ids, dots, at, before)
-        centre, half = _frame(places, before)
+        shown = places if before is None else np.vstack((places, before.places))
+        centre, half = frame(shown, None if before is None else (before.centre, before.half))
         return _Placed(
             ids=ids,
             weights=weights,
@@ -229,21 +224,6 @@ def _aligned(points: Floats, ids: Sequence[str], dots: Sequence[int], at: StepVi
         return points
     now, then = zip(*sorted(pairs), strict=True)
     return aligned(points, points[list(now)], before.places[list(then)])
-
-
-def _frame(places: Floats, before: _Placed | None) -> tuple[Floats, float]:
-    """Middle and half width of the frame: that of the step before, unless dots or parents leave it, or most of it."""
-    shown = places if before is None else np.vstack((places, before.places))
-    low, high = shown.min(axis=0), shown.max(axis=0)
-    half, reach = (before.half if before else NARROWEST), np.array([1.0, ASPECT])
-    needed = float(((high - low) / 2 / reach).max())
-    is_kept = before is not None and needed >= EMPTY * half
-    while needed < EMPTY * half and half * NARROWER >= NARROWEST:
-        half *= NARROWER
-    while needed > half:
-        half *= WIDER
-    middle = before.centre if before is not None and is_kept else (low + high) / 2
-    return np.clip(middle, high - half * reach, low + half * reach), half
 
 
 def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None, about: HypothesisMap) -> HypothesisMap:
