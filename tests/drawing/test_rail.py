@@ -58,6 +58,13 @@ def test_dots_can_be_focused_and_name_their_slots() -> None:
     assert "<td>Say yes if a is above 6, else no.</td>" in table
 
 
+def test_html_in_a_hypothesis_is_text_in_the_table() -> None:
+    points = [Point(x=x, y=0, weight=0.5, slots=(k,), front=k, text="<img src=x>") for k, x in enumerate((0.0, 0.1))]
+    html = map_html(HypothesisMap(points=tuple(points), n_particles=2, n_rows=10))
+    assert html.count("<td>&lt;img src=x&gt;</td>") == 2
+    assert "<img" not in html
+
+
 def test_chains_and_numbers_have_their_own_words() -> None:
     chains = hypothesis_map(view_of(started(MH, LABELS), *two_chains(1)), MH, LABELS, 0)
     assert point_label(chains, chains.alive[1]) == "particle 1, 1 of 2, differs from the heaviest on 2 of 2 rows"
@@ -94,13 +101,13 @@ def test_the_bars_of_weights_tell_the_ess_and_mark_what_resampled() -> None:
     words = [caption_of(bars_html(VIEW, LABEL_CONFIG, LABELS, step)) for step in (0, 1, None)]
     assert words == [
         "ESS 3.2 of 4 · resamples below 2",
-        "ESS 1.9 of 4 · resampled, as it is below 2",
+        "ESS 1.9 of 4 · below 2, so resampled",
         "ESS 3.3 of 4 at the end",
     ]
     html = bars_html(VIEW, LABEL_CONFIG, LABELS, 0).replace(NBSP, " ")
-    assert "ESS as a share of K by step: from 48 % to 80 %; resampled at 1 of 2 steps." in html
+    assert "ESS as a share of K by step: from 48 % to 83 %; resampled at 1 step." in html
     assert html.count('class="limit"') == html.count('class="ring"') == 1
-    assert re.findall('class="now" d="([^"]*)"', html) == ["M0.00,62h187.00v-49.60h-187.00z"]
+    assert re.findall('class="now" d="([^"]*)"', html) == ["M0.00,62h123.67v-49.60h-123.67z"]
 
 
 def test_without_weights_the_bars_are_accepted_shares_or_errors() -> None:
@@ -116,7 +123,7 @@ def test_lines_end_where_a_particle_was_dropped_and_split_where_it_was_copied() 
     html = generations_html(VIEW, LABEL_CONFIG, None)
     assert (
         caption_of(html)
-        == "4 particles at the end descend from 3 at step 0 · dotted: died out · dashed line: resampled"
+        == "4 particles at the end descend from 3 at step 0 · size = weight · dotted: died out · dashed line: resampled"
     )
     drawn_paths = dict(re.findall(r'class="(\w+)" d="([^"]*)"', html))
     # Particles 0 and 1 at the end come from 0; of 8 lines, only that of NONE, from step 0 to step 1, died out.
@@ -129,10 +136,10 @@ def test_lines_end_where_a_particle_was_dropped_and_split_where_it_was_copied() 
 def test_a_long_run_shows_six_columns_and_lines_that_come_in_from_the_left() -> None:
     view = view_of(started(MH, LABELS, steps=9), *two_chains(9))
     html = generations_html(view, MH, 8)
-    assert caption_of(html) == "2 particles at step 8 descend from 2 at step 3"
+    assert caption_of(html) == "No new text since step 3 · large dot: new text"
     assert re.findall(r"<text[^>]*>(\w+)</text>", html) == ["3", "4", "5", "6", "7", "8"]
     assert dict(re.findall(r'class="(\w+)" d="([^"]*)"', html))["alive"].count("M-") == 2
-    assert caption_of(generations_html(view, MH, 0)) == "2 particles at step 0 descend from 2 at the start"
+    assert caption_of(generations_html(view, MH, 0)) == "No new text since the start · large dot: new text"
 
 
 def test_a_first_population_has_no_ancestors() -> None:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.drawing.deck import without_seed
-from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
+from vpp.inspection.hypothesis_map import HypothesisMap, Point
+from vpp.inspection.scaling import ASPECT
 from vpp.wording.markup import caption, table, text
 from vpp.wording.words import counted, cut, fixed, integer, listed, particles, percent, weight_text
 
@@ -13,9 +14,10 @@ WIDTH = 380
 MARGIN = 28
 """Units between the frame and the edge: half of the largest dot, and a label."""
 HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
-LARGEST = 22
+LARGEST = 20
 """Radius of a dot of weight 1."""
-SMALLEST = 2
+SMALLEST, SMALLEST_GONE = 2.5, 3.5
+"""Radii of the lightest dot, and of the lightest one dropped, whose ring is dashed."""
 TARGET = 12
 """Radius within which a pointer hits a dot."""
 MOST_NUMBERED = 6
@@ -24,6 +26,8 @@ MOST_NAMED = 6
 """Most particles of a dot that are named one by one."""
 MOST_LETTERS = 160
 """Characters of a hypothesis in the table."""
+SCALES = (0.05, 0.1, 0.2, 0.5)
+"""Distances for the scale; the longest in half the frame is shown."""
 FAITHFUL, FAIR = 0.1, 0.2
 """Stress below which the distances are called faithful, and fair."""
 
@@ -170,48 +174,57 @@ def _ways(drawn: HypothesisMap) -> str:
 
 def _gone(drawn: HypothesisMap, point: Point) -> str:
     x, y = _place(drawn, point.x, point.y)
-    name = text(point_label(drawn, point))
-    return f'<circle class="gone" cx="{x:.1f}" cy="{y:.1f}" r="{_radius(point):.1f}"><title>{name}</title></circle>'
+    r, name = max(SMALLEST_GONE, _radius(point)), text(point_label(drawn, point))
+    return f'<circle class="gone" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>{name}</title></circle>'
 
 
 def _dots(drawn: HypothesisMap) -> Iterator[str]:
     """Dots, the heaviest first, so that the small ones lie on top."""
-    numbered = _numbered(drawn)
+    numbers = _numbers(drawn)
     for point in drawn.alive:
         x, y = _place(drawn, point.x, point.y)
         r, label = _radius(point), text(point_label(drawn, point))
-        inside = r >= TARGET
-        where = "" if not inside else ' class="inside"'
-        number = (
-            f'<text x="{0 if inside else r + 3:.1f}" y="4"{where}>{point.front}</text>' if point in numbered else ""
-        )
         yield (
-            f'<g class="dot" role="listitem" tabindex="0" data-key="{point.front}" data-slots="{_spaced(point.slots)}" '
-            f'style="transform:translate({x:.1f}px,{y:.1f}px)" aria-label="{label}"><title>{label}</title>'
-            f'<circle class="hit" r="{max(TARGET, r):.1f}"/><circle class="ink" r="{r:.1f}"/>{number}</g>'
+            f'<g class="dot" role="listitem" tabindex="0" data-key="{point.front}" '
+            f'data-slots="{" ".join(map(str, point.slots))}" style="transform:translate({x:.1f}px,{y:.1f}px)" '
+            f'aria-label="{label}"><title>{label}</title><circle class="hit" r="{max(TARGET, r):.1f}"/>'
+            f'<circle class="ink" r="{r:.1f}"/>{numbers.get(point.front, "")}</g>'
         )
 
 
-def _spaced(slots: Sequence[int]) -> str:
-    return " ".join(map(str, slots))
+def _numbers(drawn: HypothesisMap) -> dict[int, str]:
+    """Number of its front particle on each of the heaviest dots, where it touches no other dot or number."""
+    numbers: dict[int, str] = {}
+    taken: dict[int, Box] = {}
+    for point in drawn.alive:
+        taken[point.front] = _box(*_place(drawn, point.x, point.y), _radius(point), _radius(point))
+    for point in drawn.alive:
+        (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
+        dx, kind = (0.0, ' class="inside"') if r >= TARGET else (r + 3 + half, "")
+        box = _box(x + dx, y, half, 6)
+        if len(numbers) < MOST_NUMBERED and not any(_meet(box, b) for key, b in taken.items() if key != point.front):
+            numbers[point.front] = f'<text x="{dx:.1f}" y="4"{kind}>{point.front}</text>'
+            taken[-1 - point.front] = box
+    return numbers
 
 
-def _numbered(drawn: HypothesisMap) -> list[Point]:
-    """Heaviest dots whose numbers do not touch."""
-    chosen: list[Point] = []
-    for point in drawn.alive[: 2 * MOST_NUMBERED]:
-        x, y = _place(drawn, point.x, point.y)
-        near = (_place(drawn, other.x, other.y) for other in chosen)
-        if len(chosen) < MOST_NUMBERED and all(abs(x - ox) > 36 or abs(y - oy) > 13 for ox, oy in near):
-            chosen.append(point)
-    return chosen
+Box = tuple[float, float, float, float]
+"""Left, right, top and bottom."""
+
+
+def _box(x: float, y: float, across: float, up: float) -> Box:
+    return x - across, x + across, y - up, y + up
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
 
 
 def _scale(drawn: HypothesisMap) -> str:
-    """Bar whose length is a quarter of the frame, with the distance it stands for."""
-    share, end = drawn.half / 2, 8 + drawn.half / 2 * _unit(drawn)
+    """Bar with the distance it stands for."""
+    share = max(each for each in SCALES if each <= drawn.half)
+    end, y = 8 + share * _unit(drawn), HEIGHT - 6
     words = f"{percent(share)} of {'rows' if drawn.is_label else 'the range'}"
-    y = HEIGHT - 6
     return (
         f'<g aria-hidden="true" class="scale"><path d="M8,{y - 4}v4H{end:.1f}v-4"/>'
         f'<text x="{end + 6:.1f}" y="{y}">{text(words)}</text></g>'

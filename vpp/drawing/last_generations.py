@@ -1,7 +1,7 @@
 """The genealogy of the last steps in little space: a column a step, a row a particle, as one SVG."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from vpp.events import INITIAL_STEP
@@ -21,6 +21,8 @@ AXIS = 22
 """Pixels of the line of step numbers."""
 LARGEST, SMALLEST = 9, 0.9
 """Radii of a particle of weight 1, and of the lightest."""
+NEW = 0.15
+"""Size of a new text, where there are no weights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +31,13 @@ class _Column:
 
     name: str
     """Step number, or `first` or `end`."""
-    weights: tuple[float, ...]
+    sizes: tuple[float, ...]
+    """Areas of the discs: weights, or without weights that of a new text."""
     parents: tuple[int | None, ...]
     survives: frozenset[int]
     """Slots with a descendant in the newest column."""
+    n_new: int
+    """Texts that differ from their parents'."""
     forks: bool
     """True if its step resampled it or dropped particles, and the next column is drawn."""
 
@@ -42,8 +47,8 @@ def generations_html(view: RunView, config: Config, step: int | None) -> str:
     columns = _columns(view, config, step)
     if not columns:
         return caption("No hypotheses yet.")
-    rows = max(config.largest_size, *(len(column.weights) for column in columns))
-    words = generations_words(columns[-COLUMNS:])
+    rows = max(config.largest_size, *(len(column.sizes) for column in columns))
+    words = generations_words(columns[-COLUMNS:], is_weighted=config.is_weighted)
     height = round(rows * _pitch(rows)) + AXIS
     drawn = "".join(_svg(columns, rows, height))
     return (
@@ -61,19 +66,28 @@ def _columns(view: RunView, config: Config, step: int | None) -> list[_Column]:
     columns: list[_Column] = []
     survives = frozenset(range(len(view.steps[last].population)))
     for generation in range(last, max(INITIAL_STEP, last - COLUMNS) - 1, -1):
-        at, following = view.steps[generation], view.steps.get(generation + 1)
-        parents = tuple(came_from(at, slot) for slot in range(len(at.population)))
         is_end = step is None and generation == last
-        column = _Column(
-            name=_name(generation, config, is_end=is_end),
-            weights=weights_of(view, generation, is_end=is_end),
-            parents=parents,
-            survives=survives,
-            forks=generation < last and following is not None and bool(following.resampled or following.shrunk),
-        )
-        columns.append(column)
-        survives = frozenset(parent for slot in survives if (parent := parents[slot]) is not None)
+        column = _column(view, config, generation, survives, is_end=is_end)
+        columns.append(replace(column, forks=column.forks and generation < last))
+        survives = frozenset(parent for slot in survives if (parent := column.parents[slot]) is not None)
     return columns[::-1]
+
+
+def _column(view: RunView, config: Config, generation: int, survives: frozenset[int], *, is_end: bool) -> _Column:
+    at, following = view.steps[generation], view.steps.get(generation + 1)
+    ids = [state.hypothesis for state in at.population]
+    parents = tuple(came_from(at, slot) for slot in range(len(ids)))
+    were = [state.hypothesis for state in view.steps[generation - 1].population] if generation > INITIAL_STEP else []
+    is_new = [parent is None or were[parent] != own for own, parent in zip(ids, parents, strict=True)]
+    sizes = weights_of(view, generation, is_end=is_end) if config.is_weighted else tuple(NEW * new for new in is_new)
+    return _Column(
+        name=_name(generation, config, is_end=is_end),
+        sizes=sizes,
+        parents=parents,
+        survives=survives,
+        n_new=sum(is_new),
+        forks=following is not None and bool(following.resampled or following.shrunk),
+    )
 
 
 def _name(generation: int, config: Config, *, is_end: bool) -> str:
@@ -85,17 +99,22 @@ def _name(generation: int, config: Config, *, is_end: bool) -> str:
     return "first" if generation == INITIAL_STEP else str(generation)
 
 
-def generations_words(columns: Sequence[_Column]) -> str:
-    """`10 particles at step 7 descend from 4 at step 2 · dotted: died out · dashed line: resampled`."""
+def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
+    """`10 particles at step 7 descend from 4 at step 2 · size = weight · dotted: died out · dashed line: resampled`."""
     oldest, newest = columns[0], columns[-1]
-    n = counted(len(newest.weights), "particle")
+    n = counted(len(newest.sizes), "particle")
     if len(columns) == 1:
-        return f"{n} at {_said(newest.name)}, without ancestors" if newest.parents[0] is None else f"{n}"
+        return f"{n} at {_said(newest.name)}, without ancestors"
     joined = sum(column.parents[slot] is None for column in columns[1:] for slot in column.survives)
     newcomers = f" and {counted(joined, 'newcomer')}" if joined else ""
-    verb = "descends" if len(newest.weights) == 1 else "descend"
-    parts = [f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}{newcomers}"]
-    parts += ["dotted: died out"] if any(len(column.survives) < len(column.weights) for column in columns) else []
+    verb = "descends" if len(newest.sizes) == 1 else "descend"
+    said = f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}{newcomers}"
+    has_ended = any(len(column.survives) < len(column.sizes) for column in columns)
+    if not (is_weighted or has_ended):
+        n_new = sum(column.n_new for column in columns[1:])
+        said = f"{counted(n_new, 'new text') if n_new else 'No new text'} since {_said(oldest.name)}"
+    parts = [said, "size = weight" if is_weighted else "large dot: new text"]
+    parts += ["dotted: died out"] if has_ended else []
     parts += ["dashed line: resampled"] if any(column.forks for column in columns) else []
     return " · ".join(parts)
 
@@ -116,9 +135,9 @@ def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
     lines: dict[bool, list[str]] = {True: [], False: []}
     discs: dict[bool, list[str]] = {True: [], False: []}
     for x, column in zip(xs, columns, strict=True):
-        for slot, (weight, parent) in enumerate(zip(column.weights, column.parents, strict=True)):
+        for slot, (size, parent) in enumerate(zip(column.sizes, column.parents, strict=True)):
             lives = slot in column.survives
-            discs[lives].append(_disc(x, ys[slot], weight))
+            discs[lives].append(_disc(x, ys[slot], size))
             if parent is not None and x > xs[0]:
                 lines[lives].append(_line(x, ys[slot], ys[parent]))
     forks = [f"M{x + PITCH // 2},0v{height - AXIS}" for x, column in zip(xs, columns, strict=True) if column.forks]
@@ -135,8 +154,8 @@ def _line(x: float, y: float, before: float) -> str:
     return f"M{x - PITCH},{before:.1f}C{middle},{before:.1f} {middle},{y:.1f} {x},{y:.1f}"
 
 
-def _disc(x: float, y: float, weight: float) -> str:
-    r = max(SMALLEST, LARGEST * sqrt(weight))
+def _disc(x: float, y: float, size: float) -> str:
+    r = max(SMALLEST, LARGEST * sqrt(size))
     arc = f"a{r:.1f},{r:.1f} 0 1,0"
     return f"M{x - r:.1f},{y:.1f}{arc} {2 * r:.1f},0{arc} {-2 * r:.1f},0"
 

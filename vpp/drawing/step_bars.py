@@ -32,9 +32,10 @@ class _Bars:
 
 
 def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None) -> str:
-    """Draw the number that tells how a run goes, a bar a step from 0 to T; that of `step` is inked (None: the end).
+    """Draw the number that tells how a run goes, a bar a step and one for the end; that of `step` is inked.
 
-    ESS as a share of K; the accepted share of the proposals without weights; else the error on the batch.
+    ESS as a share of K; without weights the accepted share of the proposals, or the error on the batch.
+    step: None is the end.
     """
     if config.is_weighted:
         bars = _ess_bars(view, config, step)
@@ -42,20 +43,22 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
         bars = _acceptance_bars(view, step)
     else:
         bars = _error_bars(view, config, dataset, step)
-    shown = max(bars.values, default=None) if step is None else step
+    total = max(view.total_steps, 1 + max(bars.values, default=0))
+    shown = view.total_steps if step is None else step
     label = f"{bars.name} by step: {_range_words(bars)}. {bars.words}."
     return (
         f'<figure class="bars"><svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{text(label)}">{_bars_svg(bars, max(view.total_steps, 1), shown)}</svg>'
+        f'aria-label="{text(label)}">{_bars_svg(bars, total, shown)}</svg>'
         f'<figcaption class="cap">{text(bars.words)}</figcaption></figure>'
     )
 
 
 def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
     made = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
+    end = {view.total_steps: ess(view.weights) / view.size} if view.has_ended and view.weights else {}
     return _Bars(
         name="ESS as a share of K",
-        values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()},
+        values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()} | end,
         words=_ess_words(view, config, step),
         rings=tuple(n for n in made if view.steps[n].resampled),
         limit=config.ess_threshold,
@@ -63,7 +66,7 @@ def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
 
 
 def _ess_words(view: RunView, config: Config, step: int | None) -> str:
-    """`ESS 4.7 of 10 · resampled below 5`."""
+    """`ESS 4.7 of 10 · below 5, so resampled`."""
     if step is None:
         return f"ESS {fixed(ess(view.weights), 1)} of {view.size} at the end" if view.size else "No weights yet"
     at = view.steps.get(step, StepView(step=step))
@@ -71,8 +74,8 @@ def _ess_words(view: RunView, config: Config, step: int | None) -> str:
         return "No weights yet"
     k = len(at.reweighted.weights)
     below = shortest(round(config.ess_threshold * k, 1))
-    verb = "resampled, as it is" if at.resampled else "resamples"
-    return f"ESS {fixed(at.reweighted.ess, 1)} of {k} · {verb} below {below}"
+    limit = f"below {below}, so resampled" if at.resampled else f"resamples below {below}"
+    return f"ESS {fixed(at.reweighted.ess, 1)} of {k} · {limit}"
 
 
 def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
@@ -84,7 +87,8 @@ def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
     )
     if step is not None and total:
         accepted, n = judged.get(step, (0, 0))
-        words = f"{accepted} of {counted(n, 'proposal')} accepted at step {step} · whole run {percent(taken / total)}"
+        here = f"{accepted} of {counted(n, 'proposal')} accepted" if n else "No proposal judged"
+        words = f"{here} at step {step} · whole run {percent(taken / total)}"
     return _Bars(name="Accepted share of the proposals", values={n: a / b for n, (a, b) in judged.items()}, words=words)
 
 
@@ -102,15 +106,15 @@ def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | Non
 
 
 def _range_words(bars: _Bars) -> str:
-    """`from 23 % to 100 %; resampled at 3 of 6 steps`."""
+    """`from 23 % to 100 %; resampled at 3 steps`."""
     if not bars.values:
         return "no step yet"
     low, high = min(bars.values.values()), max(bars.values.values())
-    resampled = f"; resampled at {len(bars.rings)} of {counted(len(bars.values), 'step')}" if bars.limit else ""
+    resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
     return f"from {percent(low)} to {percent(high)}{resampled}"
 
 
-def _bars_svg(bars: _Bars, total: int, shown: int | None) -> str:
+def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
     """Paths of all bars, the bar shown, the threshold and the rings, which stay round if the drawing is stretched."""
     pitch = WIDTH / total
     gap = min(3.0, 0.3 * pitch)

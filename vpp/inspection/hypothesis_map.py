@@ -15,7 +15,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
-from vpp.inspection.scaling import aligned, classical_scaling, stress
+from vpp.inspection.scaling import NARROWEST, aligned, classical_scaling, frame, stress
 from vpp.inspection.similarity import closeness, mean_absolute_differences, share_alike
 from vpp.inspection.slots import behaviour, came_from, generation_at, grouped, recorded_answers, weights_of
 from vpp.posterior.weights import Floats
@@ -23,13 +23,9 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 
 LOOK_BACK = 10
-"""Most steps whose answers are compared."""
+"""Most steps whose answers are compared, without weights; smc compares those to the rows that weigh the texts."""
 ENOUGH = 3
 """Fewest pairs that fix both the turn and the side of a map."""
-ASPECT = 0.6
-"""Height of the frame as a share of its width."""
-NARROWEST = 0.1
-"""Half the width of the smallest frame, as a distance. It doubles until all dots fit, and never shrinks again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +145,8 @@ class _Mapper:
         distances = self._distances(list(dict(zip(dots, answers, strict=True)).values()))
         raw = classical_scaling(distances)
         places = _aligned(raw, ids, dots, at, before)
-        centre, half = _frame(places, before)
+        shown = places if before is None else np.vstack((places, before.places))
+        centre, half = frame(shown, None if before is None else (before.centre, before.half))
         return _Placed(
             ids=ids,
             weights=weights,
@@ -165,26 +162,29 @@ class _Mapper:
     def _answers(self, ids: Sequence[str], generation: int, *, is_end: bool) -> list[Votes]:
         """(K,) answers by slot to the rows that every hypothesis has answered."""
         known = recorded_answers(self._events(frozenset(ids), generation, is_end=is_end))
-        rows = sorted(set.intersection(*(set(known.get(hypothesis, ())) for hypothesis in ids)))
-        by_id = {hypothesis: tuple(known[hypothesis][row] for row in rows) for hypothesis in ids if rows}
+        asked = [known.get(hypothesis, {}) for hypothesis in set(ids)]
+        rows = sorted(set(asked[0]).intersection(*asked[1:]))
+        by_id = {hypothesis: tuple(map(known[hypothesis].get, rows)) for hypothesis in set(ids) if rows}
         return [by_id.get(hypothesis, ()) for hypothesis in ids]
 
     def _events(self, ids: AbstractSet[str], generation: int, *, is_end: bool) -> list[Evaluated | Scored]:
-        """Answers of a population, oldest first: the evaluation at the end; else of the last steps that asked all."""
-        view, found = self._view, list[Evaluated | Scored]()
+        """Answers of a population, oldest first: its evaluation at the end; else those that smc weighed it by.
+
+        Without weights, the answers of the last steps that asked about every text.
+        """
+        view, newest = self._view, self._newest(generation)
         if is_end:
-            found = [e for after, e in view.evaluations if after == generation]
-            found += view.final_scored.values()
-            if _covers(found, ids):
-                return found
-            found = []
-        newest = self._newest(generation)
-        for step in range(newest, newest - LOOK_BACK, -1):
+            both: list[Evaluated | Scored] = [e for after, e in view.evaluations if after == generation]
+            both += view.final_scored.values()
+            if _covers(both, ids):
+                return both
+        found: list[Evaluated | Scored] = []
+        for step in range(newest, newest - (1 if self._config.is_weighted else LOOK_BACK), -1):
             at = view.steps.get(step, StepView(step=step))
             made = [*at.scored.values(), *(at.proposals_scored.values() if step <= generation else ())]
-            ours = [scored for scored in made if scored.hypothesis in ids]
-            if _covers(ours, ids):
-                found += reversed(ours)
+            ours = {(scored.hypothesis, scored.rows): scored for scored in made if scored.hypothesis in ids}
+            if _covers(ours.values(), ids):
+                found += reversed(ours.values())
             elif found:
                 break  # some text is younger: it has no answers to earlier rows
         return found[::-1]
@@ -224,17 +224,6 @@ def _aligned(points: Floats, ids: Sequence[str], dots: Sequence[int], at: StepVi
         return points
     now, then = zip(*sorted(pairs), strict=True)
     return aligned(points, points[list(now)], before.places[list(then)])
-
-
-def _frame(places: Floats, before: _Placed | None) -> tuple[Floats, float]:
-    """Middle and half width of the frame: moved, and doubled, only if a dot or its parent would be outside."""
-    shown = places if before is None else np.vstack((places, before.places))
-    low, high = shown.min(axis=0), shown.max(axis=0)
-    half, reach = (before.half if before else NARROWEST), np.array([1.0, ASPECT])
-    while ((high - low) / 2 > half * reach).any():
-        half *= 2
-    middle = (low + high) / 2 if before is None else before.centre
-    return np.clip(middle, high - half * reach, low + half * reach), half
 
 
 def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None, about: HypothesisMap) -> HypothesisMap:

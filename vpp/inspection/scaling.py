@@ -11,6 +11,12 @@ DIGITS = 9
 """Decimals to which coordinates are compared, so that rounding errors decide nothing."""
 FLAT = 1e-9
 """Share of the largest singular value below which paired points count as lying on a line."""
+ASPECT = 0.6
+"""Height of the frame as a share of its width."""
+NARROWEST = 0.1
+"""Half the width of the smallest frame, as a distance."""
+WIDER, NARROWER, EMPTY = 1.25, 0.5, 0.4
+"""Factors by which a frame widens until all dots fit, and narrows once they fit into this share of it."""
 
 
 def classical_scaling(distances: Floats) -> Floats:
@@ -50,3 +56,19 @@ def stress(distances: Floats, points: Floats) -> float:
     shown = np.linalg.norm(points[:, None] - points[None], axis=2)
     # sqrt( sum (shown - given)^2 / sum shown^2 )
     return float(np.sqrt(np.square(shown - distances).sum() / np.square(shown).sum()))
+
+
+def frame(points: Floats, before: tuple[Floats, float] | None) -> tuple[Floats, float]:
+    """Middle and half width of a frame around the points: the one before, unless they leave it, or most of it.
+
+    points: (n, 2). before: middle and half width.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    half, reach = (before[1] if before else NARROWEST), np.array([1.0, ASPECT])
+    needed = float(((high - low) / 2 / reach).max())
+    middle = before[0] if before is not None and needed >= EMPTY * half else (low + high) / 2
+    while needed < EMPTY * half and half * NARROWER >= NARROWEST:
+        half *= NARROWER
+    while needed > half:
+        half *= WIDER
+    return np.clip(middle, high - half * reach, low + half * reach), half
