@@ -139,7 +139,8 @@ def skeletons_html(slots: Iterable[int]) -> str:
     """Grey cards of hypotheses that are still being written."""
     lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
     return "".join(
-        f'<article class="card particle bare" data-key="{slot}" data-slots="{slot}" aria-label="Particle {slot}: being written">'
+        f'<article class="card particle bare" data-key="{slot}" data-slots="{slot}" '
+        f'aria-label="Particle {slot}: being written">'
         f'<div class="slot"><span class="wt num">…</span><span class="k">particle {slot}</span></div>'
         f'<div class="wait">{lines}</div></article>'
         for slot in slots
