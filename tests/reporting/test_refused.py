@@ -39,7 +39,7 @@ def made(folder: Path, *, refused: int, unreadable: int) -> RunReader:
 
 def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=1, unreadable=1)
-    cards = maker(reader).at(0)
+    cards = [each for card in maker(reader).at(0) for each in (card, *card.twins)]
     refused, unreadable = (words([card for card in cards if card.slot == slot]) for slot in (0, 1))
     assert f"refused: {REASON}" in refused
     assert "unreadable" not in refused
