@@ -65,10 +65,10 @@ def test_runs_are_named_by_name_method_and_time(app: AppTest, runs: Path, tmp_pa
     html = opened(app, OLD)
     labels = sorted(label.replace(" 2026", "") for label in app.multiselect(key="compare.runs").options)
     assert labels == [
-        "test · SMC · 1 Jan 00:00",
-        "test · SMC · 2 Jan 00:00 · seed 0",
-        "test · SMC · 2 Jan 00:00 · seed 1",
-        "test · SMC · 3 Jan 00:00",
+        "toy · SMC · 1 Jan 00:00",
+        "toy · SMC · 2 Jan 00:00 · seed 0",
+        "toy · SMC · 2 Jan 00:00 · seed 1",
+        "toy · SMC · 3 Jan 00:00",
     ]
     assert all(label in html.replace(" 2026", "") for label in labels[:3])
     assert [run for run in (OLD, NEW, twin) if run in html] == []
