@@ -32,7 +32,8 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
     assert "3 of 6 test rows." in html
     assert "4 of 5 decided rows right · 5 of 6 decided" in html
     assert "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided." in html
-    assert html.index("<h2>Row 8</h2>") < html.index("Row by row") < html.index("Decided rows right")
+    assert "<h2>Row 8</h2>" in html
+    assert html.index("Row by row") < html.index("Decided rows right")
     assert "Say yes if a is <mark>above 6,</mark> else no." in html
     assert "0<small>×2</small>" in html
     assert "6 test rows are too few for a verdict" in html

@@ -7,7 +7,7 @@ from tests.reporting.builders import YES_NO, dataset, evaluated
 from vpp.events import Evaluated
 from vpp.inspection.camps import ABOVE, AT, BELOW, by_answers, by_particle, camps
 from vpp.inspection.points import Point, points, weakly_backed
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import loss, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import Voice, voices
 from vpp.runs.reader import RunReader
@@ -51,7 +51,13 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() 
 def test_where_all_abstain_nothing_is_behind_the_answer() -> None:
     silent = evaluated(YES_NO, {"a": [None, "no", "no"]}, slots=("a", "a"))
     found = {point.row.id: point for point in points(silent, rows_by_id(YES_NO))}[4]
-    assert (found.behind, found.confidence, found.is_wrong, found.is_undecided, found.loss) == (0, None, False, True, 1)
+    assert (found.behind, found.confidence, found.is_wrong, found.is_undecided, loss(found)) == (
+        0,
+        None,
+        False,
+        True,
+        1,
+    )
     assert camps(found, (0.5, 0.5)) == ()
 
 
@@ -153,7 +159,7 @@ def test_a_tie_has_half_a_loss_and_no_place_among_the_shares_of_leading_labels()
     said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"))
     rows = points(said, rows_by_id(YES_NO))
     found = vote_reliability(rows)
-    assert [(point.row.id, point.leader, point.loss) for point in rows] == [(4, None, 0.5), (5, "no", 0), (6, "no", 0)]
+    assert [(point.row.id, point.leader, loss(point)) for point in rows] == [(4, None, 0.5), (5, "no", 0), (6, "no", 0)]
     assert (found.n_without_leader, found.n_all_abstained, [each.n for each in found.bins]) == (1, 0, [2])
     assert [voice.n_dissents for voice in voices(said, YES_NO)] == [0, 0]
 

@@ -28,7 +28,7 @@ OF_LABELS = {
     ),
     "Does uncertainty mean error?": (
         # Only row 9 is wrong, one of the three on which they differ.
-        "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right.",
+        "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided.",
         "6 test rows are too few for a verdict",
         # Worked out in tests/inspection/test_points.py.
         "| Area under the risk curve | 0.131 |",

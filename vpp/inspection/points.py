@@ -8,7 +8,7 @@ from functools import cached_property
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, decided, leader, leaders, settled, vote_shares
+from vpp.posterior.prediction import Value, decided, leader, settled, vote_shares
 from vpp.runs.view import averages
 
 DIGITS = 12
@@ -72,12 +72,12 @@ class Point:
     def behind(self) -> float:
         """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
         total = self._answered + self.abstained
-        return round(self._winning / total, DIGITS) if total > 0 else 0.0
+        return round(self.shares[0][1] / total, DIGITS) if total > 0 and self.shares else 0.0
 
     @property
     def confidence(self) -> float | None:
         """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
-        return round(self._winning / self._answered, DIGITS) if self._answered > 0 else None
+        return round(self.shares[0][1] / self._answered, DIGITS) if self._answered > 0 else None
 
     @property
     def certainty(self) -> float:
@@ -103,17 +103,6 @@ class Point:
     def is_wrong(self) -> bool:
         """True if the vote decides for another label; an undecided row is neither right nor wrong."""
         return self.decision is not None and self.decision != self.row.target
-
-    @property
-    def loss(self) -> float:
-        """Chance that the label with the most weight is wrong, one of those tied drawn at random; 1 if all abstain."""
-        tied = leaders(self._by_label)
-        return 1 - (self.row.target in tied) / max(1, len(tied))
-
-    @property
-    def _winning(self) -> float:
-        """Weight of the vote's winner."""
-        return self.shares[0][1] if self.shares else 0.0
 
     @property
     def _answered(self) -> float:

@@ -18,6 +18,7 @@ from vpp.posterior.calibration import (
     risk_coverage,
 )
 from vpp.posterior.likelihood import settled_errors
+from vpp.posterior.prediction import leaders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
     return VoteReliability(
         n=len(points),
         is_equally_sure=is_equally_sure(points),
-        curve=risk_coverage([point.certainty for point in points], [point.loss for point in points]),
+        curve=risk_coverage([point.certainty for point in points], list(map(loss, points))),
         unanimous=_hits([point for point in points if not point.is_uncertain]),
         divided=_hits([point for point in divided if not point.is_undecided]),
         n_undecided=sum(point.is_undecided for point in divided),
@@ -125,6 +126,12 @@ def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadRelia
 def is_equally_sure(points: Sequence[Point]) -> bool:
     """True if all points are equally certain, so that certainty carries no information."""
     return len({point.certainty for point in points}) < 2
+
+
+def loss(point: Point) -> float:
+    """Chance that the label with the most weight is wrong, one of those tied drawn at random; 1 if all abstain."""
+    tied = leaders(dict(point.shares))
+    return 1 - (point.row.target in tied) / max(1, len(tied))
 
 
 def _hits(points: Sequence[Point]) -> Hits:
