@@ -81,14 +81,13 @@ def test_numbers_are_contrasted_across_their_mean(numbers: RunReader) -> None:
     assert "The output is <mark>a, and one more if a is above 2.</mark>" in html
 
 
-def test_particles_with_the_same_answers_are_one_entry_with_one_reason_camp_by_camp(labels: RunReader) -> None:
+def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(labels: RunReader) -> None:
     _, by_row = on_test(labels)
     said = labels.read_answers().by_pair
-    # EVEN and PAIR answer every row alike.
+    # EVEN and PAIR answer every row alike; BIG and ODD give one reason here.
     assert answer_rows(by_row[8], opened(labels), said) == [
         ("0 and 2 (×2)", "0.600", "yes", "because yes"),
-        ("1", "0.300", "no", "because no"),
-        ("3", "0.100", "no", "because no"),
+        ("1 and 3 (×2)", "0.400", "no", "because no"),
     ]
     assert answer_rows(by_row[8], opened(labels, "chains"), said)[0][1] == "2"
     silent = answer_rows(by_row[6], opened(labels), said)[-1]

@@ -1,5 +1,6 @@
 """One test row opened: its inputs, the vote, rival sentences side by side, and each particle's answer."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import Evaluated
 from vpp.inspection.camps import Camp, camps
 from vpp.inspection.points import Point
+from vpp.inspection.slots import grouped
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
@@ -107,21 +109,25 @@ def _voted(point: Point) -> str:
 
 
 def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, ...]]:
-    """An entry for particles that answer every test row alike, camp by camp, with the heaviest one's reason."""
+    """An entry for each answer and reason, camp by camp; of particles that answer all rows alike, the first one's."""
     sides = camps(point, of.test.weights)
     place = {slot: side for side, camp in enumerate(sides) for slot in camp.slots}
     ordered = sorted(of.columns, key=lambda alike: place.get(alike.speaker, len(sides)))
-    return [_answer_row(point, alike, of, reasons) for alike in ordered]
+    said = grouped((_said(point, alike.speaker, of, reasons), alike) for alike in ordered)
+    return [_entry(answer, reason, alike, of.held) for (answer, reason), alike in said.items()]
 
 
-def _answer_row(point: Point, alike: Camp, of: Opened, reasons: Reasons) -> tuple[str, ...]:
-    vote = point.votes[alike.speaker]
-    prediction = reasons.get((of.test.hypotheses[alike.speaker], point.row.id))
+def _said(point: Point, slot: int, of: Opened, reasons: Reasons) -> tuple[str, str]:
+    """Answer and reason of a particle."""
+    vote, prediction = point.votes[slot], reasons.get((of.test.hypotheses[slot], point.row.id))
     reason = (prediction.explanation or prediction.reason or "") if prediction else ""
-    many = len(alike.slots)
-    share = weight_text(min(alike.weight, 1.0)) if of.held == "weight" else str(many)
-    answer = "no readable answer" if vote is None else value_text(vote)
-    return (_named(alike.slots), share, answer, reason)
+    return "no readable answer" if vote is None else value_text(vote), reason
+
+
+def _entry(answer: str, reason: str, alike: Sequence[Camp], held: str) -> tuple[str, ...]:
+    slots = [slot for each in alike for slot in each.slots]
+    weight = math.fsum(each.weight for each in alike)
+    return (_named(slots), weight_text(min(weight, 1.0)) if held == "weight" else str(len(slots)), answer, reason)
 
 
 def _named(slots: Sequence[int]) -> str:
