@@ -1,4 +1,4 @@
-"""Disagreement: the test points on which the particles differ, and whether doubt means error."""
+"""Disagreement: the test rows in dispute, the rival sentences, and whether uncertainty means error."""
 
 from functools import partial
 
@@ -7,7 +7,8 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import Matrix, point_html, usual_distance
+from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.drawing.row import Opened, picks_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
@@ -16,16 +17,17 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import voting
+from vpp.wording.brief import held_by, voting
 from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import counted
 
-# Rows of the matrix at a time; particles of the table before the rest is folded away; particles from which on those
-# with the same answers share a column by default. (Streamlit would draw a docstring here.)
-MOST, MOST_VOICES, MANY = 60, 12, 16
+# Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
+# here.)
+MOST, MOST_VOICES = 60, 12
 EACH, ALIKE = "Each particle", "Same answers together"
 ROW = "disagreement.row"
+ASKED = "disagreement.asked"
 JUDGED = "Does uncertainty mean error?"
 
 
@@ -34,7 +36,8 @@ def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Where the particles disagree")
     with st.container():
         opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
-    settling.draw(run)
+    with st.container(key="disagreement.labels"):
+        settling.draw(run)
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -48,46 +51,75 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
             "A run that was interrupted or failed asks them once it is resumed.",
         )
         return
-    test_points, at = points(test, rows_by_id(run.reader.dataset())), thresholds.chosen()
-    live = snapshot.state in opening.LIVE
-    asked = dissent.asked_words(test, snapshot.view, snapshot.spec.config, live=live)
-    summary = markup.saying(dissent.saying(test_points, test, at=at))
-    blocks.draw(unread_html(snapshot.view), summary, markup.caption(asked))
-    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, run.reader.dataset(), at=at)))
+    if st.session_state.pop(ASKED, False):
+        # The section on labels stands outside this part.
+        st.rerun()
+    dataset, config = run.reader.dataset(), snapshot.spec.config
+    test_points, at = points(test, rows_by_id(dataset)), thresholds.chosen()
+    asked = dissent.asked_words(test, snapshot.view, config, live=snapshot.state in opening.LIVE)
+    known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
+    summary = markup.saying(dissent.saying(test_points, test, config, at=at))
+    blocks.draw(unread_html(snapshot.view), summary, markup.caption(known))
+    drawn = Opened(
+        test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
+    )
+    disputed(run, drawn, test_points)
+    matrix(run, snapshot, drawn, test_points)
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset, at=at)))
     thresholds.draw_expander()
-    matrix(run, snapshot, test, test_points)
-    particles(run, test)
-    judged(run, test, test_points, at)
+    particles(run, test, is_weighted=config.is_weighted)
+    judged(run, test, test_points, drawn.held, at)
 
 
-def matrix(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point]) -> None:
+def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
+    """Draw the rows in dispute, one of them open: the one that was picked, else the most uncertain."""
+    rows = dissent.in_dispute(test_points)
+    if not rows:
+        return
+    key = f"disagreement.picked.{run.directory.id}"
+    point = next((each for each in rows if each.row.id == st.session_state.get(key)), rows[0])
+    html = picks_html(rows, point.row.id) + drawn.html(point)
+    pick = partial(st.session_state.__setitem__, key)
+    pieces.steady(html, key="disagreement.open", on_open=pick, on_ask=partial(ask, run))
+    if st.toggle("Answers and reasons", key="disagreement.reasons"):
+        blocks.draw(drawn.answers_html(point, run.reader.read_answers().by_pair))
+
+
+def ask(run: opening.OpenRun, row: int) -> None:
+    """Choose a row in the section on labels."""
+    settling.choose_row(run, row)
+    st.session_state[ASKED] = True
+
+
+def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points: list[Point]) -> None:
     """Draw the matrix of points and particles, some rows at a time."""
+    test = drawn.test
     size, numeric = len(test.weights), test.metric == "mse"
-    blocks.draw(markup.heading("Point by point", dissent.order_words(test)))
+    blocks.draw(markup.heading("Row by row", dissent.order_words(test)))
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in test_points if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
-    columns = EACH
+    columns = ALIKE
     if size > 1:
         columns = right.segmented_control(
-            "Columns", (EACH, ALIKE), default=ALIKE if size > MANY else EACH, key="disagreement.columns",
-            required=True, label_visibility="collapsed",
+            "Columns", (ALIKE, EACH), default=ALIKE, key="disagreement.columns", required=True,
+            label_visibility="collapsed",
         )  # fmt: skip
     shown = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    inside = draw_matrix(run, snapshot, test, test_points, shown[:most], alike=columns == ALIKE)
+    inside = draw_matrix(run, snapshot, drawn, test_points, shown[:most], alike=columns == ALIKE)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
         st.button(f"Show {more} more", on_click=show, key="disagreement.more")
-    opened(run, snapshot, test, test_points, is_drawn=inside)
+    opened(run, drawn, test_points, is_drawn=inside)
 
 
 def draw_matrix(
     run: opening.OpenRun,
     snapshot: Snapshot,
-    test: Evaluated,
+    drawn: Opened,
     test_points: list[Point],
     shown: list[Point],
     *,
@@ -97,19 +129,20 @@ def draw_matrix(
     if not shown:
         blocks.captions("The particles agree on every test point.")
         return False
-    dataset, numeric, size = run.reader.dataset(), test.metric == "mse", len(test.weights)
+    test, dataset = drawn.test, run.reader.dataset()
+    numeric, size = test.metric == "mse", len(test.weights)
     unit = usual_distance(test_points) if numeric else 0.0
-    columns = by_answers(test) if alike else by_particle(test.weights)
+    columns = drawn.columns if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
-    under = (chosen.row.id, opened_html(run, snapshot, test, chosen)) if chosen else None
+    under = (chosen.row.id, opened_html(run, drawn, chosen)) if chosen else None
     voted = voting(snapshot.spec.config, size)
-    drawn = Matrix(
+    table = Matrix(
         columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
     )
-    legend = dissent.number_legend(unit) if numeric else dissent.vote_legend(dataset.classes)
-    merged = dissent.merged_words(len(columns), size) if alike else ""
+    legend = dissent.number_legend(unit, drawn.held) if numeric else dissent.vote_legend(dataset.classes)
+    merged = dissent.merged_words(len(columns), size) if alike and size > 1 else ""
     blocks.captions(f"{legend} {merged}".strip())
-    pieces.steady(drawn.html(shown), key="disagreement.matrix", on_open=open_row)
+    pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
     words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
     blocks.captions(words)
     return chosen is not None
@@ -120,10 +153,8 @@ def open_row(row: int) -> None:
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
-def opened(
-    run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, test_points: list[Point], *, is_drawn: bool
-) -> None:
-    """Ask for a point to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
+def opened(run: opening.OpenRun, drawn: Opened, test_points: list[Point], *, is_drawn: bool) -> None:
+    """Ask for a row to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
 
     is_drawn: whether the matrix shows it already.
     """
@@ -131,18 +162,18 @@ def opened(
     left, _ = st.columns([1, 2])
     chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
     if chosen is not None and not is_drawn:
-        blocks.draw(opened_html(run, snapshot, test, by_id[chosen]))
+        html = opened_html(run, drawn, by_id[chosen])
+        pieces.steady(html, key="disagreement.opened", on_ask=partial(ask, run))
 
 
-def opened_html(run: opening.OpenRun, snapshot: Snapshot, test: Evaluated, point: Point) -> str:
-    """Return one point's inputs, answers and camps as HTML."""
-    answers, decimals = run.reader.read_answers().by_pair, run.reader.dataset().target_decimals
-    return point_html(point, test, answers, snapshot.view, decimals)
+def opened_html(run: opening.OpenRun, drawn: Opened, point: Point) -> str:
+    """Return one row's inputs, camps and answers as HTML."""
+    return drawn.html(point, run.reader.read_answers().by_pair)
 
 
-def particles(run: opening.OpenRun, test: Evaluated) -> None:
+def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
     """Draw a line for each particle."""
-    head, rows = trust.voice_table(voices(test, run.reader.dataset()))
+    head, rows = trust.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
     right = range(1, len(head))
     table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
     if rest:
@@ -153,14 +184,14 @@ def particles(run: opening.OpenRun, test: Evaluated) -> None:
     pieces.steady(section, key="disagreement.particles")
 
 
-def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: Thresholds) -> None:
+def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str, at: Thresholds) -> None:
     """Draw uncertainty against error; no curve if all answers are equally sure."""
     if len(test.weights) == 1:
         blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return
     few = too_few_words(len(test_points), at=at)
-    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), at=at)
-    left = markup.heading(JUDGED, "the test rows, whose truth is known")
+    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held, at=at)
+    left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
     if not result.is_equally_sure:
@@ -174,7 +205,7 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], at: 
         if isinstance(result, VoteReliability):
             pieces.figure(
                 partial(reliability_figure, result),
-                title="Reliability", caption="right answers by the vote’s share · numbers: rows",
+                title="Reliability", caption="leading label right, by its share · undecided below 67 % · numbers: rows",
                 key="disagreement.reliability",
             )  # fmt: skip
         elif not result.is_equally_sure:

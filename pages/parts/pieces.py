@@ -180,18 +180,25 @@ def _ranges(key: str) -> dict[str, Any]:
 _STEADY = component("steady")
 
 
-def steady(html: str, *, key: str, on_open: Callable[[int], None] | None = None) -> None:
+def steady(
+    html: str, *, key: str, on_open: Callable[[int], None] | None = None, on_ask: Callable[[int], None] | None = None
+) -> None:
     """Draw HTML that is patched in place. A wide table after `markup.CUE` says how much of it is in view.
 
-    on_open: gets the id of a table's row that is opened, before the page is drawn again.
+    on_open, on_ask: get the id of a row that is opened, or asked for, before the page is drawn again.
     """
 
-    def open_row() -> None:
-        row = st.session_state[key].get("row")
-        if on_open and row is not None:
-            on_open(int(row))
+    def hear(name: str, then: Callable[[int], None] | None) -> None:
+        row = st.session_state[key].get(name)
+        if then and row is not None:
+            then(int(row))
 
-    _STEADY(data={"html": html}, key=key, on_row_change=open_row)
+    _STEADY(
+        data={"html": html},
+        key=key,
+        on_row_change=lambda: hear("row", on_open),
+        on_ask_change=lambda: hear("ask", on_ask),
+    )
 
 
 # Drawings of a run, made once for all who look at it

@@ -12,7 +12,9 @@ from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan
-from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, questions, tau_of
+from vpp.inspection.points import Point, points
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
 from vpp.wording import markup
@@ -22,9 +24,15 @@ from vpp.wording.words import counted
 JOB = "settle"
 SHOWN, USUAL, MOST = 8, 24, 200
 """Inputs listed unasked; inputs asked about by default, and at most."""
-OF_FILE, MADE_UP = "Rows without a target", "Made-up inputs"
-SOURCES: dict[str, Source] = {OF_FILE: "unlabelled", MADE_UP: "made up"}
+LIKE, OF_FILE, MADE_UP = "Inputs like this row", "Rows without a target", "Made-up inputs"
+SOURCES: dict[str, Source] = {LIKE: "made up", OF_FILE: "unlabelled", MADE_UP: "made up"}
 ONE = "There is one hypothesis: no input can divide it, so no answer would settle anything."
+
+
+def choose_row(run: opening.OpenRun, row: int) -> None:
+    """Choose a test row: the section shows what its label would tell, and asks about inputs like it."""
+    st.session_state[_key(run, "row")] = row
+    st.session_state[_key(run, "source")] = LIKE
 
 
 def draw(run: opening.OpenRun) -> None:
@@ -47,6 +55,8 @@ def draw(run: opening.OpenRun) -> None:
 
 def section(run: opening.OpenRun) -> None:
     """Draw what to ask, the answers so far, and what to do with true labels."""
+    if point := chosen(run):
+        list_row(run, point)
     ask(run)
     job = job_of(run, JOB)
     if job and not job.is_running:
@@ -63,6 +73,29 @@ def section(run: opening.OpenRun) -> None:
 
 def _key(run: opening.OpenRun, what: str) -> str:
     return f"disagreement.settle.{what}.{run.directory.id}"
+
+
+# The test row that was chosen above
+
+
+def chosen(run: opening.OpenRun) -> Point | None:
+    """Return the test row whose label was asked for, or None."""
+    row, test = st.session_state.get(_key(run, "row")), opening.fresh(run).view.evaluated.get("test")
+    if row is None or test is None:
+        return None
+    every = points(test, rows_by_id(run.reader.dataset()))
+    return next((point for point in every if point.row.id == row), None)
+
+
+def list_row(run: opening.OpenRun, point: Point) -> None:
+    """Show what the true label of a test row would tell, from the answers that are recorded."""
+    snapshot, dataset = opening.fresh(run), run.reader.dataset()
+    view, config = snapshot.view, snapshot.spec.config
+    drawn = settling.question_html(
+        question_of(point, view, config, dataset), (), dataset,
+        name=f"row {point.row.id}", seed_text="", is_weighted=config.is_weighted,
+    )  # fmt: skip
+    blocks.draw(drawn, markup.caption(settling.test_row_words(point.row.id)))
 
 
 # Which inputs, and asking about them
@@ -94,13 +127,15 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
-    kind: str | None = MADE_UP
-    if dataset.unlabelled:
-        key = _key(run, "source")
-        kind = right.segmented_control("Which", list(SOURCES), default=OF_FILE, key=key, required=True)
-    source = SOURCES[kind or OF_FILE]
-    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws)
-    blocks.captions(settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n))
+    point = chosen(run)
+    kinds = [*([LIKE] if point else []), *([OF_FILE] if dataset.unlabelled else []), MADE_UP]
+    kind: str | None = kinds[0]
+    if len(kinds) > 1:
+        kind = right.segmented_control("Which", kinds, **blocks.begun(_key(run, "source"), kinds[0]), required=True)
+    source, like = SOURCES[kind or kinds[0]], point.row if point and kind == LIKE else None
+    rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws, like=like)
+    words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
+    blocks.captions(settling.like_words(like.id, n=len(rows)) if like else words)
     return rows
 
 

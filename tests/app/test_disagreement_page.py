@@ -30,7 +30,12 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
     assert "The particles disagree on three of six test points." in html
     assert value(html, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in html
-    assert "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right." in html
+    assert "4 of 5 decided rows right · 5 of 6 decided" in html
+    assert "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided." in html
+    assert "<h2>Row 8</h2>" in html
+    assert html.index("Row by row") < html.index("Decided rows right")
+    assert "Say yes if a is <mark>above 6,</mark> else no." in html
+    assert "0<small>×2</small>" in html
     assert "6 test rows are too few for a verdict" in html
     assert "Most informative labels to collect" in html
     app.selectbox(key="disagreement.row").set_value(6).run()
@@ -41,8 +46,20 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
     assert "the answer has no “Output:” line" in html
     app.toggle(key="disagreement.only").set_value(False).run()
     assert "6 of 6 test rows." in shown(app)
-    app.segmented_control(key="disagreement.columns").set_value("Same answers together").run()
-    assert "0<small>×2</small>" in shown(app)
+    app.segmented_control(key="disagreement.columns").set_value("Each particle").run()
+    assert "0<small>×2</small>" not in shown(app)
+
+
+def test_an_asked_label_leads_to_inputs_like_its_row(app: AppTest, tmp_path: Path) -> None:
+    opened(app, inspected.labels(tmp_path), "disagreement")
+    run = app.session_state["run"]
+    app.session_state[f"disagreement.settle.row.{run}"] = 8
+    app.run()
+    assert not app.exception
+    html = shown(app)
+    assert "Row 8 · " in html
+    assert "Row 8 is a test row: its label stays held out" in html
+    assert app.segmented_control(key=f"disagreement.settle.source.{run}").value == "Inputs like this row"
 
 
 def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:

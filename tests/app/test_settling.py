@@ -72,7 +72,7 @@ def test_labels_are_asked_answered_and_gone_on_from(
     monkeypatch.setattr(opening, "open_in", lambda *_: None)
     ask(opened(app, asked_about(tmp_path, "labels"), "disagreement"))
     html = shown(app)
-    assert "The true answer to the first of these would tell" in html
+    assert "Expected information gain of the first label" in html
     assert "of the weight is contradicted" in html
     assert "Indicative only" in html
     field = truths(app)[0]

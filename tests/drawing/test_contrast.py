@@ -13,9 +13,9 @@ from vpp.data.dataset import Dataset, Value
 from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.deck import without_seed
-from vpp.drawing.matrix import answer_rows, contrast_html, outcome
+from vpp.drawing.row import Opened, answer_rows, contrast_html, outcome, picks_html
 from vpp.events import Evaluated
-from vpp.inspection.camps import camps
+from vpp.inspection.camps import by_answers, camps
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
@@ -32,7 +32,13 @@ def contrasted(reader: RunReader, row: int) -> str:
     test, by_row = on_test(reader)
     texts = reader.refresh().view.texts
     said = [without_seed(texts[hypothesis], SEED) for hypothesis in test.hypotheses]
-    return contrast_html(camps(by_row[row], test.weights), said)
+    return contrast_html(camps(by_row[row], test.weights), said, "weight")
+
+
+def opened(reader: RunReader, held: str = "weight") -> Opened:
+    view = reader.refresh().view
+    test = view.evaluated["test"]
+    return Opened(test=test, view=view, columns=by_answers(test), held=held)
 
 
 @pytest.fixture
@@ -45,21 +51,25 @@ def numbers(tmp_path: Path) -> RunReader:
     return inspected.numbers(tmp_path)
 
 
-def test_the_heaviest_sentence_of_each_camp_is_set_against_the_first(labels: RunReader) -> None:
+def test_the_heaviest_sentences_of_two_camps_are_side_by_side_with_the_words_that_differ_marked(
+    labels: RunReader,
+) -> None:
     # Row 8: EVEN and PAIR say yes, BIG and ODD say no; EVEN and BIG are the heaviest.
     html = contrasted(labels, 8).replace(NBSP, " ")
     assert "<b>yes</b> 60 % of the weight · particle 0, the heaviest of 2" in html
     assert "<b>no</b> 40 % of the weight · particle 1, the heaviest of 2" in html
-    assert "Say yes if a is <del>even,</del> <ins>above 6,</ins> else no." in html
+    assert "Say yes if a is <mark>even,</mark> else no." in html
+    assert "Say yes if a is <mark>above 6,</mark> else no." in html
     assert SEED not in html
     # Sentences that share little are shown as they are; where all agree the heaviest stands alone.
     test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
-    html = contrast_html(camps(by_row[8], test.weights), said)
+    html = contrast_html(camps(by_row[8], test.weights), said, "chains")
     assert '<p class="hyp">Odd numbers are no.</p>' in html
-    assert "Fewer than half the words are shared: shown as it is." in html
+    assert "Fewer than half the words are shared: none are marked." in html
+    assert f"40{NBSP}% of the chains" in html
     html = contrasted(labels, 4)
-    assert "All voices answer alike. The heaviest, particle 0, says:" in html
+    assert "All that answered agree. The heaviest, particle 0, says:" in html
     assert html.count("hyp") == 1
 
 
@@ -67,27 +77,36 @@ def test_numbers_are_contrasted_across_their_mean(numbers: RunReader) -> None:
     html = contrasted(numbers, 6)
     # LINE and FLAT say 4, SLOPE says 6, the mean is 4.5.
     assert html.index("below the mean") < html.index("above the mean")
-    assert "The output is a, <ins>and one more if a is above 2.</ins>" in html
+    assert "The output is a, <mark>and one more if a is above 2.</mark>" in html
 
 
-def test_each_particles_answer_stands_with_its_reason_camp_by_camp(labels: RunReader) -> None:
-    test, by_row = on_test(labels)
+def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(labels: RunReader) -> None:
+    _, by_row = on_test(labels)
     said = labels.read_answers().by_pair
-    rows = answer_rows(by_row[8], test, said, camps(by_row[8], test.weights))
-    assert rows == [
-        ("0", "0.400", "yes", "because yes"),
-        ("2", "0.200", "yes", "because yes"),
-        ("1", "0.300", "no", "because no"),
-        ("3", "0.100", "no", "because no"),
+    # EVEN and PAIR answer every row alike; BIG and ODD give one reason here.
+    assert answer_rows(by_row[8], opened(labels), said) == [
+        ("0 and 2 (×2)", "0.600", "yes", "because yes"),
+        ("1 and 3 (×2)", "0.400", "no", "because no"),
     ]
-    silent = answer_rows(by_row[6], test, said, camps(by_row[6], test.weights))[-1]
+    assert answer_rows(by_row[8], opened(labels, "chains"), said)[0][1] == "2"
+    silent = answer_rows(by_row[6], opened(labels), said)[-1]
     assert silent == ("3", "0.100", "no readable answer", "the answer has no “Output:” line")
+
+
+def test_an_open_row_asks_for_its_label_only_if_hypotheses_differ_on_it(labels: RunReader) -> None:
+    _, by_row = on_test(labels)
+    asks = {row: 'data-ask="' in opened(labels).html(by_row[row]) for row in (4, 8)}
+    assert asks == {4: False, 8: True}
+    picks = picks_html([by_row[8], by_row[7]], 7)
+    assert 'data-pick="7" aria-pressed="true"' in picks
+    assert 'data-pick="8" aria-pressed="false"' in picks
 
 
 def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:
     _, by_row = on_test(labels)
-    assert outcome(by_row[9]) == "true: no · vote: yes: wrong"
-    assert outcome(by_row[4]) == "true: yes · vote: yes: right"
+    assert outcome(by_row[9]) == "true: no · vote: yes, wrong"
+    assert outcome(by_row[4]) == "true: yes · vote: yes, right"
+    assert outcome(by_row[8]) == f"true: yes · undecided: yes leads with 60{NBSP}% of the answers"
     _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
     assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
     assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
@@ -95,7 +114,7 @@ def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> 
 
 def judged(rows: Iterable[Point], data: Dataset) -> tuple[Any, str, dict[str, Metric]]:
     """How agreement compares with the truth, in one sentence, and in figures by name."""
-    result, said, metrics = trust.judged(list(rows), data)
+    result, said, metrics = trust.judged(list(rows), data, "weight")
     return result, said, {metric.name: metric for metric in metrics}
 
 
@@ -115,7 +134,7 @@ def test_unanimous_errors_are_counted_as_errors() -> None:
     assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
     surer = "100.0 % sure on average, 60.0 % right: surer than right."
     assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == surer
-    assert shown["Log score"].words == "No weight was on the truth on 24 rows; 0.000 on the other 36."
+    assert shown["Log score"].words == "None of the weight backs the truth on 24 rows; 0.000 on the other 36."
     area = shown["Area under the risk curve"]
     assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
 
@@ -149,7 +168,7 @@ def test_proper_scores_are_compared_with_an_even_split_and_calibration_with_chan
     assert shown["Log score"].words == "Better than a vote split evenly over 2 labels, 1.000."
     few = "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart."
     assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == few
-    worse = [m.words for m in trust.vote_metrics(replace(result, brier=0.5, log_score=1.25), n_labels=2)]
+    worse = [m.words for m in trust.vote_metrics(replace(result, brier=0.5, log_score=1.25), "weight", n_labels=2)]
     assert [words.startswith("No better than") for words in worse[-2:]] == [True, True]
 
 
@@ -160,7 +179,7 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     written = risk.alt.replace(NBSP, " ")
     assert written.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
     assert "26 % of the way from a random order to the best possible" in written
-    assert written.endswith("Rows of equal certainty count with their mean")
+    assert written.endswith("Rows of equal certainty count with their mean; at a tie one label is drawn")
     assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
     reliability = reliability_figure(result, "dark")
     assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]

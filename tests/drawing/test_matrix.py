@@ -33,12 +33,26 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     assert line(html, 8).count('class="x di"') == 2
     assert line(html, 4).count("di") == 0
     assert "no readable answer" in line(html, 6)
+    # The vote is wrong on row 9; on row 8 it has 0.6 behind it.
     assert [row for row in order if "vote wrong" in line(html, row)] == [9]
+    assert [row for row in order if "undecided" in line(html, row)] == [8]
     # Particles with the same answers share a column where that is asked for.
     html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(rows)
     assert html.count('<th class="col"') == 3
     assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
-    assert merged_words(3, 4) == "Four particles answer the test rows in 3 ways; a column each, the weights summed."
+    assert (
+        merged_words(3, 4) == "Four particles answer the test rows in 3 ways: one column per way; ×2 = two particles."
+    )
+
+
+def test_nobody_dissents_at_a_tie_and_no_side_of_its_bar_is_dark() -> None:
+    test = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
+    rows = points(test, ROWS)
+    html = Matrix(columns=by_answers(test), labels=("no", "yes"), voting="unweighted").html(rows)
+    assert html.count('class="x d1"') == 6
+    assert ('class="x di"' in html, 'class="c0"' in html, "vote wrong" in html) == (False, False, False)
+    assert html.count("undecided") == 3
+    assert "weight" not in html.replace("unweighted", "")
 
 
 def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path) -> None:

@@ -89,8 +89,8 @@ def test_the_weights_after_each_answer_are_folded_away() -> None:
 @pytest.mark.parametrize(
     ("bits", "said"),
     [
-        ((0.9, 0.2, 0.001), "would tell 0.90 of at most 1.00 bits; 2 of 3 inputs would tell something."),
-        ((0.001, 0.0), "On all 2 inputs nearly all of the weight says the same"),
+        ((0.9, 0.2, 0.001), "first label: 0.90 of 1.00 bits. 2 of 3 inputs would tell something."),
+        ((0.001, 0.0), "On all 2 inputs nearly all hypotheses agree"),
         ((0.0,), "On the one input nearly all"),
     ],
 )

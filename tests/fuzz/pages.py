@@ -28,9 +28,10 @@ from vpp.drawing.genealogy import (
 )
 from vpp.drawing.idea_deck import compared_words, ideas_html
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, point_html, usual_distance
+from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.drawing.nearness import verdict as near_verdict
+from vpp.drawing.row import Opened
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
 from vpp.inspection.camps import by_answers, by_particle
@@ -52,7 +53,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, voting, weights_measure
+from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, shares_sentence, voting, weights_measure
 from vpp.wording.counts import label_cells
 from vpp.wording.happening import happened
 from vpp.wording.listing import listed, when_words
@@ -153,18 +154,19 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if test is None:
         return
     found = points(test, rows_by_id(dataset))
-    dissent.saying(found, test, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
+    dissent.saying(found, test, config, at=DEFAULTS), dissent.asked_words(test, snapshot.view, config, live=False)
     dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
+    opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))
     for point in found[:3]:
-        yield point_html(point, test, reader.read_answers().by_pair, snapshot.view, dataset.target_decimals)
+        yield opened.html(point, reader.read_answers().by_pair)
     for columns in (by_answers(test), by_particle(test.weights)):
         voted = voting(config, len(test.weights))
         decimals = dataset.target_decimals
         yield Matrix(
             columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
         ).html(found)  # fmt: skip
-    trust.voice_table(voices(test, dataset))
+    trust.voice_table(voices(test, dataset), is_weighted=config.is_weighted)
     _judged(reader, test)
 
 
@@ -172,7 +174,7 @@ def _judged(reader: RunReader, test: Evaluated) -> None:
     if len(test.weights) == 1:
         return
     dataset = reader.dataset()
-    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset)
+    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset, "weight")
     risk_figure(result.curve, "light", is_label=test.metric != "mse")
     if isinstance(result, VoteReliability):
         reliability_figure(result, "light")

@@ -7,7 +7,7 @@ from tests.reporting.builders import YES_NO, dataset, evaluated
 from vpp.events import Evaluated
 from vpp.inspection.camps import ABOVE, AT, BELOW, by_answers, by_particle, camps
 from vpp.inspection.points import Point, points, weakly_backed
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.reliability import loss, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import Voice, voices
 from vpp.runs.reader import RunReader
@@ -29,6 +29,7 @@ def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_
     assert {row: point.confidence for row, point in found.items()} == {4: 1, 5: 1, 6: 1, 7: 0.7, 8: 0.6, 9: 0.9}
     assert [found[row].prediction for row in range(4, 10)] == ["yes", "no", "yes", "no", "yes", "yes"]
     assert [row for row, point in found.items() if point.is_wrong] == [9]
+    assert [row for row, point in found.items() if point.is_undecided] == [8]
 
 
 def test_points_are_uncertain_by_count_of_voices_and_weakly_backed_by_weight(labels: RunReader) -> None:
@@ -50,7 +51,13 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() 
 def test_where_all_abstain_nothing_is_behind_the_answer() -> None:
     silent = evaluated(YES_NO, {"a": [None, "no", "no"]}, slots=("a", "a"))
     found = {point.row.id: point for point in points(silent, rows_by_id(YES_NO))}[4]
-    assert (found.behind, found.confidence, found.is_wrong) == (0.0, None, True)
+    assert (found.behind, found.confidence, found.is_wrong, found.is_undecided, loss(found)) == (
+        0,
+        None,
+        False,
+        True,
+        1,
+    )
     assert camps(found, (0.5, 0.5)) == ()
 
 
@@ -125,7 +132,7 @@ def test_a_particle_that_never_answers_has_no_accuracy_of_its_answers() -> None:
 def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> None:
     found = vote_reliability(list(of(labels).values()))
     assert (found.unanimous.n_right, found.unanimous.n) == (3, 3)
-    assert (found.divided.n_right, found.divided.n) == (2, 3)
+    assert (found.divided.n_right, found.divided.n, found.n_undecided) == (1, 2, 1)
     # Weight behind: 1 1 .9 .9 .7 .6, and one of the two at .9 is wrong.
     assert found.curve.risk == pytest.approx((0, 0, 1 / 6, 1 / 4, 1 / 5, 1 / 6))
     # Confidence: .6 right, .7 right, .9 wrong, and 1 three times right.
@@ -143,9 +150,18 @@ def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() 
     # Truths yes, no, no: wrong and sure, right and sure, and nothing said.
     assert (found.n_infinite, found.n_all_abstained, found.log_score) == (2, 1, 0)
     assert found.brier == pytest.approx((2 + 0 + 1) / 3)
-    assert (found.unanimous.n, found.divided.n) == (2, 1)
+    assert (found.unanimous.n, found.divided.n, found.n_undecided) == (2, 0, 1)
     said = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",))
     assert vote_reliability(points(said, rows_by_id(YES_NO))).is_equally_sure
+
+
+def test_a_tie_has_half_a_loss_and_no_place_among_the_shares_of_leading_labels() -> None:
+    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"))
+    rows = points(said, rows_by_id(YES_NO))
+    found = vote_reliability(rows)
+    assert [(point.row.id, point.leader, loss(point)) for point in rows] == [(4, None, 0.5), (5, "no", 0), (6, "no", 0)]
+    assert (found.n_without_leader, found.n_all_abstained, [each.n for each in found.bins]) == (1, 0, [2])
+    assert [voice.n_dissents for voice in voices(said, YES_NO)] == [0, 0]
 
 
 def test_the_log_score_is_the_mean_over_rows_whose_truth_has_weight() -> None:

@@ -103,7 +103,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 TOP = ".vpp .title"
 ASK, GENEALOGY, RULED_OUT = section("Ask the posterior"), section("Genealogy"), section("Ruled out")
-POINTS, PARTICLES = section("Point by point"), section("Particle by particle")
+POINTS, PARTICLES = section("Row by row"), section("Particle by particle")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),

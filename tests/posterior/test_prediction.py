@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.posterior.prediction import settled, vote_shares, weighted_mean, winner
+from vpp.posterior.prediction import decided, leader, settled, vote_shares, weighted_mean, winner
 
 votes_and_parts = st.lists(
     st.tuples(st.none() | st.sampled_from(["no", "yes", "maybe"]), st.integers(0, 8)), min_size=1, max_size=12
@@ -32,6 +32,23 @@ def test_the_winner_is_the_argmax_and_a_tie_goes_to_the_lowest_label(pairs):
     literal = min(shares, key=lambda label: (-shares[label], label)) if shares else None
     assert winner(shares) == literal
     assert next(iter(shares), None) == literal
+
+
+@pytest.mark.parametrize(
+    ("votes", "weights", "leads", "decides"),
+    [
+        (["b", "b", "b", "a"], [0.1, 0.2, 0.3, 0.6], None, None),
+        (["a", "a", "b"], [1 / 3] * 3, "a", "a"),
+        (["a", "a", "b"], [0.33, 0.33, 0.34], "a", None),
+        (["a", None], [0.1, 0.9], "a", "a"),
+        ([None, None], [0.5, 0.5], None, None),
+        (["a", None], [0.0, 1.0], "a", None),
+    ],
+    ids=["a tie by rounding", "two thirds", "below two thirds", "abstentions", "silence", "no weight"],
+)
+def test_two_thirds_of_the_answers_decide_and_a_tie_does_not(votes, weights, leads, decides):
+    shares = vote_shares(votes, weights)
+    assert (leader(shares), decided(shares)) == (leads, decides)
 
 
 def test_shares_that_differ_by_rounding_alone_are_tied():

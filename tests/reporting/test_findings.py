@@ -28,7 +28,7 @@ OF_LABELS = {
     ),
     "Does uncertainty mean error?": (
         # Only row 9 is wrong, one of the three on which they differ.
-        "Where all agree, 3 of 3 are right; where they differ, 2 of 3 are right.",
+        "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided.",
         "6 test rows are too few for a verdict",
         # Worked out in tests/inspection/test_points.py.
         "| Area under the risk curve | 0.131 |",
@@ -39,6 +39,7 @@ OF_LABELS = {
         "| Log score | 0.762 bits |",
     ),
     "Where the particles disagree": (
+        "4 of 5 decided rows right · 5 of 6 decided.",
         "### Particle by particle, on the test rows",
         # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
         "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |",

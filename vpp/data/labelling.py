@@ -20,6 +20,8 @@ CANDIDATES = 104
 """Purpose number of the draw of candidates: SeedSequence(seed, spawn_key=(CANDIDATES, draw))."""
 TRIES = 20
 """Most draws for each generated row; draws that repeat a labelled or an earlier row are dropped."""
+LIKENESS = 0.7
+"""Chance that a cell of a row generated like another is that row's own."""
 MOST_DECIMALS = 8
 """Most digits before or after the point of numbers that are interpolated; others are sampled from the cells seen."""
 
@@ -29,16 +31,18 @@ Key = tuple[Cell | float, ...]
 _Draw = Callable[[np.random.Generator], Cell]
 
 
-def candidate_rows(dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0) -> tuple[Row, ...]:
+def candidate_rows(
+    dataset: Dataset, *, source: Source, n: int, seed: int, draw: int = 0, like: Row | None = None
+) -> tuple[Row, ...]:
     """Draw at most `n` distinct rows without a target and without the inputs of a labelled row, sorted by id.
 
     source: the file's rows without a target, or rows generated within the range of the training rows (with new ids).
-    draw: number of the draw; another number gives other rows.
+    draw: number of the draw; another number gives other rows. like: row from which generated rows keep some cells.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
     known = {input_key(row) for row in (*dataset.train, *dataset.test)}
     if source == "made up":
-        return _made_up(dataset, n, rng, known)
+        return _made_up(dataset, n, rng, known, like)
     order = rng.permutation(len(dataset.unlabelled))
     rows = islice(_new_rows((dataset.unlabelled[i] for i in order), known), n)
     return tuple(sorted(rows, key=lambda row: row.id))
@@ -49,9 +53,12 @@ def input_key(row: Row) -> Key:
     return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
 
 
-def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]) -> tuple[Row, ...]:
+def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key], like: Row | None) -> tuple[Row, ...]:
     """Generate rows with independent cells, so that impossible combinations may occur."""
     columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+    if like is not None:
+        cells = dict(like.inputs)
+        columns = [(name, _mostly(cells[name], cell)) for name, cell in columns]
     first = dataset.next_id
     drawn = (
         Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
@@ -68,6 +75,11 @@ def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
         if key not in seen:
             seen.add(key)
             yield row
+
+
+def _mostly(kept: Cell, other: _Draw) -> _Draw:
+    """Return a sampler that gives the cell kept with probability `LIKENESS`, else another."""
+    return lambda rng: kept if rng.random() < LIKENESS else other(rng)
 
 
 def _cell_sampler(seen: Sequence[str]) -> _Draw:

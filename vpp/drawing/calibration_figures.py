@@ -60,11 +60,12 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
         words = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
         )
-    return f"{words}; {order_verdict(curve)}. Rows of equal certainty count with their mean"
+    draws = "; at a tie one label is drawn" if is_label else ""
+    return f"{words}; {order_verdict(curve)}. Rows of equal certainty count with their mean{draws}"
 
 
 def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
-    """Draw the accuracy of the vote by the winner's share; the number beside a dot counts its rows."""
+    """Draw the accuracy of the leading label by its share; the number beside a dot counts its rows."""
     c, bins = INK[mode], result.bins
     chart = empty_chart(mode, HEIGHT)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
@@ -95,7 +96,7 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
     return Figure(
         chart=chart,
         alt=_reliability_alt(result),
-        head=("the vote’s share", "rows", "mean share", "right", "95 % interval"),
+        head=("leading label’s share", "rows", "mean share", "right", "95 % interval"),
         rows=tuple(
             (
                 f"over {percent(each.low)} to {percent(each.high)}",
@@ -112,14 +113,16 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
 def _reliability_alt(result: VoteReliability) -> str:
     n = sum(each.n for each in result.bins)
     if not n:
-        return "Nobody answered any row: there is no share to judge"
+        return "No row has a leading label: there is no share to judge"
     confidence = sum(each.n * each.confidence for each in result.bins) / n
     right = sum(each.n_right for each in result.bins) / n
     left_out = (
-        f"; {counted(result.n_all_abstained, 'row')} without an answer left out" if result.n_all_abstained else ""
+        f"; {counted(result.n_without_leader, 'row')} without a leading label left out"
+        if result.n_without_leader
+        else ""
     )
     return (
-        f"The winner’s share of those that answered is {_percent(confidence)} on average, and it is right on "
+        f"The leading label’s share of the answers is {_percent(confidence)} on average, and it is right on "
         f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
         f"{left_out}. Bars: Wilson, 95 %"
     )

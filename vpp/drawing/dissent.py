@@ -7,12 +7,11 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
-from vpp.inspection.votes import CLEAR
 from vpp.posterior.metric import label_figures, number_figures
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import other_metrics, tau_of_weights, voting
+from vpp.wording.brief import held_by, other_metrics, tau_of_weights, voting
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
 from vpp.wording.words import (
@@ -21,14 +20,15 @@ from vpp.wording.words import (
     counted,
     fixed,
     in_words,
+    integer,
+    interval_text,
     number,
     percent,
-    share_sentence,
     uncertain_sentence,
 )
 
 
-def saying(rows: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS) -> str:
+def saying(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
@@ -36,25 +36,49 @@ def saying(rows: Sequence[Point], test: Evaluated, *, at: Thresholds = DEFAULTS)
         # Numbers hardly ever agree to the digit: the widest spread is the news.
         row, spread = rows[0].row.id, rows[0].doubt
         if math.isinf(spread):
-            return f"On row {row} nobody with weight gave a readable answer: nothing is known there."
+            return f"On row {row} nobody{_with_weight(config)} gave a readable answer: nothing is known there."
         if spread == 0:
             return "Practically all of the weight says the same on every test row."
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = [point for point in rows if point.is_uncertain]
-    return " ".join((uncertain_sentence(len(doubtful), len(rows)), *_by_weight(doubtful, at.well_backed)))
+    disagree = uncertain_sentence(len(doubtful), len(rows))
+    return " ".join((disagree, *_by_weight(doubtful, held_by(config), at.well_backed)))
 
 
-def _by_weight(doubtful: Sequence[Point], below: float) -> Iterator[str]:
-    """Sentences on how much weight is behind the answers of the doubtful rows."""
-    n, weak, share = len(doubtful), len(weakly_backed(doubtful, below=below)), percent(below)
-    unknown = len(weakly_backed(doubtful, below=CLEAR))
+def _by_weight(doubtful: Sequence[Point], held: str, below: float) -> Iterator[str]:
+    """Sentences on how much is behind the answers of the doubtful rows."""
+    n, weak, share = len(doubtful), len(weakly_backed(doubtful, below=below)), f"{percent(below)} of the {held}"
+    unknown = sum(point.is_undecided for point in doubtful)
     if n and not weak:
-        yield f"On {_of_them(n, n)} at least {share} of the weight backs the answer."
-    elif weak:
-        trust = "read the vote before you trust it"
-        yield f"On {_of_them(weak, n)} less than {share} of the weight backs the answer: {trust}."
+        yield f"On {_of_them(n, n)} the answer has at least {share} behind it."
+    elif weak > unknown:
+        yield f"On {_of_them(weak, n)} the answer has less than {share} behind it."
     if unknown:
-        yield f"On {_of_them(unknown, n)} less than two thirds does, and the answer is “I don’t know”."
+        yield f"On {_of_them(unknown, n)} no label has two thirds of the {held}: the answer is “I don’t know”."
+
+
+def in_dispute(rows: Sequence[Point]) -> list[Point]:
+    """Rows on which the particles disagree, or their numbers spread; those that nobody answered come last."""
+    apart = (point for point in rows if (point.is_uncertain if point.is_label else point.doubt > 0))
+    return sorted(apart, key=lambda point: math.isinf(point.doubt))
+
+
+def decided_words(rows: Sequence[Point]) -> str:
+    """`27 of 30 decided rows right · 30 of 40 decided`; empty for numbers. rows: all points."""
+    if not rows or not rows[0].is_label:
+        return ""
+    n_decided, n_right = sum(not point.is_undecided for point in rows), sum(point.is_right for point in rows)
+    coverage = f"{integer(n_decided)} of {integer(len(rows))} decided"
+    return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {coverage}" if n_decided else coverage
+
+
+def recorded_words(rows: Sequence[Point], config: Config) -> str:
+    """Sentences on the recorded accuracy: undecided rows count, and how it settles a tie. rows: all points."""
+    n_tied = sum(point.leader is None and point.prediction is not None for point in rows)
+    rule = "the first label in sort order" if config.ties == "lowest" else "a label drawn by seed"
+    ties = f"{counted(n_tied, 'tie')}, settled by {rule}" if n_tied else f"a tie, were there one, goes to {rule}"
+    n_right = sum(point.prediction == point.row.target for point in rows)
+    return f"{integer(n_right)} of {integer(len(rows))}, as in the paper: undecided rows count too ({ties})."
 
 
 def _of_them(some: int, n: int) -> str:
@@ -80,7 +104,7 @@ def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -
 def order_words(test: Evaluated) -> str:
     """Caption on the order of rows and columns."""
     are_equal = max(test.weights) - min(test.weights) < EQUAL
-    return f"most uncertain first · {'columns by number: each counts alike' if are_equal else 'columns by weight'}"
+    return f"most uncertain first · columns by {'share' if are_equal else 'weight'}"
 
 
 def metrics(
@@ -93,7 +117,7 @@ def metrics(
     abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
     if dataset.task == "regression":
         tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
-        error = f"{_of(config, size, 'mean')}. {miss}"
+        error = f"{_of(config, size)}. {miss}"
         others = number_figures(predictions, truths, abstention_error=dataset.target_range)
         return [
             Metric(name="Mean squared error", value=number(test.value), words=error),
@@ -103,16 +127,29 @@ def metrics(
         ]
     uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=at.well_backed))
     dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
-    behind = f"less than {percent(at.well_backed)} of the weight is behind the answer"
-    right = share_sentence(sum(not point.is_wrong for point in rows), n, "test rows")
+    share = f"{percent(at.well_backed)} of the {held_by(config)} behind it"
+    behind = f"There the answer has less than {share}." if weak else f"Every answer has at least {share}."
     return [
+        *decided_metrics(rows),
+        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows, config)),
         count_metric("Uncertain points", uncertain, n, dissent),
-        count_metric("Weakly backed", weak, n, f"There {behind}: read the vote." if weak else f"Nowhere {behind}."),
+        count_metric("Weakly backed", weak, n, behind),
         mean_doubt(rows, entropy_verdict),
         abstained,
-        Metric(name="Vote accuracy", value=percent(test.value, 1), words=f"{_of(config, size, 'vote')}. {right}"),
         *other_metrics(label_figures(predictions, truths)),
     ]
+
+
+def decided_metrics(rows: Sequence[Point]) -> Iterator[Metric]:
+    """Accuracy on decided rows, and their share: coverage. rows: at least one, with labels."""
+    n_decided, n_right = sum(not point.is_undecided for point in rows), sum(point.is_right for point in rows)
+    if n_decided:
+        right = f"{percent(n_right / n_decided, 1)}; that means {interval_text(n_right, n_decided)} (Wilson, 95 %)."
+        yield count_metric("Decided rows right", n_right, n_decided, right)
+    else:
+        yield Metric(name="Decided rows right", value="–", words="No row is decided.")
+    coverage = f"Coverage {percent(n_decided / len(rows))}. The answer to the others is “I don’t know”."
+    yield count_metric("Rows decided", n_decided, len(rows), coverage)
 
 
 def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric:
@@ -124,37 +161,41 @@ def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric
     name = "Mean vote entropy" if is_label else "Mean spread"
     finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
     if not finite:
-        return Metric(name=name, value="–", words="No particle with weight answered any row.")
+        return Metric(name=name, value="–", words="No particle answered any row.")
     mean = math.fsum(finite) / len(finite)
     if is_label:
         return Metric(name=name, value=fixed(mean), scale="bits", words=verdict(mean))
     return Metric(name=name, value=number(mean), words=verdict(mean))
 
 
-def _of(config: Config, size: int, average: str) -> str:
+def _of(config: Config, size: int) -> str:
     kind = voting(config, size)
-    return f"Of the {kind} {average}" if kind else "Of the one hypothesis"
+    return f"Of the {kind} mean" if kind else "Of the one hypothesis"
+
+
+def _with_weight(config: Config) -> str:
+    return " with weight" if config.is_weighted else ""
 
 
 def vote_legend(labels: Sequence[str]) -> str:
     """Caption on how to read the cells of a vote."""
     signs = code_legend(labels)
-    cells = "Light = with the vote; dark = dissent; hatched = no readable answer."
+    cells = "Light = with the majority; dark = dissent; grey = tie; hatched = no readable answer."
     return f"{cells} {signs}." if signs else cells
 
 
-def number_legend(unit: float) -> str:
-    """Caption on how to read the cells of numbers."""
+def number_legend(unit: float, held: str) -> str:
+    """Caption on how to read the cells of numbers. held: what a share is a share of."""
     ink = f"More ink: further from the mean, black from four times the usual distance of {number(unit, 2)} on. "
     return (
         f"Each cell is a particle’s answer. {ink if unit else ''}Hatched: no readable answer. At the right the mean, "
-        "and the range that holds 90 % of the particles’ weight: how far they differ; noise not included."
+        f"and the range that holds 90 % of the {held}: how far they differ; noise not included."
     )
 
 
 def merged_words(n_columns: int, size: int) -> str:
     """Caption on particles that share a column."""
     return (
-        f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}; a column each, "
-        "the weights summed."
+        f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}: one column "
+        "per way; ×2 = two particles."
     )

@@ -21,8 +21,8 @@ MOST_CONTENDERS = 8
 LITTLE = 0.005
 """Bits below this read as 0.00."""
 INDICATIVE = (
-    "Bits: how much the true answer would tell, on average, of which hypothesis holds. Indicative only: one answer is "
-    "weighed by the run’s own likelihood, as if the hypotheses were fixed; a new run weighs and rewrites them."
+    "Bits: expected information gain of the true answer about which hypothesis holds. Indicative only: one answer is "
+    "weighed by the run’s own likelihood, as if the hypotheses were fixed; a new run also rewrites them."
 )
 MADE_UP = (
     "Made up: each cell is drawn by itself, a number within the range of the training rows, any other cell as one of "
@@ -40,6 +40,24 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
     return MADE_UP + few
 
 
+def test_row_words(row: int) -> str:
+    """Sentence on why a test row itself is not added, and what to label in its place."""
+    return (
+        f"Row {row} is a test row: its label stays held out, so that later scores remain comparable. Label an "
+        "input like it instead. Choose “Inputs like this row” below, ask, and type the true answers."
+    )
+
+
+def like_words(row: int, *, n: int) -> str:
+    """Sentence on the origin of inputs like a row."""
+    if not n:
+        return f"No input like row {row} could be made up: all are labelled already."
+    return (
+        f"Like row {row}: each cell is that of the row, or drawn from the training rows’ range. So some may be "
+        "impossible; leave those out. None is a labelled row."
+    )
+
+
 def asking_words(n_rows: int, calls: int, *, again: bool) -> str:
     """Label of the button, with the number of calls. again: whether others were asked about before."""
     rows = counted(n_rows, "other input" if again else "input")
@@ -52,12 +70,12 @@ def finding(questions: Sequence[Question], *, ceiling: float) -> str:
     if not telling:
         n = len(questions)
         return (
-            f"On {'the one input' if n == 1 else f'all {integer(n)} inputs'} nearly all of the weight says the same: "
-            "no answer among them would settle much. Ask about others."
+            f"On {'the one input' if n == 1 else f'all {integer(n)} inputs'} nearly all hypotheses agree: "
+            "no label among them would tell much. Ask about others."
         )
     best = questions[0]
     return (
-        f"The true answer to the first of these would tell {fixed(best.bits)} of at most {fixed(ceiling)} bits; "
+        f"Expected information gain of the first label: {fixed(best.bits)} of {fixed(ceiling)} bits. "
         f"{integer(telling)} of {counted(len(questions), 'input')} would tell something."
     )
 
@@ -95,7 +113,7 @@ def consequence_words(question: Question, dataset: Dataset, *, is_weighted: bool
         yield f"If {answer}: {_contradicted(each, size, is_weighted=is_weighted)}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
-        yield f"{capitalised(counted(rest, 'more answer'))} {'has' if rest == 1 else 'have'} some weight."
+        yield f"{capitalised(counted(rest, 'more answer'))} {'is' if rest == 1 else 'are'} predicted by some."
     if 0 < len(question.consequences) < len(dataset.classes):
         yield "If anything else: every particle that answered is contradicted."
     if question.abstained > 0:
@@ -136,7 +154,7 @@ def reach_words(tau: float) -> str:
 def _weights(question: Question, held: Sequence[Contender], seed_text: str, decimals: int | None) -> str:
     """The hypotheses' weights now and after each answer, folded away."""
     shown = question.consequences[:MOST_ANSWERS]
-    if not shown:
+    if not shown or not held:
         return ""
     answers = (f"if {_answer(each, decimals)}" for each in shown)
     head = ("particle", "hypothesis", "now", *answers)

@@ -33,10 +33,11 @@ class Camp:
 
 
 def camps(point: Point, weights: Sequence[float]) -> tuple[Camp, ...]:
-    """Group the particles by their answer: the vote's winner first, then by weight. weights: (K,)."""
+    """Group the particles by their answer, the heaviest camp first, as in the vote. weights: (K,)."""
     sides = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
     groups = [_camp(name, slots, weights) for name, slots in sides.items() if name is not None]
-    return tuple(sorted(groups, key=lambda camp: (camp.name != point.prediction, -camp.weight)))
+    place = {label: i for i, (label, _) in enumerate(point.shares)}
+    return tuple(sorted(groups, key=lambda camp: (place.get(camp.name, 0), -camp.weight)))
 
 
 def heaviest_first(weights: Sequence[float]) -> list[int]:

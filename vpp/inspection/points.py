@@ -8,7 +8,7 @@ from functools import cached_property
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, settled, vote_shares
+from vpp.posterior.prediction import Value, decided, leader, settled, vote_shares
 from vpp.runs.view import averages
 
 DIGITS = 12
@@ -27,15 +27,26 @@ class Point:
     is_label: bool
     """True for classification."""
     prediction: Value | None
-    """The vote's winner, or the weighted mean; None if all abstain."""
+    """As the run records it: the vote's winner, a tie broken; or the weighted mean. None if all abstain."""
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
-        """Weight of each label, the vote's winner first, then by weight; empty for regression."""
-        if not self.is_label:
-            return ()
-        by_weight = vote_shares(self.votes, self.weights).items()
-        return tuple((str(label), share) for label, share in sorted(by_weight, key=lambda e: e[0] != self.prediction))
+        """Weight of each label, the heaviest first; empty for regression."""
+        return tuple((str(label), share) for label, share in self._by_label.items())
+
+    @cached_property
+    def _by_label(self) -> dict[Value, float]:
+        return vote_shares(self.votes, self.weights) if self.is_label else {}
+
+    @cached_property
+    def leader(self) -> Value | None:
+        """The label with more weight than every other; None at a tie, if all abstain, and for regression."""
+        return leader(self._by_label)
+
+    @cached_property
+    def decision(self) -> Value | None:
+        """The label that the vote is clear about; None if the answer is “I don’t know”, and for regression."""
+        return decided(self._by_label)
 
     @cached_property
     def abstained(self) -> float:
@@ -61,12 +72,12 @@ class Point:
     def behind(self) -> float:
         """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
         total = self._answered + self.abstained
-        return round(self._winning / total, DIGITS) if total > 0 else 0.0
+        return round(self.shares[0][1] / total, DIGITS) if total > 0 and self.shares else 0.0
 
     @property
     def confidence(self) -> float | None:
         """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
-        return round(self._winning / self._answered, DIGITS) if self._answered > 0 else None
+        return round(self.shares[0][1] / self._answered, DIGITS) if self._answered > 0 else None
 
     @property
     def certainty(self) -> float:
@@ -79,14 +90,19 @@ class Point:
         return -settled(self.doubt, of=max((abs(float(vote)) for vote in self.votes if vote is not None), default=0.0))
 
     @property
-    def is_wrong(self) -> bool:
-        """True if the vote misses the label; always False for regression."""
-        return self.is_label and self.prediction != self.row.target
+    def is_undecided(self) -> bool:
+        """True if the answer is “I don’t know”; always False for regression."""
+        return self.is_label and self.decision is None
 
     @property
-    def _winning(self) -> float:
-        """Weight of the vote's winner."""
-        return self.shares[0][1] if self.shares else 0.0
+    def is_right(self) -> bool:
+        """True if the vote decides for the true label."""
+        return self.decision is not None and self.decision == self.row.target
+
+    @property
+    def is_wrong(self) -> bool:
+        """True if the vote decides for another label; an undecided row is neither right nor wrong."""
+        return self.decision is not None and self.decision != self.row.target
 
     @property
     def _answered(self) -> float:

@@ -18,6 +18,7 @@ from vpp.posterior.calibration import (
     risk_coverage,
 )
 from vpp.posterior.likelihood import settled_errors
+from vpp.posterior.prediction import leaders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +37,16 @@ class VoteReliability:
     is_equally_sure: bool
     """True if all points are equally certain, so that `curve` carries no information."""
     curve: RiskCoverage
-    """Error rate by coverage; certainty is the winner's share of all weight."""
+    """Error rate of the leading labels by coverage; certainty is their share of all weight."""
     unanimous: Hits
     divided: Hits
-    """Hits on uncertain points (Section 5.3)."""
+    """Hits on uncertain points (Section 5.3) that are decided."""
+    n_undecided: int
+    """Uncertain points that are not."""
     bins: tuple[Bin, ...]
-    """Reliability bins by confidence, without the rows on which all abstained."""
+    """Reliability bins by confidence, without the rows on which no label leads."""
+    n_without_leader: int
+    """Ties, and rows on which all abstained."""
     n_all_abstained: int
     calibration_error: float
     """Expected calibration error over `bins`."""
@@ -79,16 +84,19 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
     truths = [point.row.target for point in points]
     logs = [log_score(share, truth) for share, truth in zip(shares, truths, strict=True)]
     finite = [value for value in logs if math.isfinite(value)]
-    answered = [(point.confidence, not point.is_wrong) for point in points if point.confidence is not None]
-    bins = reliability([confidence for confidence, _ in answered], [right for _, right in answered])
+    led = [point for point in points if point.leader is not None and point.confidence is not None]
+    bins = reliability([point.confidence or 0.0 for point in led], [point.leader == point.row.target for point in led])
+    divided = [point for point in points if point.is_uncertain]
     return VoteReliability(
         n=len(points),
         is_equally_sure=is_equally_sure(points),
-        curve=risk_coverage([point.certainty for point in points], [float(point.is_wrong) for point in points]),
+        curve=risk_coverage([point.certainty for point in points], list(map(loss, points))),
         unanimous=_hits([point for point in points if not point.is_uncertain]),
-        divided=_hits([point for point in points if point.is_uncertain]),
+        divided=_hits([point for point in divided if not point.is_undecided]),
+        n_undecided=sum(point.is_undecided for point in divided),
         bins=bins,
-        n_all_abstained=len(points) - sum(each.n for each in bins),
+        n_without_leader=len(points) - len(led),
+        n_all_abstained=sum(point.confidence is None for point in points),
         calibration_error=calibration_error(bins),
         brier=math.fsum(brier(share, truth) for share, truth in zip(shares, truths, strict=True)) / len(points),
         log_score=math.fsum(finite) / len(finite) if finite else None,
@@ -120,5 +128,11 @@ def is_equally_sure(points: Sequence[Point]) -> bool:
     return len({point.certainty for point in points}) < 2
 
 
+def loss(point: Point) -> float:
+    """Chance that the label with the most weight is wrong, one of those tied drawn at random; 1 if all abstain."""
+    tied = leaders(dict(point.shares))
+    return 1 - (point.row.target in tied) / max(1, len(tied))
+
+
 def _hits(points: Sequence[Point]) -> Hits:
-    return Hits(n_right=sum(not point.is_wrong for point in points), n=len(points))
+    return Hits(n_right=sum(point.is_right for point in points), n=len(points))

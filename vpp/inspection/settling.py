@@ -73,6 +73,13 @@ def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset)
     return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
 
 
+def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
+    """Return an evaluated row as a question, from the answers that are recorded."""
+    tau = tau_of(view, config)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    return _question(point.row, point.votes, point.weights, dataset, likelihood, tau)
+
+
 def tau_of(view: RunView, config: Config) -> float | None:
     """Current noise variance tau; None for classification."""
     finished = view.finished_steps[-1].finished if view.finished_steps else None

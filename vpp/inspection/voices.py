@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated
+from vpp.events import Evaluated, Votes
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.scores import Score, rows_of, score
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, leader, vote_shares
 from vpp.runs.view import averages
 
 
@@ -25,7 +25,7 @@ class Voice:
     n_conflicts: int | None
     """Rows on which another particle of positive weight answers differently; None for regression."""
     n_dissents: int | None
-    """Rows on which the vote differs from its answer; None for regression."""
+    """Rows on which another label leads the vote, ties left out; None for regression."""
     distance: float | None
     """Mean distance of its answers from the averaged prediction, in the target's unit; None for classification."""
     all: Score
@@ -41,14 +41,22 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
         for row in by_row
     ]
-    averaged = averages(evaluated)
+    averaged = averages(evaluated) if evaluated.metric == "mse" else _leaders(by_row, evaluated.weights)
     return tuple(_voice(slot, evaluated, dataset, given, averaged) for slot in heaviest_first(evaluated.weights))
+
+
+def _leaders(by_row: Sequence[Votes], weights: Sequence[float]) -> list[Value | None]:
+    """(N,) the label that leads each vote; None at a tie and if all abstain. by_row: (N, K)."""
+    return [leader(vote_shares(votes, weights)) for votes in by_row]
 
 
 def _voice(
     slot: int, evaluated: Evaluated, dataset: Dataset, given: Sequence[set[Value]], averaged: Sequence[Value | None]
 ) -> Voice:
-    """Compare one particle. given, averaged: (N,) answers of particles with positive weight, and their average."""
+    """Compare one particle.
+
+    given, averaged: (N,) answers of particles with positive weight, and their mean or the label that leads.
+    """
     answers, rows = evaluated.predictions[slot], rows_of(evaluated, dataset)
     answered = {place: answer for place, answer in enumerate(answers) if answer is not None}
     some, is_label = [rows[place] for place in answered], evaluated.metric == "accuracy"
@@ -58,7 +66,7 @@ def _voice(
         n=len(rows),
         n_answered=len(answered),
         n_conflicts=sum(bool(given[i] - {answer}) for i, answer in answered.items()) if is_label else None,
-        n_dissents=sum(answer != averaged[i] for i, answer in answered.items()) if is_label else None,
+        n_dissents=sum(averaged[i] not in (answer, None) for i, answer in answered.items()) if is_label else None,
         distance=None if is_label else _distance(answered, averaged),
         all=score(answers, rows, dataset),
         answered=score(list(answered.values()), some, dataset) if some else None,

@@ -12,8 +12,6 @@ from vpp.settings import Config
 
 NEARLY_ALL = 0.9
 """Least share of the answering weight for a nearly unanimous vote."""
-CLEAR = 2 / 3
-"""Share below which the answer is “I don’t know”: no label has twice the weight of the rest."""
 CLOSE, APART = 0.1, 0.5
 """The same thresholds for numbers: spread in standard deviations of the training targets."""
 
@@ -42,12 +40,12 @@ class Vote(Point):
 
         scale: for numbers, the standard deviation of the training targets.
         """
-        if self.prediction is None or not self.voices:
+        if self.prediction is None or not self.voices or self.is_undecided:
             return 0
         if self.doubt == 0:
             return 3
         if self.confidence is not None:
-            return (self.confidence >= CLEAR) + (self.confidence >= NEARLY_ALL)
+            return 1 + (self.confidence >= NEARLY_ALL)
         return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
 
 

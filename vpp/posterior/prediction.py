@@ -8,6 +8,8 @@ Value = str | float
 
 TIE = 1e-9
 """Vote shares within this distance of the largest are tied."""
+CLEAR = 2 / 3
+"""Least share of the answering weight that decides a vote: twice the rest. Below it the answer is “I don’t know”."""
 EXACT = 12
 """Significant digits that rounding errors of a weighted mean do not reach."""
 
@@ -29,12 +31,30 @@ def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
 
     Labels within 1e-9 of it are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
     """
-    if not shares:
-        return None
     # y(x*) = argmax_c sum_k w_k 1[f(x*; theta_k) = c]                               (Eq. 8)
-    most = max(shares.values())
-    tied = sorted((label for label, share in shares.items() if share >= most - TIE), key=str)
-    return tied[int(draw * len(tied))]
+    tied = leaders(shares)
+    return tied[int(draw * len(tied))] if tied else None
+
+
+def leaders(shares: Mapping[Value, float]) -> tuple[Value, ...]:
+    """Labels with the most weight, those within 1e-9 of it included, in sort order; empty when all abstain."""
+    most = max(shares.values(), default=0.0)
+    return tuple(sorted((label for label, share in shares.items() if share >= most - TIE), key=str))
+
+
+def leader(shares: Mapping[Value, float]) -> Value | None:
+    """The label with more weight than every other; None at a tie and when all abstain."""
+    tied = leaders(shares)
+    return tied[0] if len(tied) == 1 else None
+
+
+def decided(shares: Mapping[Value, float]) -> Value | None:
+    """The label with at least `CLEAR` of the answering weight; None if there is none: “I don’t know”.
+
+    A tie decides nothing, nor do particles without weight.
+    """
+    label, total = leader(shares), math.fsum(shares.values())
+    return label if label is not None and total > 0 and shares[label] >= CLEAR * total - TIE else None
 
 
 def average(

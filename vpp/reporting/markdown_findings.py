@@ -5,6 +5,7 @@ from textwrap import shorten
 
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import without_seed
+from vpp.drawing.dissent import decided_words
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.idea_deck import facts
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
@@ -22,7 +23,8 @@ from vpp.inspection.voices import voices
 from vpp.posterior.prediction import Value
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
-from vpp.wording.brief import compared_sentence, shares_sentence, weights_measure
+from vpp.settings import Config
+from vpp.wording.brief import compared_sentence, held_by, shares_sentence, weights_measure
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import (
@@ -140,7 +142,7 @@ WIDEST_POINTS = 10
 """Points shown for regression, where all differ."""
 
 
-def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
+def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
     """The uncertain test points with their votes, or the points with the widest spread."""
     test = view.evaluated.get("test")
     if test is None:
@@ -149,11 +151,13 @@ def disagreement(view: RunView, dataset: Dataset) -> Iterator[str]:
         yield "There is one hypothesis: it cannot disagree with itself."
     else:
         rows = points(test, rows_by_id(dataset))
-        yield from _spreads(rows, dataset.target_decimals) if dataset.task == "regression" else _votes(rows)
-        yield from _voices(test, dataset)
+        held = held_by(config)
+        yield from _spreads(rows, held, dataset.target_decimals) if dataset.task == "regression" else _votes(rows, held)
+        yield from _voices(test, dataset, is_weighted=config.is_weighted)
 
 
-def _votes(rows: Sequence[Point]) -> Iterator[str]:
+def _votes(rows: Sequence[Point], held: str) -> Iterator[str]:
+    yield f"{decided_words(rows)}. A row is undecided if no label has two thirds of the {held} that answered."
     uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
         yield _nowhere(rows)
@@ -162,7 +166,7 @@ def _votes(rows: Sequence[Point]) -> Iterator[str]:
     cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
     yield f"{integer(len(uncertain))} of {counted(len(rows), 'test row')}, the most divided first{cut}."
     yield markdown_table(
-        ("row", "inputs", "true", "the vote", "camps, by weight"),
+        ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
         [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
         right=(0,),
     )
@@ -173,9 +177,9 @@ def _nowhere(rows: Sequence[Point]) -> str:
 
 
 def _vote(point: Point) -> str:
-    if point.prediction is None:
-        return "all abstained: wrong"
-    return f"“{answer_cell(point.prediction)}”: {'wrong' if point.is_wrong else 'right'}"
+    if point.decision is not None:
+        return f"“{answer_cell(point.decision)}”: {'wrong' if point.is_wrong else 'right'}"
+    return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
 
 
 def _camps(point: Point) -> str:
@@ -189,14 +193,14 @@ def _who_said(point: Point, label: str | None) -> str:
     return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
-def _spreads(rows: Sequence[Point], decimals: int | None) -> Iterator[str]:
+def _spreads(rows: Sequence[Point], held: str, decimals: int | None) -> Iterator[str]:
     if not any(point.doubt for point in rows):
         yield _nowhere(rows)
         return
     shown = rows[:WIDEST_POINTS]
     yield (
         f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(rows))}. Spread is the "
-        "weighted standard deviation of the particles' numbers; the range holds 90 % of the particles' weight. Both "
+        f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
         "say how far the particles differ; noise is not included."
     )
     head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
@@ -211,9 +215,9 @@ def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
     return (*row, shown[0], number(point.doubt), shown[1])
 
 
-def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
+def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
     """Table of each particle's answers, contradictions and accuracy."""
-    head, lines = voice_table(voices(test, dataset))
+    head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
     shown = lines[:MOST_VOICES]
     cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
     yield f"### Particle by particle,{cut} on the test rows"
@@ -224,7 +228,7 @@ def _voices(test: Evaluated, dataset: Dataset) -> Iterator[str]:
 # Whether doubt marks error
 
 
-def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
+def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
     """Accuracy where all agree and where they differ, and the proper scores; or the reason why they say nothing."""
     test = view.evaluated.get("test")
     if test is None:
@@ -234,7 +238,7 @@ def doubt_and_error(view: RunView, dataset: Dataset) -> Iterator[str]:
         yield NOT_ALONE
         return
     rows = points(test, rows_by_id(dataset))
-    _, saying, metrics = judged(rows, dataset)
+    _, saying, metrics = judged(rows, dataset, held_by(config))
     yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
     lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
     yield markdown_table(("measure", "value", "in words"), lines, right=(1,))

@@ -52,6 +52,13 @@ def voting(config: Config, size: int) -> str:
     return "weighted" if config.is_weighted else "unweighted"
 
 
+def held_by(config: Config) -> str:
+    """Return what a share of the vote is a share of: `weight`, `chains` or `hypotheses`."""
+    if config.is_weighted:
+        return "weight"
+    return "chains" if config.method == "mh" else "hypotheses"
+
+
 def _outcome(score: Score, voting: str) -> str:
     """Return the test result of the averaged prediction, or of the only particle."""
     if score.n_correct is not None:

@@ -207,12 +207,13 @@ def table(
 
 
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
-    """Return a weighted vote as one bar, heaviest label first."""
+    """Return a weighted vote as one bar, heaviest label first; none is dark at a tie."""
     label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
     # No-break spaces: a label is shown complete or not at all.
     unbroken = ((name.replace(" ", NBSP), share) for name, share in shares)
+    tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
     spans = "".join(
-        f'<span class="{("c0", "c1")[i > 0]}" style="--v:{share:.4f}">{text(name)} {_share(share)}</span>'
+        f'<span class="{("c0", "c1")[tied or i > 0]}" style="--v:{share:.4f}">{text(name)} {_share(share)}</span>'
         for i, (name, share) in enumerate(unbroken)
         if share > 0
     )
