@@ -79,7 +79,7 @@ mutants: $(VENV)/dev.done ## plant faults in the code, one at a time: each must 
 fuzz: $(VENV)/fuzz.done ## feed every reader hostile bytes for FUZZ_SECONDS (3600): no crash, no hang, no growth over 1 GB
 	$(BIN)/python -m tests.fuzz
 
-example: $(VENV)/dev.done ## make the shipped example run anew, with the demo model
+example: $(VENV)/dev.done ## make the demo model's shipped runs anew
 	$(BIN)/python -m tests.example
 
 bench: $(VENV)/dev.done ## every figure of docs/performance.md beside its target, 25 minutes on two quiet cores

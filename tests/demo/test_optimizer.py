@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.demo.asking import BINARY, REGRESSION, optimizer_prompt
 from vpp.demo.batch import Batch
-from vpp.demo.optimizer import propose, tells_apart
+from vpp.demo.optimizer import propose, teller
 from vpp.demo.prompt import OptimizerQuestion, read_prompt
 from vpp.demo.read_rule import read_rule
 from vpp.demo.rule import Rule
@@ -59,13 +59,16 @@ def test_the_batch_is_read_from_the_prompt() -> None:
     )
 
 
-def test_a_rule_without_error_is_kept_word_for_word_without_the_prior() -> None:
+def test_a_rule_without_error_is_kept_word_for_word_or_changed_in_meaning() -> None:
     rows = digit_rows(1)
     targets = [large(row) for row in rows]
+    differs = teller(Batch(tuple(map(read_row, rows)), tuple(targets)), read(RIGHT), np.random.default_rng(0))
     for prior in ("", " The decision boundary is a circle."):
         prompt = optimizer_prompt(f"{BINARY}{prior} {RIGHT}", rows, targets, targets, ["0", "1"])
-        for temperature in (0.0, 0.7, 2.0):
-            assert {write(prompt, temperature=temperature, seed=seed) for seed in range(20)} == {RIGHT}, temperature
+        assert {write(prompt, temperature=0.0, seed=seed) for seed in range(20)} == {RIGHT}
+        texts = [write(prompt, temperature=1.0, seed=seed) for seed in range(40)]
+        assert 0 < texts.count(RIGHT) < 40
+        assert all(differs(read(text)) for text in texts if text != RIGHT)
 
 
 def test_a_formula_is_not_rewritten_in_other_words() -> None:
@@ -89,7 +92,7 @@ def test_a_formula_is_not_rewritten_in_other_words() -> None:
 def test_a_synonym_says_the_same_of_every_row(new: str, differs: bool) -> None:
     batch = Batch(tuple(map(read_row, digit_rows(1))), ("0", "1") * 5)
     old = read("Output 1 if a > 6, and 0 otherwise.")
-    assert tells_apart(batch, old, read(new), np.random.default_rng(0)) == differs
+    assert teller(batch, old, np.random.default_rng(0))(read(new)) == differs
 
 
 def test_a_prior_in_plain_words_steers_the_form() -> None:
@@ -202,15 +205,48 @@ def test_a_rule_that_answers_every_row_alike_is_not_kept_for_its_few_errors() ->
     fresh = shapes(999, 100)
     for temperature in (0.3, 1.0):
         kept, unlikely = 0, 0
-        for seed in range(100):
+        for seed in range(200):
             rows = with_one_yes(seed)
             targets = ["yes"] + ["no"] * 9
             prompt = optimizer_prompt('Guess. Always output "no".', rows, ["no"] * 10, targets, ["no", "yes"])
             rule = read(write(prompt, temperature=temperature, seed=seed), SHAPES, ("no", "yes"))
             kept += rule == Rule((), "no")
             unlikely += sum(rule.answer(read_row(row)) == is_unlikely(row) for row in fresh) > 0.95 * len(fresh)
-        assert kept < 50, temperature
+        assert kept < 100, temperature
         assert unlikely > 2, temperature
+
+
+def likes(rows: list[str]) -> list[str]:
+    return ["yes" if float(read_row(row).numbers[0]) > 0.5 else "no" for row in rows]
+
+
+def test_some_rewrites_of_a_good_rule_are_worse_and_more_of_them_at_a_higher_temperature() -> None:
+    fresh = shapes(999, 200)
+    good = "Guess. If size > 0.5, output yes, otherwise no."
+    worse = {}
+    for temperature in (0.0, 0.3, 1.0):
+        worse[temperature] = 0
+        for seed in range(60):
+            rows = shapes(seed, 10)
+            prompt = optimizer_prompt(good, rows, likes(rows), likes(rows), ["no", "yes"])
+            rule = read(write(prompt, temperature=temperature, seed=seed), SHAPES, ("no", "yes"))
+            worse[temperature] += [rule.answer(read_row(row)) for row in fresh] != likes(fresh)
+    assert worse[0.0] == 0 < worse[0.3] < worse[1.0] < 60
+
+
+def test_first_rules_are_diverse_and_often_wrong() -> None:
+    fresh, rows = shapes(999, 200), shapes(1, 10)
+    prompt = optimizer_prompt("Guess.", rows, ["no answer"] * 10, likes(rows), ["no", "yes"])
+    answers = [
+        tuple(
+            read(write(prompt, temperature=0.7, seed=seed), SHAPES, ("no", "yes")).answer(read_row(row))
+            for row in fresh
+        )
+        for seed in range(40)
+    ]
+    shares = [np.mean([given == true for given, true in zip(each, likes(fresh), strict=True)]) for each in answers]
+    assert len(set(answers)) > 20
+    assert min(shares) < 0.6 < 0.9 < max(shares)
 
 
 def test_a_rule_is_narrowed_by_what_sets_its_mistakes_apart() -> None:

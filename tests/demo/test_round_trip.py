@@ -65,6 +65,7 @@ def label_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
             yield rule
             yield from revise.simpler(rule)
             yield from revise.with_bound_moved(rule, batch, rng)
+            yield from revise.with_another_column(rule, batch, rng)
             yield from mistakes.refined(rule, batch, rng)
 
 

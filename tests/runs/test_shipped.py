@@ -1,4 +1,4 @@
-"""The shipped examples: they read with today's code and are copied whole; the demo model's is made by its script."""
+"""The shipped examples: they read with today's code and are copied whole; the demo model's are made by their script."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -10,12 +10,12 @@ import pytest
 
 from pages.parts.front import TITANIC
 from pages.parts.opening import SHIPPED
-from tests.example import made, prepare_shipped
+from tests.example import PREPARED, made
 from vpp.errors import RunError
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.store import EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
 
 
 def read(directory: RunDirectory) -> Snapshot:
@@ -43,6 +43,25 @@ def test_it_shows_sentences_that_disagree() -> None:
     assert any(len({answers[place] for answers in test.predictions}) > 1 for place in range(len(test.rows)))
 
 
+def test_its_first_sentences_differ_and_the_data_replace_all_of_them() -> None:
+    run = RunDirectory(SHIPPED)
+    events = [record["event"] for record in map(json.loads, (run.path / "events.jsonl").read_bytes().splitlines())]
+    drawn = {event["hypothesis"] for event in events if event["type"] == "particle_drawn"}
+    last = {state.hypothesis for state in read(run).view.population}
+    assert len(drawn) == 10
+    assert 1 < len(last) < 10
+    assert not drawn & last
+    assert any(event["type"] == "resampled" for event in events)
+
+
+def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
+    run = RunDirectory(SHIPPED.with_name(CHAINS_EXAMPLE))
+    events = [record["event"] for record in map(json.loads, (run.path / "events.jsonl").read_bytes().splitlines())]
+    decided = [event for event in events if event["type"] == "proposed" and event["why"] == "likelihood"]
+    decisions = {chain: {one["accepted"] for one in decided if one["particle"] == chain} for chain in range(3)}
+    assert set(map(frozenset, decisions.values())) == {frozenset((True, False))}
+
+
 def test_the_real_models_run_is_told_by_its_own_figures() -> None:
     view = read(RunDirectory(SHIPPED.with_name(REAL_EXAMPLE))).view
     calls = view.usage.learner + view.usage.optimizer
@@ -51,9 +70,10 @@ def test_the_real_models_run_is_told_by_its_own_figures() -> None:
     assert f"{tokens:,} tokens" in TITANIC
 
 
-def test_it_is_what_its_script_makes(tmp_path: Path) -> None:
-    again, shipped = made(tmp_path), RunDirectory(SHIPPED)
-    assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(prepare_shipped().spec)
+@pytest.mark.parametrize("example", PREPARED)
+def test_it_is_what_its_script_makes(tmp_path: Path, example: str) -> None:
+    again, shipped = made(tmp_path, example), RunDirectory(SHIPPED.with_name(example))
+    assert asdict(shipped.spec()) == asdict(again.spec()) == asdict(PREPARED[example]().spec)
     found, kept = heaviest_first(read(again)), heaviest_first(read(shipped))
     assert [text for _, text in found] == [text for _, text in kept]
     assert [weight for weight, _ in found] == pytest.approx([weight for weight, _ in kept], abs=1e-9)

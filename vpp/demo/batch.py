@@ -110,6 +110,12 @@ class Batch:
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
 
+def part(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
+    """Return the rows under the mask."""
+    at = np.flatnonzero(mask)
+    return Batch(tuple(batch.rows[one] for one in at), tuple(batch.targets[one] for one in at))  # type: ignore[arg-type]
+
+
 def round_to(value: float, digits: int) -> float:
     """Round to significant digits."""
     return float(f"{value:.{digits}g}") + 0.0

@@ -1,13 +1,15 @@
 """Candidates for the optimizer's next rule: the current rule, revisions of it, and rules of other forms."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
 from vpp.demo import classify, mistakes, regress, revise
-from vpp.demo.batch import Batch, Floats, drawn
+from vpp.demo.batch import Batch, Floats, drawn, part
+from vpp.demo.classify import Mask
 from vpp.demo.prompt import OptimizerQuestion
 from vpp.demo.read_rule import Reading
 from vpp.demo.rule import Rule
@@ -15,6 +17,8 @@ from vpp.demo.terms import Term
 
 F = TypeVar("F")
 
+_FEWEST_ROWS = 3
+"""Fewest rows looked at."""
 _HINTED = 12.0
 """Weight factor of a family that the prior text hints at."""
 
@@ -57,14 +61,29 @@ def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) 
     return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
 
 
+def _glance(request: Request, low: float, high: float) -> Mask:
+    """(size,) True for the rows looked at: fewer at a higher temperature.
+
+    low, high: range of the share of rows overlooked at temperature 1.
+    """
+    size = len(request.batch.rows)
+    share = float(np.clip(1 - request.temperature * request.rng.uniform(low, high), 0, 1))
+    chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
+    return np.isin(np.arange(size), chosen)
+
+
 # --- labels -------------------------------------------------------------------------------------------------
 
 _PER_CONDITION = 0.4
 """Penalty of a condition, in errors."""
-_STAYING = 2.0
+_STAYING = 1.6
 """Bonus of the current rule, in errors, unless it answers every row alike."""
+_HASTE = 0.4
+"""Probability of a variation tried on no row, at temperature 1."""
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
+_LABELS_OVERLOOKED = (0.3, 1.1)
+"""Range of the share of rows overlooked at temperature 1."""
 LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
     "circ": (classify.circle,), "radius": (classify.circle,), "ring": (classify.circle,),
     "distance": (classify.circle,), "line": (classify.line,), "straight": (classify.line,),
@@ -74,46 +93,71 @@ LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
 
 
 def label_ideas(request: Request) -> list[Idea]:
-    """Return the current rule alone if it makes no error; else it, its revisions and a few rules of other forms."""
-    current = request.current
+    """Return the current rule first, then revisions of it and rules of other forms, or variations tried on no row."""
+    question, current = request.question, request.current
     if current is None:
-        return _new_label_rules(request)
-    errors = sum(
-        given != true for given, true in zip(request.question.predictions, request.question.targets, strict=True)
-    )
-    size = len(request.batch.rows)
-    if errors == 0:
-        return [Idea(current, 0.0, f"All {size} answers are right, so I keep the rule.")]
-    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
-    is_informative = len({current.answer(row) for row in request.batch.rows}) > 1
-    unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
-    return [unchanged, *_revisions(request, current), *_new_label_rules(request)]
+        return _new_label_rules(request, _first_seen(request))
+    errors = sum(given != true for given, true in zip(question.predictions, question.targets, strict=True))
+    unchanged = _unchanged(request, current, errors)
+    if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
+        return [replace(unchanged, score=-math.inf), *hasty]
+    return [unchanged, *_revisions(request, current), *_new_label_rules(request, request.batch)]
 
 
-def _new_label_rules(request: Request) -> list[Idea]:
+def _first_seen(request: Request) -> Batch:
+    """Return some of the rows, so that a first rule may be too simple, or use a column that means nothing."""
+    batch = request.batch
+    # A few sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
+    return batch if batch.sequential else part(batch, _glance(request, *_LABELS_OVERLOOKED))
+
+
+def _variations(request: Request, rule: Rule) -> list[Idea]:
+    """Return variations of the rule, equally good: whether they fit is not looked at."""
     batch, rng = request.batch, request.rng
-    rules = [family(batch, rng) for family in request.some_of(classify.families(batch), LABEL_HINTS)]
-    ideas = [_label_idea(request, rule, "A rule of another form") for rule in rules if rule is not None]
-    return ideas or [_label_idea(request, Rule((), batch.labels[0]), "The most frequent label")]
+    variations = (
+        ("I try another bound.", revise.with_bound_moved(rule, batch, rng, tolerated=len(batch.rows))),
+        ("I try another column.", revise.with_another_column(rule, batch, rng)),
+        ("I try a shorter rule.", revise.simpler(rule)),
+    )
+    return [Idea(one, 0.0, why) for why, rules in variations for one in rules]
+
+
+def _unchanged(request: Request, current: Rule, errors: int) -> Idea:
+    """Return the current rule, which made this number of errors on the batch."""
+    size = len(request.batch.rows)
+    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
+    if not errors:
+        why = f"All {size} answers are right, so I keep the rule."
+    is_informative = len({current.answer(row) for row in request.batch.rows}) > 1
+    return Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
+
+
+def _new_label_rules(request: Request, seen: Batch) -> list[Idea]:
+    families = request.some_of(classify.families(seen), LABEL_HINTS)
+    rules = [family(seen, request.rng) for family in families]
+    ideas = [_label_idea(seen, rule, "A rule of another form") for rule in rules if rule is not None]
+    return ideas or [_label_idea(seen, Rule((), seen.labels[0]), "The most frequent label")]
 
 
 def _revisions(request: Request, rule: Rule) -> list[Idea]:
     batch, rng = request.batch, request.rng
     revisions = (
         ("The rule with a bound moved", revise.with_bound_moved(rule, batch, rng)),
+        ("The rule with another column", revise.with_another_column(rule, batch, rng)),
         ("The rule without one of its parts", revise.simpler(rule)),
         ("The rule with a further condition", mistakes.refined(rule, batch, rng)),
     )
-    return [_label_idea(request, one, words, _NEAR_LABELS) for words, rules in revisions for one in rules]
+    return [_label_idea(batch, one, words, _NEAR_LABELS) for words, rules in revisions for one in rules]
 
 
 def _label_score(rule: Rule, errors: int) -> float:
     return -errors - _PER_CONDITION * revise.size(rule)
 
 
-def _label_idea(request: Request, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
-    size, errors = len(request.batch.rows), request.batch.errors(rule)
-    return Idea(rule, _label_score(rule, errors) + bonus, f"{words} gets {size - errors} of these {size} right.")
+def _label_idea(seen: Batch, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
+    size, errors = len(seen.rows), seen.errors(rule)
+    why = f"{words} gets {size - errors} of the {size} rows I looked at right."
+    return Idea(rule, _label_score(rule, errors) + bonus, why)
 
 
 # --- numbers ------------------------------------------------------------------------------------------------
@@ -122,7 +166,8 @@ _PER_TERM = 1.0
 """Penalty of a term, in units of log-likelihood."""
 _NEAR_NUMBERS = 0.5
 """Bonus of the current formula and its revisions, in units of log-likelihood."""
-_FEWEST_ROWS = 3
+_NUMBERS_OVERLOOKED = (0.5, 1.4)
+"""Range of the share of rows overlooked at temperature 1."""
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
 NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
@@ -136,7 +181,7 @@ NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
 def number_ideas(request: Request) -> list[Idea]:
     """Return the current formula, a refitted version and formulas of other forms, scored on the selected rows."""
     batch, rng, current = request.batch, request.rng, request.current
-    selected = _selected(request)
+    selected = _glance(request, *_NUMBERS_OVERLOOKED).astype(float)
     families = request.some_of(regress.families(batch), NUMBER_HINTS)
     fresh = [family(batch, selected, rng) for family in families]
     ideas = [
@@ -150,14 +195,6 @@ def number_ideas(request: Request) -> list[Idea]:
             near.append(_number_idea(batch, refitted, selected, words, _NEAR_NUMBERS))
         ideas = near + ideas
     return ideas or [Idea(Rule((), regress.mean(batch)), 0.0, "I see no form here, so I take the mean.")]
-
-
-def _selected(request: Request) -> Floats:
-    """(size,) weight 1 of the rows to fit to, else 0; fewer at a higher temperature."""
-    size = len(request.batch.rows)
-    share = float(np.clip(1 - request.temperature * request.rng.uniform(0.5, 1.4), 0, 1))
-    chosen = request.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
-    return np.isin(np.arange(size), chosen).astype(float)
 
 
 def _is_sane(rule: Rule | None, batch: Batch) -> TypeGuard[Rule]:

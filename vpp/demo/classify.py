@@ -130,7 +130,7 @@ def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split
     return flipped(one) if turn else one
 
 
-def _best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
+def best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
     """Return the best split among a few random columns."""
     columns = batch.numeric + batch.categories
     if not columns:
@@ -149,7 +149,7 @@ def cuts(batch: Batch, rng: Generator) -> Rule | None:
     left = batch.everything
     splits: list[Split] = []
     for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
-        one = _best_column(batch, left, rng)
+        one = best_column(batch, left, rng)
         if one is None or len(set(batch.codes[left])) < 2:
             break
         splits.append(_purer_first(batch, one, left, rng))
@@ -181,7 +181,7 @@ def line(batch: Batch, rng: Generator) -> Rule | None:
     if one is None:
         return None
     one = _purer_first(batch, one, batch.everything, rng)
-    rest = _best_column(batch, ~one.mask, rng) if len(batch.labels) > 2 else None
+    rest = best_column(batch, ~one.mask, rng) if len(batch.labels) > 2 else None
     return decide(batch, [one] if rest is None else [one, rest])
 
 

@@ -1,8 +1,8 @@
-"""The optimizer: returns a rule that fits its batch, or writes another that is fitted to the batch."""
+"""The optimizer: keeps its rule, writes another that is fitted to the batch, or tries a variation of it."""
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.random import Generator
@@ -69,24 +69,28 @@ def read_batch(question: OptimizerQuestion) -> Batch:
 
 
 def _next(request: Request) -> tuple[str, Rule]:
-    """Return the reasoning and the next rule: the current one, or one that means something else."""
+    """Return the reasoning and the next rule: the current one, or the best idea that means something else."""
     ideas = label_ideas(request) if request.question.labels else number_ideas(request)
     boldness = request.temperature * _BOLDNESS
-    idea = max(ideas, key=lambda one: one.score + boldness * request.rng.gumbel())
+    luck = boldness * request.rng.gumbel(size=len(ideas))
+    scores = [idea.score for idea in ideas] + luck
+    ranked = [ideas[at] for at in np.argsort(-scores)]
     current = request.current
-    if current is None or tells_apart(request.batch, current, idea.rule, request.rng):
-        return idea.why, idea.rule
-    return ideas[0].why, current
+    if current is None:
+        return ranked[0].why, ranked[0].rule
+    differs = teller(request.batch, current, request.rng)
+    chosen = next((one for one in ranked if one.rule == current or differs(one.rule)), ideas[0])
+    return chosen.why, current if chosen.rule == current else chosen.rule
 
 
 # --- synonyms -----------------------------------------------------------------------------------------------
 
 
-def tells_apart(batch: Batch, old: Rule, new: Rule, rng: Generator) -> bool:
-    """Return whether the rules answer a row of the batch differently, or a made-up row like them."""
-    if old == new:
-        return False
-    return any(not same(old.answer(row), new.answer(row)) for row in (*batch.rows, *_probes(batch, rng)))
+def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
+    """Return a function that tells whether a rule and the old one differ on a row of the batch, or a made-up one."""
+    rows = [*batch.rows, *_probes(batch, rng)]
+    answers = [old.answer(row) for row in rows]
+    return lambda new: any(not same(given, new.answer(row)) for given, row in zip(answers, rows, strict=True))
 
 
 def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:

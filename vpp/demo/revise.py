@@ -1,4 +1,4 @@
-"""Revisions of a rule with errors: a bound moved, a part left out, a formula refitted."""
+"""Revisions of a rule: a bound moved, another column, a part left out, a formula refitted."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from vpp.demo.batch import Batch, Floats, round_between
+from vpp.demo.classify import best_column, flipped
 from vpp.demo.regress import least_squares
 from vpp.demo.rule import All, Any, Condition, Is, Not, Rule
 from vpp.demo.terms import Arithmetic, Compare, Number, Term
@@ -39,15 +40,18 @@ def swapped(condition: Condition, old: Is, new: Is) -> Condition:
     return new if condition == old else condition
 
 
-def with_bound_moved(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch."""
+def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int = 0) -> Iterator[Rule]:
+    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch, or near that.
+
+    tolerated: errors above the fewest.
+    """
     places = [(at, bound) for at, case in enumerate(rule.cases) for bound in bounds(case.condition)]
     for at, bound in places[:_MOST_BOUNDS]:
         whole = rule.cases[at].condition
         moved = [_with_condition(rule, at, swapped(whole, bound, new)) for new in _moves(batch, bound)]
         if moved:
             errors = np.array([batch.errors(other) for other in moved])
-            yield moved[int(rng.choice(np.flatnonzero(errors == errors.min())))]
+            yield moved[int(rng.choice(np.flatnonzero(errors <= errors.min() + tolerated)))]
 
 
 def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
@@ -63,6 +67,17 @@ def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
     cases = list(rule.cases)
     cases[at] = replace(cases[at], condition=condition)
     return replace(rule, cases=tuple(cases))
+
+
+def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
+    """Yield the rule with one case's condition replaced by a split on one column, of the rows that reach the case."""
+    if not rule.cases or batch.sequential:
+        return
+    at = int(rng.integers(len(rule.cases)))
+    earlier = replace(rule, cases=rule.cases[:at])
+    one = best_column(batch, np.array([earlier.deciding(row) is None for row in batch.rows]), rng)
+    if one is not None:
+        yield from (_with_condition(rule, at, side.condition) for side in (one, flipped(one)))
 
 
 def simpler(rule: Rule) -> Iterator[Rule]:

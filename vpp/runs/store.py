@@ -15,10 +15,12 @@ from vpp.runs.disk import refusal, sync_folder
 from vpp.runs.spec import RunSpec
 
 EXAMPLE = "example-penguins"
-"""Id and folder of the shipped run of the demo model."""
+"""Id and folder of the shipped run of the demo model, SMC."""
+CHAINS_EXAMPLE = "example-penguins-mh"
+"""Id and folder of the shipped run of the demo model, MH."""
 REAL_EXAMPLE = "example-titanic"
 """Id and folder of the shipped run of a language model."""
-EXAMPLES = (EXAMPLE, REAL_EXAMPLE)
+EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 DELETED = ".deleted-"
 """Prefix of a deleted run's folder name."""
