@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import blocks, opening, person
-from vpp.runs.store import EXAMPLES, REAL_EXAMPLE
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
 
@@ -22,6 +22,7 @@ SENTENCES = (
 )
 PENGUINS = "Penguin species: ten sentences and how they changed."
 LIVE = "The same, live: under a minute, no key, no network."
+CHAINS = "Penguin species by three chains that reject proposals."
 TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
 
 
@@ -41,6 +42,7 @@ def offer_examples() -> None:
     ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
         ("Look at a finished example", "new.look", PENGUINS, opening.open_example),
         ("Run the example", "new.run_example", LIVE, run_example),
+        ("Look at Metropolis-Hastings", "new.look_chains", CHAINS, partial(opening.open_example, CHAINS_EXAMPLE)),
         ("Look at a language model’s run", "new.look_real", TITANIC, partial(opening.open_example, REAL_EXAMPLE)),
     )
     with st.container(key="new_ways"):

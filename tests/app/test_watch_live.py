@@ -154,7 +154,7 @@ HELD = """([key, name, plots]) => {
         open: document.querySelector(`article.card[data-key="${key}"] details[data-fold="${name}"]`)?.open,
         selected: document.getSelection().toString(),
         scrolled: document.querySelector('[data-testid="stMain"]').scrollTop,
-        place: Math.round(document.querySelector('.vpp .deck').getBoundingClientRect().top),
+        place: Math.round(chart.getBoundingClientRect().top),
         zoom: chart._fullLayout.xaxis.range,
         told: document.querySelector('.happened').textContent,
     }
@@ -188,7 +188,7 @@ def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context:
     assert len(held["selected"]) > 10
     assert later["selected"] == held["selected"]
     assert min(held["scrolled"], later["scrolled"]) >= 700
-    # A sentence above the deck may take a line more or less: the deck moves by no more than that.
+    # A sentence above may take a line more or less: what is in view moves by no more than that.
     assert later["place"] == pytest.approx(held["place"], abs=LINE_PX)
     assert held["zoom"][0] > 0
     assert later["zoom"] == pytest.approx(held["zoom"])
