@@ -46,7 +46,7 @@ def offer_examples() -> None:
         ("Look at a language model’s run", "new.look_real", TITANIC, partial(opening.open_example, REAL_EXAMPLE)),
     )
     with st.container(key="new_ways"):
-        for place, (label, key, line, act) in blocks.in_columns(ways, len(ways)):
+        for place, (label, key, line, act) in blocks.in_columns(ways, 2):
             if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
                 act()
             place.html(markup.block(markup.caption(line)))
