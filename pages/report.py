@@ -47,12 +47,12 @@ def page(run: opening.OpenRun) -> None:
 
 
 def preview(run: opening.OpenRun) -> None:
-    """Draw the report in a box that scrolls, and on request its markdown."""
+    """Draw the report, and on request its markdown."""
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = written(key, run.reader)
     head = markup.heading("Preview of report.md", "report.html has live charts beside the text")
-    blocks.draw(head, markup.scrolling(report_body(report, under=2), "Preview", "report"))
+    blocks.draw(head, f'<div class="report">{report_body(report, under=2)}</div>')
     if st.toggle("Show the markdown to copy", key="report.source"):
         st.code(report, language=None, height=SOURCE_HEIGHT)
     notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]

@@ -44,24 +44,29 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-WAYS = ["Look at a finished example", "Run the example", "Look at a language model’s run"]
+WAYS = [
+    "Look at a finished example",
+    "Run the example",
+    "Look at Metropolis-Hastings",
+    "Look at a language model’s run",
+]
 
 
-def test_the_three_ways_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: AppTest, tmp_path: Path) -> None:
+def test_examples_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: AppTest, tmp_path: Path) -> None:
     unpack(SHIPPED, tmp_path)
     app.run()
     assert shown(app).count('<p class="say">') == 3
     assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
-    assert names(app)[:3] == WAYS
+    assert names(app)[:4] == WAYS
     labels(tmp_path)
     app.run()
-    assert names(app)[:3] == WAYS
+    assert names(app)[:4] == WAYS
     assert '<p class="say">' not in shown(app)
     assert "Three sentences with their weights" not in shown(app)
-    for line in (front.PENGUINS, front.LIVE, front.TITANIC):
+    for line in (front.PENGUINS, front.LIVE, front.CHAINS, front.TITANIC):
         assert line in shown(app)
     upload(app, TABLE)
-    assert names(app)[:3] == WAYS
+    assert names(app)[:4] == WAYS
 
 
 def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

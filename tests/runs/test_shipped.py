@@ -64,10 +64,7 @@ def test_every_chain_rejects_some_proposals_and_accepts_others() -> None:
 
 def test_the_real_models_run_is_told_by_its_own_figures() -> None:
     view = read(RunDirectory(SHIPPED.with_name(REAL_EXAMPLE))).view
-    calls = view.usage.learner + view.usage.optimizer
-    tokens = round(view.usage.prompt_tokens + view.usage.completion_tokens, -3)
-    assert f"in {view.wall_s / 60:.0f} minutes: {calls:,} answers, {view.usage.cached:,} of them" in TITANIC
-    assert f"{tokens:,} tokens" in TITANIC
+    assert f"in {view.wall_s / 60:.0f} minutes." in TITANIC
 
 
 @pytest.mark.parametrize("example", PREPARED)

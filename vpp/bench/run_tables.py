@@ -93,7 +93,7 @@ def final_hypotheses(results: Results) -> Table:
         note="Texts: different wordings. Ideas: different predictions on the training and test rows. Uncertain: test "
         "points on which the particles' predictions differ. The last column quotes the final sentence of single VML "
         "without its seed sentence. The paper gives a range of texts over seeds and does not count ideas.",
-        head=("task", "", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
+        head=("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
         rows=tuple(rows),
         labels=7,
     )
@@ -132,7 +132,7 @@ def _one_number_per_seed(
     for task in tasks:
         rows.append((task_label(task), HERE, *(listed(map(ours, results.of(task, column.method))) for column in PAIR)))
         rows.append(("", PAPER, *(theirs(task).get(column.key, NONE) for column in PAIR)))
-    head = ("task", "", *(column.title for column in PAIR))
+    head = ("task", "source", *(column.title for column in PAIR))
     return Table(title=title, note=note, head=head, rows=tuple(rows), quiet="rows")
 
 
@@ -177,7 +177,7 @@ def wall_clock(results: Results) -> Table:
         note="Mean running time over seeds, with the final evaluation. Here several cells run at a time and all calls "
         "of a round are parallel; the paper ran its particles one after another. The paper's ratios per task are "
         "computed from its seconds; its mean ratio is as printed, although VML×5's comes to 4.9.",
-        head=("task", "", *(VARIANTS[method].title for method in TIMED)),
+        head=("task", "source", *(VARIANTS[method].title for method in TIMED)),
         rows=tuple(rows),
         quiet="rows",
     )

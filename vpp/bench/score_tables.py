@@ -69,7 +69,7 @@ def mh_against_smc(results: Results) -> Table:
         "Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
         "either method there is no winner."
     )
-    head = ("task", "", "MH", "SMC", "winner")
+    head = ("task", "source", "MH", "SMC", "winner")
     return Table(title="MH against SMC", note=note, head=head, rows=tuple(rows), quiet="rows")
 
 
@@ -96,7 +96,7 @@ def robustness(results: Results) -> Table:
     return Table(
         title="Robustness on one data set",
         note="Five individual VML runs next to MH and SMC, all on the data of seed 0.",
-        head=("task", "", "VML×5 individual runs", "MH", "SMC"),
+        head=("task", "source", "VML×5 individual runs", "MH", "SMC"),
         rows=tuple(rows),
         quiet="rows",
     )
@@ -146,7 +146,7 @@ def per_seed(results: Results) -> Table:
     return Table(
         title="Every seed",
         note="The paper does not give its seeds: its run 1 does not correspond to seed 0 here.",
-        head=("task", "", *(column.title for column in METHODS)),
+        head=("task", "source", *(column.title for column in METHODS)),
         rows=tuple(rows),
         quiet="rows",
     )
@@ -164,7 +164,7 @@ def individual_runs(results: Results) -> Table:
     return Table(
         title="The five runs of VML×5",
         note="Test metric of each of the five runs.",
-        head=("task", "", "individual runs"),
+        head=("task", "source", "individual runs"),
         rows=tuple(rows),
         quiet="rows",
     )
@@ -208,4 +208,4 @@ def _spreads(
         return spread_text(list(results.by_seed(task, column).values()), is_error=is_error(task))
 
     rows = tuple(row_pairs(results.tasks(among), columns, spread, label))
-    return Table(title=title, note=note, head=("task", "", *(c.title for c in columns)), rows=rows, quiet="rows")
+    return Table(title=title, note=note, head=("task", "source", *(c.title for c in columns)), rows=rows, quiet="rows")
