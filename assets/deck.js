@@ -156,8 +156,8 @@ function holdOrder(deck, wanted, selected) {
 
 function draw(root) {
   const data = root.data
-  around(root, ".above", data.head)
-  around(root, ".below", data.foot)
+  around(root, ".above", data.head ?? "")
+  around(root, ".below", data.foot ?? "")
   if (root.whole === data.html && root.querySelector(".deck").dataset.deck === data.deck) return
   root.whole = null
   if (root.pressed) return

@@ -57,7 +57,7 @@ class Plan:
 
 
 class NotReady(Exception):
-    """What a run still needs, in a sentence; the form ends there."""
+    """The first reason why a run cannot start; the rest of the form is not drawn."""
 
 
 @contextmanager

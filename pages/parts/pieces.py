@@ -97,12 +97,12 @@ def details(run: OpenRun) -> str:
 _DECK = component("deck")
 
 
-def deck(html: str, *, deck_id: str, key: str, head: str = "", foot: str = "", steady: bool = False) -> None:
+def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
     """Draw cards that keep a reader's place; a deck with another `deck_id` is sorted immediately.
 
-    head, foot: HTML above and below the cards. steady: keep the greatest height so far, so that nothing below moves up.
+    steady: keep the greatest height so far, so that nothing below moves up.
     """
-    _DECK(data=_deck_bytes(html, deck_id, head, foot, steady), key=key, on_wanted_change=lambda: None)
+    _DECK(data=_deck_bytes(html, deck_id, steady), key=key, on_wanted_change=lambda: None)
 
 
 def wanted(key: str, *, most: int) -> tuple[int, ...]:
@@ -113,9 +113,9 @@ def wanted(key: str, *, most: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=16)
-def _deck_bytes(html: str, deck_id: str, head: str, foot: str, steady: bool) -> bytes:
+def _deck_bytes(html: str, deck_id: str, steady: bool) -> bytes:
     """Return a deck as bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart."""
-    header = json.dumps({"deck": deck_id, "steady": steady, "head": head, "foot": foot})
+    header = json.dumps({"deck": deck_id, "steady": steady})
     return f"{header}\n{html}".encode(errors="replace")
 
 

@@ -23,7 +23,6 @@ from vpp.wording.progress import headline, metrics, phase
 from vpp.wording.status import asking_words, pending_words
 from vpp.wording.support import unread_html
 
-PARTS = ("status", "said", "deck", "rail", "numbers")
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 
 
@@ -37,7 +36,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         "numbers": numbers_html(run, snapshot, shown),
     }
     header = {
-        "parts": PARTS,
+        "parts": [*parts],
         "at": replay.slider(run, snapshot, shown),
         "place": place(snapshot, shown),
         "deck": shown.deck_id,
@@ -45,7 +44,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         "foot": mark_legend(snapshot.spec.config),
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
-    message = _message(json.dumps(header), *(parts[name] for name in PARTS))
+    message = _message(json.dumps(header), *parts.values())
     _STAGE(data=message, key=replay.slider_key(run), default={"at": None}, **heard)
 
 
@@ -65,8 +64,8 @@ def place(snapshot: Snapshot, shown: Shown) -> int:
 def status_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     """Return the state of the run and of its step. Times and calls stand apart: they change without a step."""
     waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
-    words = pending_words(waiting.command, snapshot.state) if waiting else phase(snapshot)
-    return markup.phase(MARKS[snapshot.state], words)
+    pending = pending_words(waiting.command, snapshot.state) if waiting else ""
+    return markup.phase(MARKS[snapshot.state], pending or phase(snapshot))
 
 
 def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:

@@ -10,6 +10,7 @@ from tests.access import axe, walk
 from tests.access.places import PLACES, settle
 from tests.access.survey import survey
 from tests.app.conftest import App
+from vpp.drawing.deck import skeletons_html
 from vpp.wording import markup
 
 pytestmark = pytest.mark.browser
@@ -60,7 +61,7 @@ def test_planted_faults_are_found_and_what_waits_moves_unless_motion_is_reduced(
     page.eval_on_selector(
         place.shows,
         "(state, html) => state.insertAdjacentHTML('beforeend', html)",
-        planted + markup.waiting("Writing the first hypotheses."),
+        planted + markup.block(skeletons_html([0])),
     )
     found = [each for each in axe.faults(page) if each.is_ours]
     assert {"image-alt", "button-name", "color-contrast"} <= {each.rule for each in found}

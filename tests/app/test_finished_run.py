@@ -298,7 +298,7 @@ EXTENT = "(found) => [found.getBoundingClientRect().top, found.getBoundingClient
 
 @pytest.mark.browser
 def test_a_first_screen_shows_the_heaviest_idea_and_the_report_beside_its_files(app: App, visit: Visit) -> None:
-    """On a wide window the genealogy begins on the second screen of the page Posterior."""
+    """The genealogy begins within two screens of a wide window."""
     run, page = unpack(EXAMPLES / EXAMPLE, app.runs).id, visit.page
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})

@@ -147,7 +147,7 @@ def reply(*contents: str) -> str:
 
 def test_a_complaint_is_answered_for_the_inputs_it_names() -> None:
     asked = pack_prompt(EVEN, ROWS, ("0", "1"))
-    answer = reply(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is none\n[9]: no\nAnswer again.")
+    answer = reply(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is no label\n[9]: no\nAnswer again.")
     assert [line for line in answer.split("\n") if line.startswith("Output")] == ["Output [2]: 0"]
     assert reply(asked).count("Output [") == 3
 

@@ -50,7 +50,7 @@ def ess_by_step(results: Results) -> Table:
 
 
 def _ess(ess: Sequence[float], name: str) -> str:
-    """ESS at a step, or its mean or minimum; a dash if there is none."""
+    """ESS at a step, or its mean or minimum over steps; a dash for a run without weights."""
     if name in ("mean", "min"):
         return fixed(fmean(ess) if name == "mean" else min(ess)) if ess else NONE
     return fixed(ess[int(name)]) if int(name) < len(ess) else NONE

@@ -40,7 +40,7 @@ class Before:
     origin: int | None = None
     """Slot that it descends from in that step's deck; None if unknown."""
     weight: float | None = None
-    """Weight that the step left, equal for all after resampling; None if there is none to compare it with."""
+    """Its weight then; after resampling, 1/K. None if the method has no weights."""
     is_copy: bool = False
     """True if resampling copied it from another slot."""
 

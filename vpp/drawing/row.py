@@ -29,7 +29,7 @@ ASK = "Ask for this label"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """What a run's rows are drawn with, whichever is open."""
+    """The evaluation, view and columns that draw any open row of a run."""
 
     test: Evaluated
     view: RunView

@@ -20,12 +20,12 @@ RING = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bars:
-    """A number between 0 and 1 for each step that has one, and the words on it."""
+    """A number between 0 and 1 by step, and a caption."""
 
     name: str
     values: dict[int, float]
     words: str
-    """On the step shown."""
+    """Caption: the number at the step shown."""
     rings: tuple[int, ...] = ()
     limit: float | None = None
     """Height of the threshold."""

@@ -33,9 +33,9 @@ class Point:
     """A dot: particles with the same answers on all rows compared."""
 
     x: float
-    """As a distance, from the middle of the frame; to the right."""
+    """Distance to the right of the frame's middle."""
     y: float
-    """Downwards."""
+    """Distance below the frame's middle."""
     weight: float
     """Total weight of its particles."""
     slots: tuple[int, ...]

@@ -27,7 +27,7 @@ class Point:
     is_label: bool
     """True for classification."""
     prediction: Value | None
-    """As the run records it: the vote's winner, a tie broken; or the weighted mean. None if all abstain."""
+    """Recorded prediction: the label that won the vote, or the weighted mean. None if all particles abstain."""
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:

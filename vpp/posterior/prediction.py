@@ -49,7 +49,7 @@ def leader(shares: Mapping[Value, float]) -> Value | None:
 
 
 def decided(shares: Mapping[Value, float]) -> Value | None:
-    """The label with at least `CLEAR` of the answering weight; None if there is none: “I don’t know”.
+    """Return the label that holds at least `CLEAR` of the answering weight; None means “I don’t know”.
 
     A tie decides nothing, nor do particles without weight.
     """

@@ -226,14 +226,14 @@ SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_former_ways}
 
 
 def record_of_today(line: bytes) -> bytes:
-    """Return a journal's line in the current version. Raises ValueError if it is no record, or a newer one."""
+    """Return a journal's line in the current version. Raises ValueError for other text or a newer version."""
     if line.startswith(_TODAY):
         return line
     return to_json(_lifted(from_json(line), "v", RECORD_STEPS), inf_nan_mode="strings")
 
 
 def spec_of_today(content: Any) -> Fields:
-    """Return run.json's content in the current version. Raises ValueError if it is none, or a newer one."""
+    """Return run.json's content in the current version. Raises ValueError for other content or a newer version."""
     return _lifted(content, "schema", SPEC_STEPS)
 
 

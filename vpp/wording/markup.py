@@ -88,7 +88,7 @@ def saying(words: str) -> str:
 
 
 def happening(words: str) -> str:
-    """Return the description of a step. Its box has a fixed height, so that nothing below moves."""
+    """Return the description of a step."""
     return f'<p class="happened">{text(words)}</p>'
 
 
@@ -162,12 +162,6 @@ def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False
     kind, role = ("state err", "alert") if failed else ("state", "status")
     body = "".join(map(quiet, paragraphs))
     return f'<div class="{kind}" role="{role}"><{tag}>{text(head)}</{tag}>{body}</div>'
-
-
-def waiting(words: str) -> str:
-    """Return grey lines as a placeholder."""
-    lines = "".join(f'<i style="width:{width}%"></i>' for width in (94, 88, 41))
-    return f'<div class="wait" role="status" aria-label="{text(words)}">{lines}<p class="cap">{text(words)}</p></div>'
 
 
 NAMED = 4
