@@ -1,7 +1,7 @@
 """A measured figure: its values, its target, and whether the target holds."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -20,6 +20,8 @@ class Figure:
     unit: str = ""
     target: float | None = None
     """None: nothing is asked of it."""
+    ideal: float | None = None
+    """Value on a machine without limit of speed. None: a target that does not depend on the machine."""
     sense: Sense = "at most"
     command: str = ""
     """What measures it, to be run by hand."""
@@ -43,6 +45,15 @@ class Figure:
         if self.sense == "at least":
             return self.middle >= self.target
         return self.middle < self.target if self.sense == "under" else self.middle <= self.target
+
+    def on(self, slowness: float) -> "Figure":
+        """Return it with its target for a slower machine: what is allowed beyond the ideal grows in proportion.
+
+        slowness: processor time of some work here, over that on the machine for which targets are set.
+        """
+        if self.target is None or self.ideal is None:
+            return self
+        return replace(self, target=self.ideal + (self.target - self.ideal) * max(1.0, slowness))
 
     @property
     def value(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.performance.figures import Figure, measure
 from tests.performance.latency import NAMES, seconds
-from tests.performance.rounds import STRESS, Method
+from tests.performance.rounds import REAL, Method
 from tests.performance.stub import served
 from tests.performance.workers import ROOT, Bench, Ran, bench
 from vpp.data.tasks import TASKS
@@ -64,13 +64,16 @@ def saved_share(directory: Path) -> float:
 
 
 def resume(folder: Path, method: Method, *, cached: bool, steps: int) -> Figure:
-    """Calls that a worker repeats which goes on after another was killed with half of its steps finished."""
+    """Calls that a worker repeats which goes on after another was killed with half of its steps finished.
+
+    The kill comes some tenths of a second after the step; answers take longer, so none has come since.
+    """
     name = f"calls repeated after a kill at half time and a resume ({NAMES[method]}, T = {steps}, "
     forgets = method != "smc" and not cached
     target, note = (None, REPEATED) if forgets else (0, "")
 
     def repeated() -> Iterable[float]:
-        with bench(folder / f"{method}-{cached}") as desk, served(**seconds(STRESS)) as stub:
+        with bench(folder / f"{method}-{cached}") as desk, served(**seconds(REAL)) as stub:
             words = desk.words(method, steps=steps, base_url=stub.base_url)
             killed = desk.start("killed", [*words, *([] if cached else ["--no-cache"])])
             killed.wait_for_step(steps // 2 - 1, within_s=120)

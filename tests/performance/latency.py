@@ -100,6 +100,11 @@ def _divided(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
     return [a / b for a, b in zip(ours, theirs, strict=True)]
 
 
+def _beside_vml(method: Method, latency: Latency, steps: int) -> float:
+    """Critical path of a method over VML's."""
+    return critical_path_s(method, steps, latency) / critical_path_s("vml", steps, latency)
+
+
 def direct(measured: Measured, targets: Mapping[str, float]) -> list[Figure]:
     """Each method beside VML's run of the same repetition, and beside its critical path. targets: by method."""
     name, T = measured.latency.name, measured.steps
@@ -109,6 +114,7 @@ def direct(measured: Measured, targets: Mapping[str, float]) -> list[Figure]:
             f"{name}: {NAMES[method]} / VML, wall clock, T = {T}",
             lambda method=method: _divided(measured.wall_s(method), measured.wall_s("vml")),  # type: ignore[misc]
             target=targets.get(method),
+            ideal=_beside_vml(method, measured.latency, T),
         )
         for method in others
     ]
@@ -117,6 +123,7 @@ def direct(measured: Measured, targets: Mapping[str, float]) -> list[Figure]:
             f"{name}: {NAMES[method]}, wall clock / its critical path, T = {T}",
             partial(measured.of_path, method),
             target=targets.get("vml") if method == "vml" else None,
+            ideal=1.0,
         )
         for method in METHODS
     ]
@@ -128,7 +135,7 @@ def from_short(short: Measured, *, steps: int) -> list[Figure]:
     name, targets = short.latency.name, TARGETS[short.latency.name]
 
     def carried(method: Method) -> Iterable[float]:
-        must = critical_path_s(method, steps, short.latency) / critical_path_s("vml", steps, short.latency)
+        must = _beside_vml(method, short.latency, steps)
         return (ratio * must for ratio in _divided(short.of_path(method), short.of_path("vml")))
 
     return [
@@ -136,6 +143,7 @@ def from_short(short: Measured, *, steps: int) -> list[Figure]:
             f"{name}: {NAMES[method]} / VML, wall clock, T = {steps} as T = {short.steps} has it",
             partial(carried, method),
             target=targets[method],
+            ideal=_beside_vml(method, short.latency, steps),
         )
         for method in METHODS
         if method != "vml"
@@ -193,7 +201,7 @@ def capacity(latency: Latency, folder: Path, *, steps: int, times: int, apart_s:
                 yield _over_rounds(worker, stub, latency, steps)
 
     name = f"{latency.name}: SMC at capacity {CAPACITY}, wall clock / what its rounds must take, T = {steps}"
-    return measure(name, ratios, target=TARGETS[latency.name]["capacity"])
+    return measure(name, ratios, target=TARGETS[latency.name]["capacity"], ideal=1.0)
 
 
 def _over_rounds(worker: Worker, stub: Served, latency: Latency, steps: int) -> float:

@@ -59,6 +59,14 @@ def test_the_report_says_which_targets_are_missed_and_what_was_not_measured(tmp_
         put(page, "third", [])
 
 
+def test_a_target_of_speed_allows_a_slower_machine_more_beyond_the_ideal_and_a_faster_one_no_less():
+    wall = Figure(name="a", values=(1.3,), target=1.1, ideal=1.0)
+    assert [wall.on(slowness).target for slowness in (0.5, 1.0, 3.0)] == [1.1, 1.1, pytest.approx(1.3)]
+    assert not wall.holds
+    assert wall.on(3.01).holds
+    assert Figure(name="b", values=(501.0,), target=500.0).on(3.0).holds is False
+
+
 def test_a_part_that_breaks_or_hangs_is_reported_and_does_not_hold():
     assert len({part.name for part in PARTS}) == len(PARTS)
     broken = Part("broken", "a broken part", "latency.no_such_function", 60)
