@@ -1,7 +1,7 @@
 // A part of a page that is patched in place: focus, selection, scrolling and open folds survive a refresh. Python sends
 // escaped HTML. A caption says how many columns of a wide table are in view. A row with data-row opens on a click, or on
-// Enter at its number, if Python asks for that. A button with data-pick opens a row; one with data-ask asks for its
-// label, and leads to the section on labels.
+// Enter at its number, if Python asks for that. A button with data-pick opens a row; one with data-ask leads to
+// inputs like its row, in the section on labels.
 const keyOf = (node) => node.dataset?.row ?? node.dataset?.under ?? node.dataset?.key ?? null
 
 function patch(old, next) {

@@ -8,13 +8,14 @@ from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, usual_distance
-from vpp.drawing.row import Opened, picks_html
+from vpp.drawing.row import TABLE, Opened, picks_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
+from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, voting
@@ -58,7 +59,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     test_points, at = points(test, rows_by_id(dataset)), thresholds.chosen()
     asked = dissent.asked_words(test, snapshot.view, config, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
-    summary = markup.saying(dissent.saying(test_points, test, config, at=at))
+    summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, markup.caption(known))
     drawn = Opened(
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
@@ -95,7 +96,8 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points:
     """Draw the matrix of points and particles, some rows at a time."""
     test = drawn.test
     size, numeric = len(test.weights), test.metric == "mse"
-    blocks.draw(markup.heading("Row by row", dissent.order_words(test)))
+    heading = markup.heading("Row by row", dissent.order_words(test))
+    blocks.draw(f'<div class="target" id="{TABLE}">{heading}</div>')
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in test_points if point.is_uncertain]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
@@ -127,7 +129,7 @@ def draw_matrix(
 ) -> bool:
     """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
-        blocks.captions("The particles agree on every test point.")
+        blocks.captions("The particles agree on every test row.")
         return False
     test, dataset = drawn.test, run.reader.dataset()
     numeric, size = test.metric == "mse", len(test.weights)
@@ -205,8 +207,8 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held
         if isinstance(result, VoteReliability):
             pieces.figure(
                 partial(reliability_figure, result),
-                title="Reliability", caption="leading label right, by its share · undecided below 67 % · numbers: rows",
-                key="disagreement.reliability",
+                title="Reliability", key="disagreement.reliability",
+                caption=f"leading label right, by its share · “I don’t know” below {CLEAR_WORDS} · numbers: rows",
             )  # fmt: skip
         elif not result.is_equally_sure:
             pieces.figure(
@@ -216,4 +218,4 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held
 
 
 frame.enter()
-page(opening.open_run("Disagreement", "shows the test points on which the sentences differ."))
+page(opening.open_run("Disagreement", "shows the test rows on which the sentences differ."))

@@ -27,10 +27,10 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
     app: AppTest, tmp_path: Path
 ) -> None:
     html = shown(opened(app, inspected.labels(tmp_path), "disagreement"))
-    assert "The particles disagree on three of six test points." in html
+    assert "The particles disagree on three of six test rows." in html
     assert value(html, "Weakly backed") == "4 of 6"
     assert "3 of 6 test rows." in html
-    assert "4 of 5 decided rows right · 5 of 6 decided" in html
+    assert "4 of 5 decided rows right · “I don’t know” on 1 of 6" in html
     assert "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided." in html
     assert "<h2>Row 8</h2>" in html
     assert html.index("Row by row") < html.index("Decided rows right")

@@ -113,6 +113,16 @@ def test_odd_votes_have_words_of_their_own() -> None:
         assert sentences(vote)[1].startswith(sure)
 
 
+def test_no_class_leads_and_no_particle_dissents_at_a_tie() -> None:
+    vote = one("yes", "no", weights=(0.5, 0.5))
+    assert sentences(vote)[::2] == ["I don’t know: classes no and yes are tied, each with 50 % of the weight.", ""]
+    counted = "I don’t know: classes no and yes are tied, each with one of two particles."
+    assert sentences(vote, is_weighted=False)[0] == counted
+    assert "dissents" not in answers_html(vote, ("a", "b"), seed_text=SEED, is_weighted=True)
+    rows = answering.preview_html([vote, LABEL_VOTES[8]], LABELS, is_weighted=True)
+    assert re.findall("I don’t know[^<]*", rows) == ["I don’t know; a tie", "I don’t know; yes leads"]
+
+
 def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
     answers = replace(told_labels(), texts=(EVEN, "<b>x</b>", EVEN, "y"))
     html = answers_html(LABEL_VOTES[9], answers.texts, seed_text=SEED, is_weighted=True)

@@ -1,7 +1,9 @@
 """A point opened, and whether doubt means error, in words."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from vpp.data.dataset import Dataset, Value
 from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.deck import without_seed
-from vpp.drawing.row import Opened, answer_rows, contrast_html, outcome, picks_html
+from vpp.drawing.row import Opened, answer_rows, contrast_html, lit, outcome, picks_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, camps
 from vpp.inspection.points import Point, points
@@ -93,13 +95,41 @@ def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(la
     assert silent == ("3", "0.100", "no readable answer", "the answer has no “Output:” line")
 
 
-def test_an_open_row_asks_for_its_label_only_if_hypotheses_differ_on_it(labels: RunReader) -> None:
+def test_an_open_row_leads_to_inputs_like_it_only_if_hypotheses_differ_on_it(labels: RunReader) -> None:
     _, by_row = on_test(labels)
     asks = {row: 'data-ask="' in opened(labels).html(by_row[row]) for row in (4, 8)}
     assert asks == {4: False, 8: True}
     picks = picks_html([by_row[8], by_row[7]], 7)
     assert 'data-pick="7" aria-pressed="true"' in picks
     assert 'data-pick="8" aria-pressed="false"' in picks
+
+
+def test_rows_in_dispute_beyond_the_buttons_are_linked(labels: RunReader) -> None:
+    row = on_test(labels)[1][8]
+    drawn = [picks_html([row] * n, 8) for n in (14, 15)]
+    assert [html.count("data-pick") for html in drawn] == [14, 14]
+    assert ["<a href=" in html for html in drawn] == [False, True]
+    assert ">all 15 in the table below</a>" in drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("other", "marked"),
+    [
+        ('if x > 6 ANSWER gentoo. Otherwise answer "Chinstrap"', (["Adelie."], ['"Chinstrap"'])),
+        ("If x exceeds 6, and y is at most 2, answer Gentoo; otherwise, answer Adelie", ([], ["and y is at most 2,"])),
+        ("if x over 6 answer 'Gentoo'; otherwise, answer Adelie!", ([], [])),
+    ],
+)
+def test_each_of_two_rivals_keeps_its_own_punctuation_case_and_operators(
+    other: str, marked: tuple[list[str], list[str]]
+) -> None:
+    rule = "If x is greater than 6, answer Gentoo; otherwise, answer Adelie."
+    for pair, marks in (((rule, other), marked), ((other, rule), marked[::-1])):
+        left, right, note = lit(*pair)
+        shown = tuple(unescape(side) for side in (left, right))
+        assert tuple(re.sub("</?mark>", "", side) for side in shown) == pair
+        assert tuple(re.findall("<mark>(.*?)</mark>", side) for side in shown) == marks
+        assert bool(note) is (marked == ([], []))
 
 
 def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:

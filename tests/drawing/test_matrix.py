@@ -11,6 +11,7 @@ from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
+from vpp.wording.words import NBSP
 
 ROWS = {row.id: row for row in YES_NO.test}
 
@@ -40,17 +41,16 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     html = Matrix(columns=by_answers(test), labels=("no", "yes")).html(rows)
     assert html.count('<th class="col"') == 3
     assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
-    assert (
-        merged_words(3, 4) == "Four particles answer the test rows in 3 ways: one column per way; ×2 = two particles."
-    )
+    merged = merged_words(3, 4).replace(NBSP, " ")
+    assert merged == "Four particles answer the test rows in 3 ways: one column per way; ×2 = two particles."
 
 
-def test_nobody_dissents_at_a_tie_and_no_side_of_its_bar_is_dark() -> None:
+def test_nobody_dissents_at_a_tie_and_no_side_of_its_bar_is_inked() -> None:
     test = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
     rows = points(test, ROWS)
     html = Matrix(columns=by_answers(test), labels=("no", "yes"), voting="unweighted").html(rows)
-    assert html.count('class="x d1"') == 6
-    assert ('class="x di"' in html, 'class="c0"' in html, "vote wrong" in html) == (False, False, False)
+    assert html.count('class="x d1"') == html.count('class="ct"') == 6
+    assert ('class="x di"' in html, 'class="c1"' in html, "vote wrong" in html) == (False, False, False)
     assert html.count("undecided") == 3
     assert "weight" not in html.replace("unweighted", "")
 

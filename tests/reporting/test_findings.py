@@ -39,7 +39,7 @@ OF_LABELS = {
         "| Log score | 0.762 bits |",
     ),
     "Where the particles disagree": (
-        "4 of 5 decided rows right · 5 of 6 decided.",
+        "4 of 5 decided rows right · “I don’t know” on 1 of 6. A row is undecided (“I don’t know”) if no label",
         "### Particle by particle, on the test rows",
         # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
         "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |",

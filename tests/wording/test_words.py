@@ -76,10 +76,10 @@ def test_a_share_comes_with_what_it_means() -> None:
 
 def test_uncertain_points_are_counted_in_words() -> None:
     cases = {
-        (3, 60): "The particles disagree on three of 60 test points.",
-        (0, 60): "The particles agree on all 60 test points.",
-        (4, 4): "The particles disagree on all four test points.",
-        (0, 0): "No test points have been evaluated yet.",
+        (3, 60): "The particles disagree on three of 60 test rows.",
+        (0, 60): "The particles agree on all 60 test rows.",
+        (4, 4): "The particles disagree on all four test rows.",
+        (0, 0): "No test rows have been evaluated yet.",
     }
     assert {case: words.uncertain_sentence(*case) for case in cases} == cases
 
@@ -117,8 +117,8 @@ def test_a_share_between_0_and_1_never_reads_as_either(fraction: float) -> None:
 def test_a_vote_that_is_not_unanimous_never_reads_so() -> None:
     shown = votes([("a", 0.9996), ("b", 0.0004)])
     assert 'aria-label="a over 0.99, b under 0.01"' in shown
-    assert ">a over 0.99<" in shown
-    assert ">b under 0.01<" in shown
+    assert f">a over{NBSP}0.99<" in shown
+    assert f">b under{NBSP}0.01<" in shown
     assert 'aria-label="a 1.00"' in votes([("a", sum([0.1] * 10))])
 
 

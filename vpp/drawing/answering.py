@@ -11,6 +11,7 @@ from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.slots import grouped
 from vpp.inspection.votes import Vote, target_spread
+from vpp.posterior.prediction import leaders
 from vpp.runs.view import RunView
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
@@ -66,6 +67,9 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         if is_weighted
         else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
     )
+    if vote.leader is None:
+        tied = leaders(dict(vote.shares))
+        return f"I don’t know: classes {listed(tied)} are tied, each with {behind}."
     if vote.agreement() == 0:
         return f"I don’t know: class {vote.prediction} leads, with only {behind} behind it."
     return f"{named}, with {behind} behind it."
@@ -129,7 +133,7 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str, *, is_weighted: bool)
     if prediction.value is None:
         answer = badge("abs", "no readable answer")
     else:
-        differs = vote.is_label and bool(vote.voices) and prediction.value != vote.prediction
+        differs = vote.leader not in (prediction.value, None) and bool(vote.voices)
         answer = f"<b>{text(prediction.value)}</b> (dissents)" if differs else text(value_text(prediction.value))
     why = prediction.explanation or prediction.reason or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
@@ -265,7 +269,8 @@ def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
         return "none with weight", "–", "–"
     if shown := mean_and_range(vote.prediction, vote.interval, decimals):
         return shown[0], number(vote.doubt), shown[1]
-    return str(vote.prediction), percent(vote.behind), fixed(vote.doubt)
+    unknown = f"I don’t know; {vote.leader} leads" if vote.leader is not None else "I don’t know; a tie"
+    return str(vote.prediction) if vote.agreement() else unknown, percent(vote.behind), fixed(vote.doubt)
 
 
 def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:

@@ -8,6 +8,7 @@ from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, weakly_backed
 from vpp.posterior.metric import label_figures, number_figures
+from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -16,6 +17,7 @@ from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
 from vpp.wording.words import (
     EQUAL,
+    NBSP,
     capitalised,
     counted,
     fixed,
@@ -28,7 +30,7 @@ from vpp.wording.words import (
 )
 
 
-def saying(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresholds = DEFAULTS) -> str:
+def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
@@ -40,21 +42,19 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config, *, at: Thresh
         if spread == 0:
             return "Practically all of the weight says the same on every test row."
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
-    doubtful = [point for point in rows if point.is_uncertain]
-    disagree = uncertain_sentence(len(doubtful), len(rows))
-    return " ".join((disagree, *_by_weight(doubtful, held_by(config), at.well_backed)))
+    doubtful = sum(point.is_uncertain for point in rows)
+    disagree = uncertain_sentence(doubtful, len(rows))
+    return f"{disagree} {_unknown_words(rows, doubtful, held_by(config))}" if doubtful else disagree
 
 
-def _by_weight(doubtful: Sequence[Point], held: str, below: float) -> Iterator[str]:
-    """Sentences on how much is behind the answers of the doubtful rows."""
-    n, weak, share = len(doubtful), len(weakly_backed(doubtful, below=below)), f"{percent(below)} of the {held}"
-    unknown = sum(point.is_undecided for point in doubtful)
-    if n and not weak:
-        yield f"On {_of_them(n, n)} the answer has at least {share} behind it."
-    elif weak > unknown:
-        yield f"On {_of_them(weak, n)} the answer has less than {share} behind it."
-    if unknown:
-        yield f"On {_of_them(unknown, n)} no label has two thirds of the {held}: the answer is “I don’t know”."
+def _unknown_words(rows: Sequence[Point], doubtful: int, held: str) -> str:
+    """Sentence on the rows whose answer is “I don’t know”, with the rule. doubtful: how many rows are in dispute."""
+    answering = f"{held} that answered" if any(point.abstained for point in rows) else held
+    unknown = sum(point.is_undecided for point in rows)
+    if not unknown:
+        return f"None is “I don’t know”: every answer has at least {CLEAR_WORDS} of the {answering}."
+    them = _of_them(unknown, doubtful)
+    return f"On {them} no label has {CLEAR_WORDS} of the {answering}: the answer is “I don’t know”."
 
 
 def in_dispute(rows: Sequence[Point]) -> list[Point]:
@@ -64,12 +64,14 @@ def in_dispute(rows: Sequence[Point]) -> list[Point]:
 
 
 def decided_words(rows: Sequence[Point]) -> str:
-    """`27 of 30 decided rows right · 30 of 40 decided`; empty for numbers. rows: all points."""
+    """`27 of 30 decided rows right · “I don’t know” on 10 of 40`; empty for numbers. rows: all points."""
     if not rows or not rows[0].is_label:
         return ""
     n_decided, n_right = sum(not point.is_undecided for point in rows), sum(point.is_right for point in rows)
-    coverage = f"{integer(n_decided)} of {integer(len(rows))} decided"
-    return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {coverage}" if n_decided else coverage
+    if n_decided == len(rows):
+        return f"{integer(n_right)} of {counted(n_decided, 'row')} right"
+    unknown = f"“I don’t know” on {integer(len(rows) - n_decided)} of {integer(len(rows))}"
+    return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {unknown}" if n_decided else unknown
 
 
 def recorded_words(rows: Sequence[Point], config: Config) -> str:
@@ -197,5 +199,5 @@ def merged_words(n_columns: int, size: int) -> str:
     """Caption on particles that share a column."""
     return (
         f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}: one column "
-        "per way; ×2 = two particles."
+        f"per way; ×2{NBSP}={NBSP}two particles."
     )

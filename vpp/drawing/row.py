@@ -1,7 +1,7 @@
 """One test row opened: its inputs, the vote, rival sentences side by side, and each particle's answer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vpp.drawing.deck import without_seed
@@ -13,8 +13,8 @@ from vpp.inspection.slots import grouped
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.markup import changes, is_rewritten, text, votes
-from vpp.wording.words import counted, integer, listed, number, percent, target_text, value_text, weight_text
+from vpp.wording.markup import aligned, is_reworded, is_rewritten, text, votes
+from vpp.wording.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 
 Reasons = Mapping[tuple[str, int], Prediction]
 """Learner's answers by hypothesis id and row id."""
@@ -22,9 +22,12 @@ MOST_CAMPS = 4
 """Camps contrasted with the first; a vote of many labels has many."""
 MOST_NAMED = 6
 """Particles named; the others are counted."""
-MOST_PICKED = 12
-"""Rows in dispute with a button."""
-ASK = "Ask for this label"
+MOST_PICKED = 14
+"""Rows in dispute with a button; the table of rows has all of them."""
+TABLE = "rows"
+"""Id of the heading above the table of rows, on the page."""
+ASK = "Label inputs like this"
+ASK_TITLE = "This row’s own label stays held out. Below: inputs like it, and what their labels would tell."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,7 @@ class Opened:
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
         whole = text(inputs_line(row, len(row.inputs)))
-        ask = f'<button type="button" class="ask" data-ask="{row.id}">{ASK}</button>' if len(sides) > 1 else ""
+        ask = _ask(row.id) if len(sides) > 1 else ""
         return "".join(
             (
                 markup.heading(f"Row {row.id}", outcome(point, self.decimals)),
@@ -74,9 +77,13 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
         f'aria-label="Open row {point.row.id}">{point.row.id}</button>'
         for point in rows[:MOST_PICKED]
     )
-    more = f" and {integer(len(rows) - MOST_PICKED)} more" if len(rows) > MOST_PICKED else ""
+    rest = f'<a href="#{TABLE}">all {integer(len(rows))} in the table below</a>' if len(rows) > MOST_PICKED else ""
     name = "Rows in dispute" if rows[0].is_label else "Widest spread: rows"
-    return f'<p class="picks">{name} {buttons}{more}</p>'
+    return f'<p class="picks">{name} {buttons}{rest}</p>'
+
+
+def _ask(row: int) -> str:
+    return f'<button type="button" class="ask" data-ask="{row}" title="{ASK_TITLE}">{ASK}</button>'
 
 
 def vote_html(point: Point, decimals: int | None) -> str:
@@ -176,13 +183,14 @@ def lit(one: str, other: str) -> tuple[str, str, str]:
         return text(one), text(other), "The very same words: the learner read them in two ways."
     if is_rewritten(one, other):
         return text(one), text(other), "Fewer than half the words are shared: none are marked."
-    made = changes(one, other)
-    return _lit(made, "removed"), _lit(made, "added"), ""
+    runs, alike = aligned(one, other), is_reworded(one, other)
+    note = "Only case, punctuation or synonyms differ: none are marked." if alike else ""
+    return _lit((same, old) for same, old, _ in runs), _lit((same, new) for same, _, new in runs), note
 
 
-def _lit(made: Sequence[markup.Change], own: str) -> str:
-    shown = [(kind, text(words)) for kind, words in made if kind in ("kept", own)]
-    return " ".join(words if kind == "kept" else f"<mark>{words}</mark>" for kind, words in shown)
+def _lit(runs: Iterable[tuple[bool, str]]) -> str:
+    """One text as HTML. runs: its words, and whether the other text has them too."""
+    return " ".join(text(words) if same else f"<mark>{text(words)}</mark>" for same, words in runs if words)
 
 
 def _alone(words: str, sentence: str = "") -> str:
@@ -194,5 +202,5 @@ def _camp(camp: Camp, html: str, held: str, note: str = "") -> str:
     place = "the first of {}" if camp.is_even else "the heaviest of {}"
     whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
     share = f"{percent(min(camp.weight, 1.0))} of the {held}"
-    head = f'<p class="camp"><b>{text(camp.name)}</b> {text(share)} · {whom}</p>'
+    head = f'<p class="camp"><b>{text(camp.name)}</b> {text(share)} · {whom.replace(" ", NBSP)}</p>'
     return f'<section class="side">{head}<p class="hyp">{html}</p>{markup.caption(note) if note else ""}</section>'

@@ -32,8 +32,8 @@ class Vote(Point):
 
     @property
     def dissenters(self) -> tuple[int, ...]:
-        """Slots that voted for another label than the winner, heaviest first; empty for numbers."""
-        return tuple(slot for slot in self.voices if self.is_label and self.votes[slot] != self.prediction)
+        """Slots that voted for another label than the leading one, heaviest first; empty at a tie and for numbers."""
+        return tuple(slot for slot in self.voices if self.leader not in (self.votes[slot], None))
 
     def agreement(self, scale: float = 0.0) -> int:
         """Grade the agreement: 3 unanimous, 2 nearly unanimous, 1 divided, 0 “I don’t know”.

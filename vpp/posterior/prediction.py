@@ -8,8 +8,8 @@ Value = str | float
 
 TIE = 1e-9
 """Vote shares within this distance of the largest are tied."""
-CLEAR = 2 / 3
-"""Least share of the answering weight that decides a vote: twice the rest. Below it the answer is “I don’t know”."""
+CLEAR, CLEAR_WORDS = 2 / 3, "two thirds"
+"""Least share of the answering weight that decides a vote, and its name. Below it the answer is “I don’t know”."""
 EXACT = 12
 """Significant digits that rounding errors of a weighted mean do not reach."""
 

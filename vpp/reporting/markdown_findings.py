@@ -20,7 +20,7 @@ from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away,
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import CLEAR_WORDS, Value
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -157,7 +157,8 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
 
 
 def _votes(rows: Sequence[Point], held: str) -> Iterator[str]:
-    yield f"{decided_words(rows)}. A row is undecided if no label has two thirds of the {held} that answered."
+    rule = f"if no label has {CLEAR_WORDS} of the {held} that answered"
+    yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
     uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
         yield _nowhere(rows)

@@ -201,14 +201,14 @@ def table(
 
 
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
-    """Return a weighted vote as one bar, heaviest label first; none is dark at a tie."""
+    """Return a weighted vote as one bar, heaviest label first: light, and the others dark; at a tie all are grey."""
     label = ", ".join(f"{name} {_share(share)}" for name, share in shares)
     # No-break spaces: a label is shown complete or not at all.
-    unbroken = ((name.replace(" ", NBSP), share) for name, share in shares)
+    unbroken = ((name.replace(" ", NBSP), share, _share(share).replace(" ", NBSP)) for name, share in shares)
     tied = len(shares) > 1 and shares[0][1] - shares[1][1] < EQUAL
     spans = "".join(
-        f'<span class="{("c0", "c1")[tied or i > 0]}" style="--v:{share:.4f}">{text(name)} {_share(share)}</span>'
-        for i, (name, share) in enumerate(unbroken)
+        f'<span class="{"ct" if tied else "c1" if i else "c0"}" style="--v:{share:.4f}">{text(name)} {shown}</span>'
+        for i, (name, share, shown) in enumerate(unbroken)
         if share > 0
     )
     rest = f'<span class="ca" style="--v:{abstained:.4f}"></span>' if abstained > 0.0005 else ""
@@ -247,21 +247,36 @@ Change = tuple[Literal["kept", "added", "removed"], str]
 
 
 @lru_cache(maxsize=256)
-def changes(before: str, after: str) -> tuple[Change, ...]:
-    """Return the changes from `before` to `after`; removed words come before those added in their place.
+def aligned(before: str, after: str) -> tuple[tuple[bool, str, str], ...]:
+    """Return the two texts side by side: whether some words are the same, those of `before`, and those of `after`.
 
-    Case, punctuation around a word and synonymous operators make no change. Kept words are shown as in `after`.
+    Case, punctuation around a word and synonymous operators make no difference; each text keeps its own.
     Cached, since a card asks several times: whether to mark words, which, and how many were kept.
     """
     old, new = _UNIT.findall(before), _UNIT.findall(after)
     was, now = list(map(_sense, old)), list(map(_sense, new))
+    found = SequenceMatcher(a=was, b=now, autojunk=_pairs(was, now) > MOST_PAIRS).get_opcodes()
+    return tuple(
+        (
+            tag == "equal" or all(word in NO_CHANGE for word in (*was[i:j], *now[k:m])),
+            " ".join(old[i:j]),
+            " ".join(new[k:m]),
+        )
+        for tag, i, j, k, m in found
+    )
+
+
+def changes(before: str, after: str) -> tuple[Change, ...]:
+    """Return the changes from `before` to `after`; removed words come before those added in their place.
+
+    Kept words are shown as in `after`.
+    """
     runs: list[Change] = []
-    for tag, i, j, k, m in SequenceMatcher(a=was, b=now, autojunk=_pairs(was, now) > MOST_PAIRS).get_opcodes():
-        is_kept = tag == "equal" or all(word in NO_CHANGE for word in (*was[i:j], *now[k:m]))
-        if i < j and not is_kept:
-            runs.append(("removed", " ".join(old[i:j])))
-        if k < m:
-            runs.append(("kept" if is_kept else "added", " ".join(new[k:m])))
+    for is_kept, old, new in aligned(before, after):
+        if old and not is_kept:
+            runs.append(("removed", old))
+        if new:
+            runs.append(("kept" if is_kept else "added", new))
     return tuple(runs)
 
 

@@ -218,15 +218,15 @@ def share_sentence(successes: int, n: int, rows: str = "rows") -> str:
 
 
 def uncertain_sentence(uncertain: int, n: int) -> str:
-    """`The particles disagree on three of 60 test points.`"""
+    """`The particles disagree on three of 60 test rows.`"""
     if n == 0:
-        return "No test points have been evaluated yet."
-    points = f"{in_words(n)} test {'point' if n == 1 else 'points'}"
+        return "No test rows have been evaluated yet."
+    rows = f"{in_words(n)} test {'row' if n == 1 else 'rows'}"
     if uncertain == 0:
-        return f"The particles agree on {'the' if n == 1 else 'all'} {points}."
+        return f"The particles agree on {'the' if n == 1 else 'all'} {rows}."
     if uncertain == n:
-        return f"The particles disagree on {'the' if n == 1 else 'all'} {points}."
-    return f"The particles disagree on {in_words(uncertain)} of {points}."
+        return f"The particles disagree on {'the' if n == 1 else 'all'} {rows}."
+    return f"The particles disagree on {in_words(uncertain)} of {rows}."
 
 
 def weights_sentence(weights: Sequence[float]) -> str:
