@@ -1,6 +1,6 @@
 """Compare: runs side by side, against one of them and against simple models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -109,16 +109,31 @@ def page() -> None:
     candidates, unread = read(runs, chosen)
     for run, why in unread:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
-    demo = [markup.DEMO_BANNER] if any(run.snapshot.spec.endpoint.is_demo for run in candidates) else []
     with title_place:
-        blocks.draw(*demo, markup.title("Runs side by side"))
+        blocks.draw(
+            markup.title("Runs side by side", compared(runs.labels[reference], chosen), chip=demo_chip(candidates))
+        )
     if not candidates:
         st.stop()
 
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, chosen)[0])
 
-    blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
+    blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference, runs.labels), is_live=is_live, every_s=5.0)
+
+
+def compared(reference: str, chosen: Sequence[str]) -> str:
+    """Name the reference, with how many runs stand beside it."""
+    others = len(chosen) - 1
+    return f"{reference} · beside {counted(others, 'other run')}" if others else reference
+
+
+def demo_chip(candidates: Sequence[Candidate]) -> str:
+    """Return the mark of the demo model, after the letters of its runs if others are beside them; else empty."""
+    letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
+    if not letters:
+        return ""
+    return markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
@@ -179,8 +194,8 @@ def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tupl
     return readable, unread
 
 
-def draw(candidates: Sequence[Candidate], reference: str) -> None:
-    """Draw every part of the comparison."""
+def draw(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:
+    """Draw every part of the comparison. names: of the runs that can be picked, by id."""
     if not candidates:
         return
     ids = [run.id for run in candidates]
@@ -192,7 +207,7 @@ def draw(candidates: Sequence[Candidate], reference: str) -> None:
     draw_points(comparison)
     if shared:
         draw_ideas(comparison, shared)
-    draw_settings(comparison)
+    draw_settings(comparison, names)
     draw_spreads(comparison)
     draw_curves(comparison)
     everything = dict(enumerate(comparison.runs))
@@ -298,9 +313,9 @@ def draw_points(comparison: Comparison) -> None:
     blocks.draw(points_html(differing if more else differing[:FEW_POINTS], places, decimals))
 
 
-def draw_settings(comparison: Comparison) -> None:
+def draw_settings(comparison: Comparison, names: Mapping[str, str]) -> None:
     """Draw two folds: the settings that differ and can change the result, and every setting."""
-    facts = conditions(comparison.runs, used=has_effect)
+    facts = conditions(comparison.runs, used=has_effect, labels=names)
     differing = [each for each in facts if each.matters]
     places, reference = range(len(comparison.runs)), comparison.reference
     bold = f"Bold: not as in {CODES[reference]}." if len(places) > 1 else ""

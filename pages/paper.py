@@ -23,7 +23,7 @@ from vpp.bench.sweep import (
     launch,
     sweeps,
 )
-from vpp.bench.table import NONE, Table, paper, shown_alone, value_text
+from vpp.bench.table import Table, paper, shown_alone, value_text
 from vpp.bench.tables import heading, tables, tables_markdown
 from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
@@ -37,6 +37,7 @@ SEEDS = 3
 COMMAND = f"python -m vpp bench --demo --seeds {SEEDS}"
 DEMO = EndpointSpec(demo=True, model="demo")
 STOPPING = "Stopping: the cells in flight keep their last whole step."
+NO_RESULTS = "You have no results yet: run the sweep below, and your rows appear as its runs finish."
 STARTING_S = 10.0  # a sweep asked for takes a moment to hold its folder
 
 
@@ -176,7 +177,7 @@ def last_complaint(sweep: SweepDirectory) -> str:
 def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
     """Draw who answers, and every table of the paper, with yours as far as the cells go."""
     done = f"{len(outcomes)} of {counted(len(spec.cells), 'cell')} finished"
-    words = f"Yours: {endpoint_text(spec.endpoint)}, {done}." if outcomes else f"Yours: {NONE}, until a sweep fills it."
+    words = f"Yours: {endpoint_text(spec.endpoint)}, {done}." if outcomes else NO_RESULTS
     if outcomes and spec.endpoint.is_demo:
         words += " The demo model is no language model."
     every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
@@ -223,10 +224,13 @@ def headline(outcome: Outcome) -> str:
 
 def drawn(table: Table) -> str:
     """Return one table as HTML, with its title above and its note below."""
-    # A narrow cell breaks before the sign and before the brackets.
-    rows = [[cell.replace("± ", f"±{NBSP}").replace("1 seed", f"1{NBSP}seed") for cell in row] for row in table.rows]
-    inner = markup.table(table.head, rows, right=range(table.labels, len(table.head)), name=table.title)
-    note = markup.caption(table.note)
+    # A narrow page keeps the line ends, a wide one draws them as blanks.
+    rows = [
+        [cell.replace(" ±", "\n±").replace("± ", f"±{NBSP}").replace(" (", "\n(") for cell in row] for row in table.rows
+    ]
+    right = range(table.labels, len(table.head))
+    inner = markup.table(table.head, rows, right=right, name=table.title, groups=table.metrics)
+    note = markup.caption(table.about)
     return f'{markup.heading(table.title)}<div class="beside {table.quiet}">{markup.CUE}{inner}{note}</div>'
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.parts import asking, blocks, frame, genealogy, opening, pieces, ruled_out
 from vpp.data.dataset import Dataset
-from vpp.drawing.idea_deck import compared_words, ideas_html, more_words
+from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.inspection.ideas import Ideas, merge_ideas
@@ -54,7 +54,8 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
 
     def make() -> Made:
         dataset = run.reader.dataset()
-        ideas = merge_ideas(snapshot.view, dataset)
+        merged = merge_ideas(snapshot.view, dataset)
+        ideas = best_first(merged) if merged else None
         near = nearness(ideas, dataset) if ideas else None
         return Made(ideas, near, support_sentence(snapshot.view, dataset, ideas))
 
@@ -68,12 +69,19 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    gone = ruled_out_sentence(ruled_out.made(run, snapshot).entries, config)
-    summary = f"{support} {shares_sentence(ideas, config)} {gone}".strip()
+    entries = ruled_out.made(run, snapshot).entries
+    gone, standing = ruled_out_sentence(entries, config), f"{support} {shares_sentence(ideas, config)}".strip()
+    said = (
+        markup.saying(standing, link=(gone, ruled_out.PLACE))
+        if entries
+        else markup.saying(f"{standing} {gone}".strip())
+    )
     blocks.draw(
         unread_html(snapshot.view),
-        markup.saying(summary),
-        markup.heading("Hypotheses grouped by identical predictions"),
+        said,
+        markup.heading(
+            "Hypotheses grouped by identical predictions", order_words(ideas, is_weighted=config.is_weighted)
+        ),
     )
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -1,6 +1,7 @@
 """Report: preview and download."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -21,6 +22,9 @@ from vpp.wording.support import unread_html
 from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360
+REPORT = "Download the report (HTML)"
+File = tuple[str, str, str, Callable[[], bytes]]
+"""Name, label, MIME type, and the function that writes it."""
 
 
 def page(run: opening.OpenRun) -> None:
@@ -51,13 +55,13 @@ def preview(run: opening.OpenRun) -> None:
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = written(key, run.reader)
-    head = markup.heading("Preview of report.md", "report.html has live charts beside the text")
+    head = markup.heading("Preview", "the HTML file has live charts beside the text")
     blocks.draw(head, f'<div class="report">{report_body(report, under=2)}</div>')
     if st.toggle("Show the markdown to copy", key="report.source"):
         st.code(report, language=None, height=SOURCE_HEIGHT)
-    notes = ["A file is made when you click. report.html is about 5 MB: it holds the script that draws its charts."]
+    notes = ["A file is made when you click. The HTML file is about 5 MB: it holds the script that draws its charts."]
     if not is_available():
-        notes.append(f"posterior.nc, the particles for ArviZ, is not offered. {HOW_TO_GET}.")
+        notes.append(f"The particles for ArviZ (posterior.nc) are not offered. {HOW_TO_GET}.")
     if run.snapshot.state in opening.LIVE:
         notes.append("The run goes on: the preview shows the run when the page was drawn.")
     blocks.captions(*notes)
@@ -70,28 +74,27 @@ def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
 
 
 def offer(run: opening.OpenRun) -> None:
-    """Draw a button for each file."""
+    """Draw the report's button, then a line with one for each other file."""
     reader = run.reader
-    files: dict[str, tuple[str, Callable[[], bytes]]] = {
-        "report.md": ("text/markdown", lambda: report_markdown(reader).encode()),
-        "report.html": ("text/html", lambda: report_html(reader).encode(errors="replace")),
-        "posterior.json": ("application/json", lambda: posterior_json(reader)),
-    }
+    others: list[File] = [
+        ("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode()),
+        ("posterior.json", "Posterior as JSON", "application/json", lambda: posterior_json(reader)),
+    ]
     if "test" in run.snapshot.view.evaluated:
-        files["predictions.csv"] = ("text/csv", lambda: predictions_csv(reader))
+        others.append(("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader)))
     if is_available():
-        files["posterior.nc"] = ("application/x-netcdf", lambda: posterior_nc(reader))
-    with st.container(horizontal=True, gap="xsmall", key="report_files"):
-        for name, (mime, make) in files.items():
-            st.download_button(
-                f"Download {name}",
-                make,
-                file_name=f"{run.directory.id}-{name}",
-                mime=mime,
-                type="primary" if name == "report.md" else "secondary",
-                key=f"report.{name}",
-                on_click="ignore",
-            )
+        others.append(("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader)))
+
+    def button(file: File, kind: Literal["primary", "tertiary"]) -> None:
+        name, label, mime, make = file
+        saved_as, key = f"{run.directory.id}-{name}", f"report.{name}"
+        st.download_button(label, make, file_name=saved_as, mime=mime, type=kind, key=key, on_click="ignore")
+
+    button(("report.html", REPORT, "text/html", lambda: report_html(reader).encode(errors="replace")), "primary")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="report_files"):
+        st.html(markup.block(markup.caption("Also:")), width="content")
+        for file in others:
+            button(file, "tertiary")
 
 
 def check(run: opening.OpenRun) -> None:

@@ -74,7 +74,8 @@ def draw() -> None:
     """Draw data, method and model, and at their right the cost and Start."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
-        blocks.draw(markup.heading(f"1\u2002{DATA}"))
+        head = markup.heading(f"1\u2002{DATA}")
+        blocks.draw(f'<div id="new-data" tabindex="-1">{head}</div>')
         plan: Plan | str
         try:
             plan = prepare(rows_of_run() or rows_of_table())

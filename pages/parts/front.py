@@ -22,8 +22,10 @@ SENTENCES = (
 )
 PENGUINS = "Penguin species: ten sentences and how they changed."
 LIVE = "The same, live: under a minute, no key, no network."
-CHAINS = "Penguin species by three chains that reject proposals."
+CHAINS = "Metropolis-Hastings: each change is accepted or rejected."
 TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
+JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
+"""Link to the upload, on a narrow page."""
 
 
 def draw() -> None:
@@ -42,11 +44,11 @@ def offer_examples() -> None:
     ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
         ("Look at a finished example", "new.look", PENGUINS, opening.open_example),
         ("Run the example", "new.run_example", LIVE, run_example),
-        ("Look at Metropolis-Hastings", "new.look_chains", CHAINS, partial(opening.open_example, CHAINS_EXAMPLE)),
+        ("Look at three chains", "new.look_chains", CHAINS, partial(opening.open_example, CHAINS_EXAMPLE)),
         ("Look at a language model’s run", "new.look_real", TITANIC, partial(opening.open_example, REAL_EXAMPLE)),
     )
     with st.container(key="new_ways"):
-        for place, (label, key, line, act) in blocks.in_columns(ways, 2):
+        for place, (label, key, line, act) in blocks.in_columns(ways, 2, gap="large"):
             if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
                 act()
             place.html(markup.block(markup.caption(line)))
@@ -58,8 +60,7 @@ def run_example() -> None:
 
 
 def introduce() -> None:
-    """Draw three sentences beside a picture."""
-    words, beside = st.columns([1, 1.15], gap="large")
-    with words:
-        blocks.draw(*map(markup.saying, SENTENCES))
-    beside.html(markup.block((opening.ASSETS / "first_look.html").read_text(encoding="utf-8")))
+    """Draw three sentences and a picture: at their right, on a narrow page after the first."""
+    first, *others = map(markup.saying, SENTENCES)
+    picture = (opening.ASSETS / "first_look.html").read_text(encoding="utf-8")
+    blocks.draw(f'<div class="intro">{first}{JUMP}{picture}{"".join(others)}</div>')

@@ -13,6 +13,8 @@ from vpp.wording import markup
 from vpp.wording.words import counted, integer
 
 KEY = "posterior.ruled_out"
+PLACE = "ruled-out"
+"""Element id of the section, for links to it."""
 AT_ONCE = 40
 ALL = "all"
 ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Largest gap first", "often": "Most frequent first"}
@@ -58,7 +60,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
     """Draw the ruled-out texts, forty at a time."""
     head = counts_words(texts.entries) or "nothing so far"
-    blocks.draw(markup.heading("Ruled out", head))
+    blocks.draw(f'<div id="{PLACE}" tabindex="-1">{markup.heading("Ruled out", head)}</div>')
     if not texts.entries:
         config = run.snapshot.spec.config
         can_be = config.is_filtered or config.is_weighted

@@ -311,5 +311,5 @@ def test_a_first_screen_shows_the_heaviest_idea_and_the_report_beside_its_files(
         page.goto(f"{app.url}/report?run={run}")
         page.locator(".report h4").first.wait_for()
         page.wait_for_function(AT_REST)
-        assert page.get_by_role("button", name="Download posterior.json").evaluate(EXTENT)[1] <= height, width
+        assert page.get_by_role("button", name="Posterior as JSON").evaluate(EXTENT)[1] <= height, width
         assert page.locator(".report").evaluate(EXTENT)[0] <= 0.6 * height, width

@@ -44,12 +44,7 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-WAYS = [
-    "Look at a finished example",
-    "Run the example",
-    "Look at Metropolis-Hastings",
-    "Look at a language model’s run",
-]
+WAYS = ["Look at a finished example", "Run the example", "Look at three chains", "Look at a language model’s run"]
 
 
 def test_examples_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: AppTest, tmp_path: Path) -> None:

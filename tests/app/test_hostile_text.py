@@ -193,15 +193,24 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     assert folder.heard == []
 
 
+FILES = {
+    "Download the report (HTML)": "report.html",
+    "Markdown": "report.md",
+    "Posterior as JSON": "posterior.json",
+    "Predictions as CSV": "predictions.csv",
+}
+"""Names of files, by the buttons that offer them."""
+
+
 def test_exports_opened_as_files_act_on_nothing(
     folder: Folder, over_app: Detector, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
     run = folder.runs["finished"]
     made: dict[str, Path] = {}
     page.goto(address(folder, "report", "finished"))
-    for name in ("report.html", "report.md", "posterior.json", "predictions.csv"):
+    for label, name in FILES.items():
         with page.expect_download() as download:
-            page.get_by_role("button", name=f"Download {name}").click()
+            page.get_by_role("button", name=label, exact=True).click()
         assert download.value.suggested_filename.endswith(name)
         made[name] = tmp_path / name
         download.value.save_as(made[name])

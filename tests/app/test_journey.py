@@ -60,7 +60,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.get_by_role("link", name="Read the posterior").wait_for()
     page.goto(f"{app.url}/report?run={run}")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download report.md").click()
+        page.get_by_role("button", name="Markdown", exact=True).click()
     report = Path(download.value.path()).read_text(encoding="utf-8")
     assert report.startswith("# ")
     assert "not a language model" in report

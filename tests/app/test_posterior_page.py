@@ -37,7 +37,8 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     reader = inspected.labels(tmp_path)
     page = shown(opened(app, reader, "posterior"))
     for words in (
-        "One idea holds 60 % of the weight; two others share the rest. Three texts were ruled out.",
+        'two others share the rest. <a href="#ruled-out">Three texts were ruled out.</a>',
+        "heaviest first",
         "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
         markup.DEMO_CHIP,
         "Compared on 10 rows: 6 test and 4 training. Bar length = summed weight.",
@@ -97,21 +98,23 @@ def test_forty_are_shown_until_more_are_asked_for(app: AppTest, tmp_path: Path) 
 
 
 def test_three_ideas_are_shown_until_the_lighter_ones_are_asked_for(app: AppTest, tmp_path: Path) -> None:
-    five = Config(method="mh", particles=5)
-    opened(app, run(tmp_path, started(five, inspected.LABELS), *drawn(*"abcde"), config=five), "posterior")
+    six = Config(method="mh", particles=6)
+    opened(app, run(tmp_path, started(six, inspected.LABELS), *drawn(*"abcdef"), config=six), "posterior")
     assert deck(app, "posterior.ideas").count("<article") == 3
-    assert app.button(key="posterior.more").label == "Show 2 more ideas"
+    assert app.button(key="posterior.more").label == "Show 3 more ideas"
     app.button(key="posterior.more").click().run()
-    assert deck(app, "posterior.ideas").count("<article") == 5
+    assert deck(app, "posterior.ideas").count("<article") == 6
     assert "posterior.more" not in [button.key for button in app.button]
 
 
-def test_two_ideas_are_compared_in_a_sentence(app: AppTest, tmp_path: Path) -> None:
+def test_two_ideas_are_compared_in_a_sentence_the_better_one_first(app: AppTest, tmp_path: Path) -> None:
     said = {"a": ("yes",) * 6, "b": ("yes",) * 5 + ("no",)}
     events = [started(MH, inspected.LABELS), *drawn("a", "b"), finished(0, ("a", "b"))]
     evaluation = evaluated(inspected.LABELS, said, slots=("a", "b"))
     opened(app, run(tmp_path, *events, evaluation, data=inspected.LABELS, config=MH), "posterior")
     assert "Ideas 1 and 2 answer 1 of 6 rows differently." in shown(app)
+    assert texts(deck(app, "posterior.ideas"), ("a", "b")) == ["b", "a"]
+    assert "held by most particles first, then most rows compared right" in shown(app)
     assert not app.slider
     assert "of the weight" not in shown(app)
 

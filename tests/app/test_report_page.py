@@ -23,8 +23,8 @@ def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_n
 ) -> None:
     """The hand-made run begins with a sentence of its own."""
     reader = inspected.labels(tmp_path)
-    names = ("report.md", "report.html", "posterior.json", "predictions.csv", "posterior.nc")
-    assert offered(opened(app, reader, "report")) == [f"Download {name}" for name in names]
+    labels = ["Download the report (HTML)", "Markdown", "Posterior as JSON", "Predictions as CSV", "ArviZ NetCDF"]
+    assert offered(opened(app, reader, "report")) == labels
     page = shown(app)
     assert page.index("Does uncertainty mean error?") < page.index("The same run from a terminal")
     assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
@@ -40,7 +40,7 @@ def test_without_arviz_the_page_says_how_to_get_it(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vpp.reporting.inference_data.find_spec", lambda name: None)
-    assert "Download posterior.nc" not in offered(opened(app, inspected.labels(tmp_path), "report"))
+    assert "ArviZ NetCDF" not in offered(opened(app, inspected.labels(tmp_path), "report"))
     assert "pip install &#x27;arviz&lt;1&#x27;" in shown(app)
 
 

@@ -104,11 +104,11 @@ def test_sentence_and_table_have_metric_interval_difference_and_sign_test(pair: 
     without = replace(simple, left_out=(("id", "all different"),))
     assert left_out_text(without) == "The simple baselines leave out id (all different)."
     written = words(standings_html(pair, simple))
-    assert "83.3 % 5 of 6: 44 % to 97 % the reference" in written
-    assert "66.7 % 4 of 6: 30 % to 90 % −16.7 ± 16.7 points 0, 1 of 6 1.00" in written
+    assert "83.3 % 5 of 6 balanced 83.3 % 44 % to 97 % the reference" in written
+    assert "66.7 % 4 of 6 balanced 66.7 % 30 % to 90 % −16.7 ± 16.7 points 0 better, 1 worse 1.00" in written
     # Always "no": losses 1 0 1 0 1 0 against 0 0 0 0 0 1 differ by 1 0 1 0 1 -1, mean 1/3.
     assert "Always “no”" in written
-    assert "50.0 % 3 of 6: 19 % to 81 % −33.3 ± 33.3 points 1, 3 of 6 0.62" in written
+    assert "50.0 % 3 of 6 balanced 50.0 % 19 % to 81 % −33.3 ± 33.3 points 1 better, 3 worse 0.62" in written
     # Over the two seeds: 83.3 and 66.7, mean 75.0, sample standard deviation 16.67 / sqrt 2 = 11.8.
     assert "75.0 ± 11.8 % (2) 0: 83.3 %; 1: 66.7 %" in words(spread_html(pair, spreads(pair)))
     assert "A 2 of 2 30 6 4 0 2 0 0" in words(cost_html(dict(enumerate(pair.runs))))
@@ -130,7 +130,7 @@ def test_other_test_rows_are_shown_and_kept_apart(tmp_path: Path) -> None:
     assert written.startswith("B and C have other test rows than A")
     assert written.endswith("C is of another kind of target, with another metric: those are not comparable at all.")
     table = words(elsewhere_html(runs, lambda run: baselines(run.dataset)))
-    assert "100.0 % 3 of 3: 44 % to 100 %" in table
+    assert "100.0 % 3 of 3 balanced 100.0 % 44 % to 100 %" in table
     assert "MSE 0.1736" in table
     assert "3.188 20.31 3.75" in table
 

@@ -57,10 +57,11 @@ def test_without_weights_an_idea_holds_a_number_of_particles(tmp_path: Path) -> 
 def test_the_caption_names_the_rows_compared(tmp_path: Path) -> None:
     ideas = ideas_of(inspected.labels(tmp_path))
     assert compared_words(ideas) == "Compared on 10 rows: 6 test and 4 training"
-    assert more_words(ideas, 1, is_weighted=True).replace("\N{NO-BREAK SPACE}", " ") == (
-        "Show 2 more ideas, 40 % of the weight"
+    four = replace(ideas, all=(*ideas.all, ideas.all[1]))
+    assert more_words(four, 1, is_weighted=True).replace("\N{NO-BREAK SPACE}", " ") == (
+        "Show 3 more ideas, 70 % of the weight"
     )
-    assert more_words(ideas, 3, is_weighted=True) == ""
+    assert more_words(ideas, 1, is_weighted=True) == "", "two are drawn without a button"
     assert held_sentence(ideas) == "Four particles hold three ideas"
     config = inspected.LABEL_CONFIG
     drawn_only = merge_ideas(view_of(started(config, inspected.LABELS), *drawn("a", "b")), inspected.LABELS)

@@ -115,8 +115,9 @@ def test_runs_that_go_on_from_others_are_settings_of_their_own(folder: Path) -> 
         other(folder / "c", start=(ODD, LUCK), started_from="second"),
     )
     assert [spread.places for spread in spreads(runs)] == [(0,), (1,), (2,)]
-    found = {each.name: each.values for each in conditions(runs.runs, used=has_effect)}
-    assert found["goes on from"] == ("no run", "first", "second")
+    named = conditions(runs.runs, used=has_effect, labels={"first": "toy · SMC · 14:32"})
+    found = {each.name: each.values for each in named}
+    assert found["goes on from"] == ("no run", "toy · SMC · 14:32", "second"), "a run that is gone has its id"
 
 
 def test_points_are_those_on_which_the_averages_differ(folder: Path) -> None:

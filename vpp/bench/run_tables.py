@@ -16,7 +16,6 @@ from vpp.bench.table import (
     listed,
     papers_table,
     printed,
-    task_label,
     value_text,
 )
 from vpp.bench.variants import VARIANTS
@@ -38,7 +37,8 @@ def ess_by_step(results: Results) -> Table:
     names = [*map(str, sorted(steps)), *(("mean", "min") if tasks else ())]
     return Table(
         title="Effective sample size of SMC by step",
-        note="Seed 0, before resampling. The paper prints eleven steps of one representative seed.",
+        note="Before resampling. The paper prints eleven steps of one representative seed.",
+        explains=((PAPER, "Yours: seed 0."),),
         head=("step", *(title for task in tasks for title in (task, PAPER))),
         rows=tuple(
             (name, *(cell for t in tasks for cell in (_ess(ours.get(t, ()), name), printed("tab:ess", t, name))))
@@ -64,8 +64,7 @@ def unique_hypotheses(results: Results) -> Table:
         lambda outcome: f"{outcome.n_unique} of {outcome.K}",
         lambda task: {"smc": in_text("unique", task) or NONE},
         title="Distinct hypotheses at the end",
-        note="Different texts among the final particles, one number per seed; paraphrases count separately. The paper "
-        "gives ranges.",
+        note="Different texts among the final particles; paraphrases count apart. The paper gives ranges over seeds.",
     )
 
 
@@ -86,13 +85,14 @@ def final_hypotheses(results: Results) -> Table:
     """Table of the final hypotheses by seed; the paper's values are in sec:exp_analysis and app:smc_dynamics."""
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
-        rows += [(task_label(task), f"{HERE}, seed {seed}", *_final(results, task, seed)) for seed in results.seeds]
+        rows += [(task, f"{HERE}, seed {seed}", *_final(results, task, seed)) for seed in results.seeds]
         rows.append(("", PAPER, *_papers_final(task)))
     return Table(
         title="Final hypotheses",
-        note="Texts: different wordings. Ideas: different predictions on the training and test rows. Uncertain: test "
-        "points on which the particles' predictions differ. The last column quotes the final sentence of single VML "
-        "without its seed sentence. The paper gives a range of texts over seeds and does not count ideas.",
+        note="Texts: different wordings. Uncertain: test points on which the particles' predictions differ. The last "
+        "column quotes the final sentence of single VML without its seed sentence. The paper gives a range of texts "
+        "over seeds.",
+        explains=((HERE, "Ideas, which only yours have: different predictions on the training and test rows."),),
         head=("task", "source", "MH", "MH uncertain", "SMC", "SMC uncertain", "VML's final sentence"),
         rows=tuple(rows),
         labels=7,
@@ -130,7 +130,7 @@ def _one_number_per_seed(
     """Return a table of one number per seed for MH and SMC."""
     rows: list[tuple[str, ...]] = []
     for task in tasks:
-        rows.append((task_label(task), HERE, *(listed(map(ours, results.of(task, column.method))) for column in PAIR)))
+        rows.append((task, HERE, *(listed(map(ours, results.of(task, column.method))) for column in PAIR)))
         rows.append(("", PAPER, *(theirs(task).get(column.key, NONE) for column in PAIR)))
     head = ("task", "source", *(column.title for column in PAIR))
     return Table(title=title, note=note, head=head, rows=tuple(rows), quiet="rows")
@@ -158,7 +158,7 @@ def _calls_of(results: Results, task: str, methods: Sequence[str]) -> tuple[str,
         NONE if mean is None else integer(round(mean)) + (f" ({mean / single:.1f}×)" if single else "")
         for mean in means
     )
-    return task_label(task), *cells
+    return task, *cells
 
 
 def wall_clock(results: Results) -> Table:
@@ -174,9 +174,14 @@ def wall_clock(results: Results) -> Table:
         rows.append(("", PAPER, *(f"{printed('tab:compute', 'mean ratio', method)}×" for method in TIMED)))
     return Table(
         title="Seconds per run, and ratio to VML",
-        note="Mean running time over seeds, with the final evaluation. Here several cells run at a time and all calls "
-        "of a round are parallel; the paper ran its particles one after another. The paper's ratios per task are "
+        note="Mean running time over seeds. The paper ran its particles one after another. Its ratios per task are "
         "computed from its seconds; its mean ratio is as printed, although VML×5's comes to 4.9.",
+        explains=(
+            (
+                HERE,
+                "Yours: several cells run at a time, a round's calls are parallel, and the final evaluation counts.",
+            ),
+        ),
         head=("task", "source", *(VARIANTS[method].title for method in TIMED)),
         rows=tuple(rows),
         quiet="rows",

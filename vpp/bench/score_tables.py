@@ -30,7 +30,8 @@ from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 
 ROBUSTNESS_TASKS = ("linear", "two-circles", "contains-zero")
-SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds; in brackets the number of yours."
+SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds."
+BRACKETS = (HERE, "In brackets the number of your seeds.")
 TIED = 1e-9
 """Means closer than this are equal."""
 _ACCEPT = (
@@ -45,15 +46,25 @@ _SWEPT = tuple(
 
 def main_results(results: Results) -> Table:
     """Table tab:main_results of the paper."""
-    return _spreads(
-        results,
-        METHODS,
-        "tab:main_results",
+    return Table(
         title="Main results on the test rows",
-        note=f"{SPREAD} VML×5 is shown three ways: the unweighted ensemble; the oracle, the best of five on the test "
-        "rows; and the run that is best on the training rows, which the paper does not report. Columns are "
-        "dependent: VML is the first of the five runs of its seed, and MH, SMC and always-accept start from the same "
-        "hypotheses.",
+        note=SPREAD,
+        explains=(
+            BRACKETS,
+            ("VML", "VML is Verbalized Machine Learning: one sentence, rewritten batch by batch."),
+            ("VML×5 ensemble", "Of five runs of it (VML×5), the ensemble is the unweighted vote or mean."),
+            ("VML×5 oracle", "The oracle is the best of the five on the test rows."),
+            ("VML×5 best on train", "The run that is best on the training rows is not in the paper."),
+            (
+                HERE,
+                "Your columns are dependent: VML is the first of the five runs of its seed, and MH and SMC start "
+                "from the same hypotheses.",
+            ),
+        ),
+        head=_head(METHODS),
+        rows=_spreads(results, METHODS, "tab:main_results"),
+        quiet="rows",
+        by_metric=True,
     )
 
 
@@ -63,14 +74,14 @@ def mh_against_smc(results: Results) -> Table:
     for task in results.tasks():
         values = [list(results.by_seed(task, column).values()) for column in PAIR]
         means = [value_text(fmean(each), is_error=is_error(task)) if each else NONE for each in values]
-        rows.append((task_label(task), HERE, *means, _winner(task, *values)))
+        rows.append((task, HERE, *means, _winner(task, *values)))
         rows.append(("", PAPER, *(printed("tab:mh_vs_smc", task, key) for key in ("mh", "smc", "winner"))))
-    note = (
-        "Means over seeds without a significance test: compare the winner with the spreads above. With one seed of "
-        "either method there is no winner."
-    )
+    note = "Means over seeds without a significance test: compare the winner with the spreads above."
+    one = ((HERE, "With one seed of either method there is no winner."),)
     head = ("task", "source", "MH", "SMC", "winner")
-    return Table(title="MH against SMC", note=note, head=head, rows=tuple(rows), quiet="rows")
+    return Table(
+        title="MH against SMC", note=note, explains=one, head=head, rows=tuple(rows), quiet="rows", by_metric=True
+    )
 
 
 def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
@@ -88,17 +99,17 @@ def robustness(results: Results) -> Table:
     """Table tab:robustness of the paper."""
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(ROBUSTNESS_TASKS):
-        rows.append(
-            (task_label(task), HERE, _individual(results, task, 0), *(_single(results, task, c, 0) for c in PAIR))
-        )
+        rows.append((task, HERE, _individual(results, task, 0), *(_single(results, task, c, 0) for c in PAIR)))
         theirs = papers_table("tab:robustness")[task]
         rows.append(("", PAPER, ", ".join(theirs["vml5"]), theirs["mh"], theirs["smc"]))
     return Table(
         title="Robustness on one data set",
-        note="Five individual VML runs next to MH and SMC, all on the data of seed 0.",
+        note="Five individual VML runs next to MH and SMC, on the same data.",
+        explains=((HERE, "Yours: the data of seed 0."),),
         head=("task", "source", "VML×5 individual runs", "MH", "SMC"),
         rows=tuple(rows),
         quiet="rows",
+        by_metric=True,
     )
 
 
@@ -114,24 +125,27 @@ def _individual(results: Results, task: str, seed: int) -> str:
 
 def accept_ablation(results: Results) -> Table:
     """Table tab:ablation_accept of the paper."""
-    return _spreads(
-        results,
-        _ACCEPT,
-        "tab:ablation_accept",
+    return Table(
         title="With and without the accept step",
         note=f"{SPREAD} The paper reports three of the tasks, from separate runs.",
+        explains=(BRACKETS, (HERE, "Both methods start from the same hypotheses.")),
+        head=_head(_ACCEPT),
+        rows=_spreads(results, _ACCEPT, "tab:ablation_accept"),
+        quiet="rows",
+        by_metric=True,
     )
 
 
 def particle_sweep(results: Results) -> Table:
     """Table tab:ablation_K of the paper."""
-    return _spreads(
-        results,
-        _SWEPT,
-        "tab:ablation_K",
+    return Table(
         title="Number of particles",
         note=f"{SPREAD} MH on the three tasks on which the paper varies K; the paper's K = 10 is from separate runs.",
-        among=SWEPT_TASKS,
+        explains=(BRACKETS,),
+        head=_head(_SWEPT),
+        rows=_spreads(results, _SWEPT, "tab:ablation_K", SWEPT_TASKS),
+        quiet="rows",
+        by_metric=True,
     )
 
 
@@ -140,15 +154,17 @@ def per_seed(results: Results) -> Table:
     rows: list[tuple[str, ...]] = []
     for task in results.tasks():
         for seed in results.seeds:
-            rows.append((task_label(task), f"{HERE}, seed {seed}", *(_single(results, task, c, seed) for c in METHODS)))
+            rows.append((task, f"{HERE}, seed {seed}", *(_single(results, task, c, seed) for c in METHODS)))
             theirs = (printed_run("tab:per_seed", task, seed, column.key) for column in METHODS)
             rows.append(("", f"{PAPER}, run {seed + 1}", *theirs))
     return Table(
         title="Every seed",
-        note="The paper does not give its seeds: its run 1 does not correspond to seed 0 here.",
-        head=("task", "source", *(column.title for column in METHODS)),
+        note="The paper does not give its seeds.",
+        explains=((HERE, "Its run 1 does not correspond to your seed 0."),),
+        head=_head(METHODS),
         rows=tuple(rows),
         quiet="rows",
+        by_metric=True,
     )
 
 
@@ -158,7 +174,7 @@ def individual_runs(results: Results) -> Table:
     theirs = papers_table("tab:vml_x5_full")
     for task in results.tasks():
         for seed in results.seeds:
-            rows.append((task_label(task), f"{HERE}, seed {seed}", _individual(results, task, seed)))
+            rows.append((task, f"{HERE}, seed {seed}", _individual(results, task, seed)))
             run = ", ".join(theirs[task][seed]) if seed < len(theirs[task]) else NONE
             rows.append(("", f"{PAPER}, run {seed + 1}", run))
     return Table(
@@ -167,6 +183,7 @@ def individual_runs(results: Results) -> Table:
         head=("task", "source", "individual runs"),
         rows=tuple(rows),
         quiet="rows",
+        by_metric=True,
     )
 
 
@@ -200,12 +217,15 @@ def _against_base(results: Results, task: str, name: str, base: str) -> str:
 
 
 def _spreads(
-    results: Results, columns: Sequence[Column], label: str, *, title: str, note: str, among: Iterable[str] = TASKS
-) -> Table:
-    """Return a table of spreads over seeds, next to the paper's table `label`."""
+    results: Results, columns: Sequence[Column], label: str, among: Iterable[str] = TASKS
+) -> tuple[tuple[str, ...], ...]:
+    """Return spreads over seeds by task, and the rows of the paper's table `label`."""
 
     def spread(task: str, column: Column) -> str:
         return spread_text(list(results.by_seed(task, column).values()), is_error=is_error(task))
 
-    rows = tuple(row_pairs(results.tasks(among), columns, spread, label))
-    return Table(title=title, note=note, head=("task", "source", *(c.title for c in columns)), rows=rows, quiet="rows")
+    return tuple(row_pairs(results.tasks(among), columns, spread, label))
+
+
+def _head(columns: Sequence[Column]) -> tuple[str, ...]:
+    return ("task", "source", *(column.title for column in columns))

@@ -34,27 +34,47 @@ class Table:
     note: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    quiet: Literal["rows", "columns", "last", ""] = ""
-    """Quieter type: the paper's numbers in every second row or column; or the last row, which waits for yours."""
+    explains: tuple[tuple[str, str], ...] = ()
+    """Sentences on a column, by its head, or on rows of yours."""
+    quiet: Literal["rows", "columns", ""] = ""
+    """Quieter type: the paper's numbers in every second row or column."""
     labels: int = 2
     """Number of text columns at the left."""
+    by_metric: bool = False
+    """True if the numbers are the metric of a row's task."""
+
+    @property
+    def about(self) -> str:
+        """The note, then the sentences on what the table shows."""
+        shown = {*self.head, *(row[1].partition(",")[0] for row in self.rows)}
+        return " ".join((self.note, *(words for name, words in self.explains if name in shown)))
+
+    @property
+    def metrics(self) -> dict[int, str]:
+        """The metric of each block of rows, by its first row."""
+        firsts: dict[str, int] = {}
+        for i, row in enumerate(self.rows if self.by_metric else ()):
+            if row[0] in TASKS:
+                firsts.setdefault(metric_words(row[0]), i)
+        return {i: words for words, i in firsts.items()}
 
 
 def markdown(table: Table) -> str:
     """Return the table as a section of tables.md."""
-    cells = [tuple(map(markdown_text, row)) for row in (table.head, *table.rows)]
+    rows = [(task_label(row[0]) if table.by_metric and row[0] in TASKS else row[0], *row[1:]) for row in table.rows]
+    cells = [tuple(map(markdown_text, row)) for row in (table.head, *rows)]
     right = range(table.labels, len(table.head))
     return "\n\n".join(
         (
             f"## {markdown_text(table.title)}",
-            markdown_text(table.note),
+            markdown_text(table.about),
             markdown_table(cells[0], cells[1:], right=right),
         )
     )
 
 
 def shown_alone(table: Table) -> Table:
-    """Return the paper's part of a table that has no value of yours yet, with one line for yours; else the table.
+    """Return the paper's part of a table that has no value of yours yet; else the table.
 
     Columns without any value are left out.
     """
@@ -64,8 +84,7 @@ def shown_alone(table: Table) -> Table:
         return table if by_column else _used(table)
     rows = [(row[0], *row[2::2]) for row in table.rows] if by_column else list(_papers_rows(table.rows))
     head = (table.head[0], *table.head[1::2]) if by_column else table.head
-    alone = _used(replace(table, head=head, rows=tuple(rows), quiet="last"))
-    return replace(alone, rows=(*alone.rows, (HERE, *(NONE for _ in alone.head[1:]))))
+    return _used(replace(table, head=head, rows=tuple(rows), quiet=""))
 
 
 def _used(table: Table) -> Table:
@@ -177,6 +196,11 @@ def is_error(task: str) -> bool:
     return TASKS[task].task == "regression"
 
 
+def metric_words(task: str) -> str:
+    """Return the task's metric and which values are better."""
+    return "MSE, lower is better" if is_error(task) else "Accuracy in %, higher is better"
+
+
 def task_label(task: str) -> str:
     """Return the task with its metric and an arrow towards better values."""
     return f"{task} (MSE{NBSP}↓)" if is_error(task) else f"{task} (accuracy, %{NBSP}↑)"
@@ -187,7 +211,7 @@ def row_pairs(
 ) -> Iterator[tuple[str, ...]]:
     """Yield two rows per task: the sweep's values and the paper's from table `label`."""
     for task in tasks:
-        yield (task_label(task), HERE, *(cell(task, column) for column in columns))
+        yield (task, HERE, *(cell(task, column) for column in columns))
         yield ("", PAPER, *(printed(label, task, column.key) for column in columns))
 
 

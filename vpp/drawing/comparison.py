@@ -150,13 +150,17 @@ def p_text(p: float) -> str:
     return fixed(p, 3 if p < 0.1 else 2)
 
 
+def rows_text(own: Standing) -> str:
+    """`58 of 60` test rows right; for a mean squared error, their number."""
+    n = own.score.n
+    return counted(n, "row") if own.score.n_correct is None else f"{integer(own.score.n_correct)} of {integer(n)}"
+
+
 def range_text(own: Standing) -> str:
-    """Wilson's 95 % interval with the count behind it; for a mean squared error, its standard error."""
+    """Wilson's 95 % interval; for a mean squared error, its standard error."""
     if own.score.n_correct is not None:
-        n_correct, n = own.score.n_correct, own.score.n
-        return f"{integer(n_correct)} of {integer(n)}: {interval_text(n_correct, n)}"
-    error = own.standard_error
-    return f"± {number(error, 2)}, {counted(own.score.n, 'row')}" if error is not None else "one row"
+        return interval_text(own.score.n_correct, own.score.n)
+    return f"± {number(own.standard_error, 2)}" if own.standard_error is not None else "–"
 
 
 def change_text(difference: PairedDifference, *, is_label: bool) -> str:
@@ -181,25 +185,35 @@ def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thre
     if base is None:
         return ""
     is_label, reference = base.score.n_correct is not None, CODES[comparison.reference]
-    rows = []
+    metric = ("vote accuracy", "95 % interval") if is_label else ("test MSE", "standard error")
+    head = ("run or model", *metric, f"against {reference}", "row by row", "sign test p")
+    lines: list[_Line] = []
     for place in comparison.comparable:
         run, own = comparison.runs[place], comparison.standings[place]
         if own is not None:
             name = named(CODES[place], run.label, run_words(run))
-            rows.append(f"<tr>{_standing_cells(name, own, comparison.difference(place), at)}</tr>")
+            lines.append((name, _standing_cells(own, comparison.difference(place), at)))
+    n_runs = len(lines)
     for model in simple.models if simple else ():
         name, own = named("", model_name(model), model.about), standing_of(model, comparison.base.dataset)
-        rows.append(f'<tr class="simple">{_standing_cells(name, own, against(own, base), at)}</tr>')
-    metric = ("Vote accuracy", "95 % interval") if is_label else ("test MSE", "± standard error")
-    head = ("run or model", *metric, f"against {reference}", "rows better, worse", "sign test p")
-    return _versus("Standings", head, "".join(rows))
+        lines.append((name, _standing_cells(own, against(own, base), at)))
+    return _versus("Standings", head, lines, n_runs=n_runs)
 
 
-def _versus(name: str, head: Sequence[str], body: str) -> str:
-    """The first column holds names, the others numbers."""
+_Line = tuple[str, Sequence[str]]
+"""A name and the cells beside it, as HTML."""
+
+
+def _versus(name: str, head: Sequence[str], lines: Sequence[_Line], *, n_runs: int) -> str:
+    """Names, and numbers under heads that a narrow page repeats beside each. n_runs: lines before the simple models."""
     first, *others = (term(words) for words in head)
     numbers = "".join(f'<th scope="col" class="r">{words}</th>' for words in others)
-    return grid("versus", name, f'<th scope="col">{first}</th>{numbers}', body)
+    body = []
+    for i, (named_as, cells) in enumerate(lines):
+        drawn = (f'<td class="r" data-head="{text(of)}">{cell}</td>' for of, cell in zip(head[1:], cells, strict=True))
+        kind = "" if i < n_runs else ' class="simple"'
+        body.append(f'<tr{kind}><th scope="row">{named_as}</th>{"".join(drawn)}</tr>')
+    return grid("versus", name, f'<th scope="col">{first}</th>{numbers}', "".join(body))
 
 
 def grid(kind: str, name: str, head: str, body: str) -> str:
@@ -208,29 +222,28 @@ def grid(kind: str, name: str, head: str, body: str) -> str:
     return scrolling(f'<table class="t {kind}">{rows}</table>', name)
 
 
-def _standing_cells(name: str, own: Standing, difference: PairedDifference | None, at: Thresholds) -> str:
+def _standing_cells(own: Standing, difference: PairedDifference | None, at: Thresholds) -> list[str]:
     """Cells of a run or a simple model. difference: from the reference; None for the reference itself."""
+    cells = [_metric(own), text(range_text(own))]
     if difference is None:
-        ending = '<td class="r cap" colspan="3">the reference</td>'
-    else:
-        # Without a row that tells the two apart there is no verdict.
-        is_told_apart = difference.better + difference.worse > 0
-        chance = chance_verdict(difference.p, at=at).removesuffix(" on these rows") if is_told_apart else ""
-        change = change_text(difference, is_label=own.score.n_correct is not None)
-        rows = f"{integer(difference.better)}, {integer(difference.worse)} of {integer(difference.n)}"
-        ending = (
-            f"{_right(change)}{_right(rows)}"
-            f'<td class="r">{text(p_text(difference.p))}<span class="cap">{text(chance)}</span></td>'
-        )
-    return (
-        f'<th scope="row">{name}</th><td class="r"><b>{text(score_text(own.score))}</b>{_beside(own)}</td>'
-        f"{_right(range_text(own))}{ending}"
-    )
+        return [*cells, '<span class="cap">the reference</span>', "", ""]
+    # Without a row that tells the two apart there is no verdict.
+    is_told_apart = difference.better + difference.worse > 0
+    chance = chance_verdict(difference.p, at=at).removesuffix(" on these rows") if is_told_apart else ""
+    rows = f"{integer(difference.better)} better, {integer(difference.worse)} worse"
+    return [
+        *cells,
+        text(change_text(difference, is_label=own.score.n_correct is not None)),
+        text(rows),
+        f'{text(p_text(difference.p))}<span class="cap">{text(chance)}</span>',
+    ]
 
 
-def _beside(own: Standing) -> str:
-    """The other figures of the same answers, under the metric."""
-    return f'<span class="cap">{text(other_scores_text(own.score))}</span>'
+def _metric(own: Standing, name: str = "") -> str:
+    """The metric over its rows and the other figures of the same answers."""
+    beside = (rows_text(own), other_scores_text(own.score))
+    under = "".join(f'<span class="cap">{text(words)}</span>' for words in filter(None, beside))
+    return f"<b>{text(name + score_text(own.score))}</b>{under}"
 
 
 def named(code: str, name: str, about: str = "") -> str:
@@ -255,24 +268,17 @@ def left_out_text(simple: Baselines) -> str:
 
 def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
     """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    head = ("run", "its own test rows", "95 % interval, or ± standard error", *MODEL_NAMES.values())
-    rows = []
+    head = ("run", "its own test rows", "95 % interval, or standard error", *MODEL_NAMES.values())
+    lines: list[_Line] = []
     for place in comparison.elsewhere:
         run, own = comparison.runs[place], comparison.standings[place]
         if own is None:
             continue
         scores = {model.name: score_text(model.score) for model in simple(run).models}
         cells = (range_text(own), *(scores.get(name, "–") for name in MODEL_NAMES))
-        metric = f"{'MSE ' if own.score.n_correct is None else ''}{score_text(own.score)}"
-        rows.append(
-            f'<tr><th scope="row">{named(CODES[place], run.label, run_words(run))}</th>'
-            f'<td class="r"><b>{text(metric)}</b>{_beside(own)}</td>{"".join(_right(cell) for cell in cells)}</tr>'
-        )
-    return _versus("Each on its own rows", head, "".join(rows))
-
-
-def _right(words: str) -> str:
-    return f'<td class="r">{text(words)}</td>'
+        metric = _metric(own, "MSE " if own.score.n_correct is None else "")
+        lines.append((named(CODES[place], run.label, run_words(run)), (metric, *map(text, cells))))
+    return _versus("Each on its own rows", head, lines, n_runs=len(lines))
 
 
 def elsewhere_sentence(comparison: Comparison) -> str:

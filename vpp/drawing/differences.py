@@ -11,7 +11,7 @@ from vpp.inspection.conditions import Compared
 from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
 from vpp.inspection.summary import rounds
 from vpp.posterior.prediction import Value
-from vpp.wording.markup import CUE, badge, group, table, text
+from vpp.wording.markup import CUE, badge, group, group_row, table, text
 from vpp.wording.options import name_of
 from vpp.wording.words import (
     EQUAL,
@@ -192,9 +192,7 @@ def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, re
     for each in conditions:
         if each.kind != kind:
             kind = each.kind
-            body.append(
-                f'<tr class="kind"><th colspan="{len(places) + 1}" scope="rowgroup">{KIND_NAMES[kind]}</th></tr>'
-            )
+            body.append(group_row(KIND_NAMES[kind], len(places) + 1))
         body.append(_condition(each, reference))
     return grid("conditions", name, head, "".join(body))
 

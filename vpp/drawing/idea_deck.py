@@ -1,6 +1,7 @@
-"""Ideas as cards: the hypotheses that survived the data, heaviest first."""
+"""Ideas as cards: the hypotheses that survived the data, heaviest first, equally heavy ones by their training rows."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from vpp.drawing.deck import FAINT_BELOW, without_seed
@@ -22,6 +23,32 @@ from vpp.wording.words import (
 
 Shown = Literal["heaviest", "shortest"]
 """Wording that represents an idea."""
+FOLDED = 3
+"""Fewest ideas that are worth a button."""
+
+
+def best_first(ideas: Ideas) -> Ideas:
+    """Return the ideas heaviest first; of equally heavy ones, that with the lower training error first."""
+    return replace(ideas, all=tuple(sorted(ideas.all, key=lambda idea: (-idea.weight, _training_error(idea)))))
+
+
+def _training_error(idea: Idea) -> float:
+    score = idea.train or idea.compared
+    return score.error if score else 0.0
+
+
+def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
+    """Caption on the order of the cards; empty for a single one."""
+    if len(ideas) == 1:
+        return ""
+    if is_weighted:
+        return "heaviest first"
+    score = ideas.all[0].train or ideas.all[0].compared
+    rows = "training rows" if ideas.all[0].train else "rows compared"
+    best = (
+        "" if score is None else f", then most {rows} right" if score.mse is None else f", then least error on {rows}"
+    )
+    return f"held by most particles first{best}"
 
 
 def ideas_html(
@@ -119,9 +146,9 @@ def compared_words(ideas: Ideas) -> str:
 
 
 def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
-    """`Show 4 more ideas, 2 % of the weight`: what a press adds to the `most` ideas drawn; empty without any."""
+    """`Show 4 more ideas, 2 % of the weight`: what a press adds to `most` ideas; empty for fewer than three."""
     left = ideas.all[most:]
-    if not left:
+    if len(left) < FOLDED:
         return ""
     weight = f", {percent(sum(idea.weight for idea in left))} of the weight" if is_weighted else ""
     return f"Show {counted(len(left), 'more idea')}{weight}"

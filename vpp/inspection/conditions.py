@@ -38,9 +38,14 @@ class Compared:
         return len(used) > 1 or (None in self.values and bool(used - {_DEFAULTS.get(self.name)}))
 
 
-def conditions(runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool]) -> tuple[Compared, ...]:
-    """Return every condition, sorted by kind. used: true if an option has an effect, given the run's other options."""
-    by_run = [_of(run, used) for run in runs]
+def conditions(
+    runs: Sequence[Candidate], *, used: Callable[[str, Config, Task], bool], labels: Mapping[str, str] | None = None
+) -> tuple[Compared, ...]:
+    """Return every condition, sorted by kind.
+
+    used: true if an option has an effect, given the run's other options. labels: of runs, by id.
+    """
+    by_run = [_of(run, used, labels or {}) for run in runs]
     names = sorted(dict.fromkeys(name for each in by_run for name in each), key=_place)
     return tuple(
         Compared(kind=kind, name=name, values=tuple(each.get((kind, name)) for each in by_run)) for kind, name in names
@@ -62,7 +67,7 @@ def _place(name: Condition) -> tuple[int, int]:
     return _KINDS.index(name[0]), _OPTIONS.get(name[1], 0) if name[0] == "options" else 0
 
 
-def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> dict[Condition, str]:
+def _of(run: Candidate, used: Callable[[str, Config, Task], bool], labels: Mapping[str, str]) -> dict[Condition, str]:
     started, endpoint = run.view.started, run.snapshot.spec.endpoint
     kinds: dict[str, Mapping[str, Any]] = {
         "options": {
@@ -70,7 +75,7 @@ def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> dict[Condi
             "particles": run.config.size,
             "steps": run.config.epochs * ceil(len(run.dataset.train) / run.config.batch_size),
         },
-        "data": _data(run),
+        "data": _data(run, labels),
         "endpoint": {f.name: getattr(endpoint, f.name) for f in fields(EndpointSpec)},
     }
     if started:
@@ -79,9 +84,9 @@ def _of(run: Candidate, used: Callable[[str, Config, Task], bool]) -> dict[Condi
     return {(kind, name): _text(value) for kind, values in kinds.items() for name, value in values.items()}
 
 
-def _data(run: Candidate) -> dict[str, Any]:
+def _data(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
     data, spec = run.dataset, run.snapshot.spec.dataset
-    file = data.provenance
+    file, earlier = data.provenance, run.snapshot.spec.started_from
     return {
         "file": file.file,
         "file, SHA-256": file.sha256[:HASHED],
@@ -96,7 +101,7 @@ def _data(run: Candidate) -> dict[str, Any]:
         "training rows": len(data.train),
         "test rows": len(data.test),
         "rows and split as used, SHA-256": str(spec["fingerprint"])[:HASHED],
-        "goes on from": run.snapshot.spec.started_from or "no run",
+        "goes on from": labels.get(earlier, earlier) or "no run",
     }
 
 

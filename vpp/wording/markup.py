@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -82,9 +82,11 @@ def title(words: str, meta: str = "", *, of: str = "", chip: str = "", rest: str
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
 
 
-def saying(words: str) -> str:
-    """Return the headline of a page."""
-    return f'<p class="say">{text(words)}</p>'
+def saying(words: str, *, link: tuple[str, str] = ("", "")) -> str:
+    """Return the headline of a page. link: more words, and the id of the section to which they lead."""
+    more, place = link
+    linked = f' <a href="#{text(place)}">{text(more)}</a>' if more else ""
+    return f'<p class="say">{text(words)}{linked}</p>'
 
 
 def happening(words: str) -> str:
@@ -182,10 +184,12 @@ def table(
     right: Sequence[int] = (),
     terms: bool = False,
     name: str = "",
+    groups: Mapping[int, str] | None = None,
 ) -> str:
     """Return a plain table. right: indices of the right-aligned columns.
 
     terms: whether heads open glossary entries. name: needed if another table of the page has the same heads.
+    groups: titles of blocks of rows, by the first row of each.
     """
 
     def cell(tag: str, index: int, html: str) -> str:
@@ -195,9 +199,15 @@ def table(
 
     top = "".join(cell("th", i, term(words) if terms else text(words)) for i, words in enumerate(head))
     lines = ("".join(cell("td", i, text(words)) for i, words in enumerate(row)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    titles = {i: group_row(words, len(head)) for i, words in (groups or {}).items()}
+    body = "".join(f"{titles.get(i, '')}<tr>{line}</tr>" for i, line in enumerate(lines))
     drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
     return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
+
+
+def group_row(title: str, across: int) -> str:
+    """Return the row over a block of a table's rows. across: number of columns."""
+    return f'<tr class="kind"><th colspan="{across}" scope="rowgroup">{text(title)}</th></tr>'
 
 
 def votes(shares: Sequence[tuple[str, float]], abstained: float = 0.0) -> str:
