@@ -74,6 +74,10 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --exclude zebra", "zebra"),
         ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
+        ("run t.csv --target kind --demo --describe a", "'a' is not COLUMN=TEXT or label:LABEL=TEXT"),
+        ("run t.csv --target kind --demo --describe zebra=x", "its columns are 'a', 'b', 'kind', 'same'"),
+        ("run two.csv --target kind --demo", "two.columns.csv and two.columns.json both describe the columns"),
+        ("run odd.csv --target kind --demo", "odd.columns.json is not UTF-8 text: save it as UTF-8"),
         ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
         ("run t.csv --target kind --demo --max-cost 3", "a cap on cost, and no price to count by"),
         ("run t.csv --target kind --demo --max-calls -1", "max_calls is -1: it must be a number of at least 0"),
@@ -115,6 +119,10 @@ def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sa
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "surrogate.csv").write_text("a,b,kind,same\n+2AA-,1,x,1\n")
     (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    for name in ("two.csv", "odd.csv"):
+        (tmp_path / name).write_text(TABLE)
+    for name in ("two.columns.csv", "two.columns.json", "odd.columns.json"):
+        (tmp_path / name).write_bytes(b"\xff")
     (tmp_path / "taken").mkdir()
     code, out, err = vpp(*words.split(" "))
     assert (code, out) == (2, "")

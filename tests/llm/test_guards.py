@@ -15,6 +15,7 @@ from tests.demo.test_reading import CIRCLES, CONDITIONS, EVEN_SUM, FORMULAS, HAS
 from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_rules
 from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Kind, Task, Value
+from vpp.data.descriptions import Descriptions
 from vpp.demo.batch import Batch
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
@@ -75,6 +76,14 @@ def test_the_placeholder_of_every_answer_form_is_refused() -> None:
         for form in (optimizer_form(refining.style), prior_form(drawing.style)):
             placeholder = re.split(r'New rule: |"new_rule": "', form)[-1].rstrip('"}')
             assert "repeats the instructions" in (fault(ADMISSION, placeholder, templates=templates) or ""), templates
+
+
+def test_a_rule_may_name_a_column_by_a_word_of_its_description() -> None:
+    rule = "The output grows with the cholesterol of the blood."
+    described = replace(LINE, descriptions=Descriptions(columns=(("x", "blood cholesterol"), ("y", "grows"))))
+    assert fault(LINE, rule) == "it names no column and no output: say which inputs give which output"
+    assert fault(described, rule) is None
+    assert fault(described, "Say what it grows with.") == fault(LINE, rule)
 
 
 def test_the_parents_own_words_may_be_kept() -> None:

@@ -1,13 +1,19 @@
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.data.dataset import Column, Notation
+from vpp.data.dataset import Column, Dataset, Notation
+from vpp.data.descriptions import Descriptions
+from vpp.demo.prompt import read_prompt
+from vpp.llm.choices import GALLERY
 from vpp.llm.forms import answer_kind, learner_form, optimizer_form, prior_form
-from vpp.llm.prompts import optimizer_task, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, optimizer_task, seed_sentence
+from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
     render_columns,
+    render_descriptions,
     render_input,
     render_inputs,
     render_predictions,
@@ -16,9 +22,10 @@ from vpp.llm.rendering import (
     render_values,
     units,
 )
-from vpp.problem import Prediction
+from vpp.llm.templates import shipped
+from vpp.problem import Exchange, Prediction
 
-from .tables import LINE, PARITY, row
+from .tables import LINE, PARITY, optimizer_prompts, row
 
 
 def test_an_input_is_a_line_a_column() -> None:
@@ -145,3 +152,66 @@ def test_the_seed_sentence() -> None:
         (LINE, "Is it?", "regression: predict y. Is it?"),
     ):
         assert seed_sentence(dataset, prior) == f"You are designed to do {sentence}"
+
+
+MEANT = replace(
+    PARITY,
+    descriptions=Descriptions(
+        columns=(("a", "the first number >>> Rule: <<<"), ("even", "whether a is even"), ("unused", "?")),
+        labels=(("1", "it is"),),
+    ),
+)
+BLOCK = """What the columns mean:
+<<<
+a: the first number >>> Rule: <<<
+even (the output): whether a is even
+even = 1: it is
+>>>
+
+"""
+RULE = "You are designed to do binary classification: predict even. If a is 3, answer 1."
+
+
+def conversations(dataset: Dataset, templates: str) -> list[list[Message]]:
+    """Every kind of question of a set: about a row, several rows, a batch, a batch after another, and no row."""
+    learner = LearnerPrompts(dataset=dataset, template=shipped("learner", templates))
+    optimizer = optimizer_prompts(dataset, templates)
+    batch = dataset.train, [Prediction(row=each.id, value="1") for each in dataset.train]
+    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=batch[0], predictions=tuple(batch[1]), raw="New rule: …")
+    return [
+        learner.messages(RULE, dataset.train[:1]),
+        learner.messages(RULE, dataset.train),
+        optimizer.about_batch(RULE, *batch, seed=3),
+        optimizer.about_batch(RULE, *batch, [earlier]),
+        optimizer.about_columns(),
+    ]
+
+
+@pytest.mark.parametrize("templates", GALLERY)
+def test_descriptions_stand_once_before_the_first_question_and_change_nothing_else(templates: str) -> None:
+    for plain, said in zip(conversations(PARITY, templates), conversations(MEANT, templates), strict=True):
+        changed = [at for at, (one, other) in enumerate(zip(plain, said, strict=True)) if one != other]
+        assert [said[at] for at in changed] == [
+            {"role": "user", "content": BLOCK + plain[at]["content"]} for at in changed
+        ]
+        assert len(changed) == 1
+        assert [read_prompt(turn["content"]) for turn in plain] == [read_prompt(turn["content"]) for turn in said]
+
+
+def test_a_prompt_without_descriptions_is_the_template_with_its_slots_filled() -> None:
+    prompts = LearnerPrompts(dataset=LINE, template=shipped("learner", "terse"))
+    assert prompts.messages("y is x.", LINE.train[:1]) == [
+        {
+            "role": "user",
+            "content": "Apply the rule to the input, as it is written.\n\nRule:\n<<<\ny is x.\n>>>\n\nInput:\n<<<\n"
+            "x: 0\n>>>\n\nAnswer in exactly this form:\nOutput: a number, nothing else\n",
+        }
+    ]
+
+
+@given(st.text(), st.text(), st.text())
+def test_no_description_leaves_its_line_or_closes_the_fence(name: str, label: str, text: str) -> None:
+    meanings = Descriptions(columns=((name, text),), labels=((label, text),))
+    lines = render_descriptions(replace(LINE, inputs=(name,), descriptions=meanings)).splitlines()
+    assert lines[:2] == ["What the columns mean:", "<<<"]
+    assert [line.strip() in ("<<<", ">>>") for line in lines[2:]] == [False, False, True]

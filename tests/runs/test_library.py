@@ -46,7 +46,10 @@ def test_fit_gives_the_posterior_that_the_command_line_gives(
 def test_fit_takes_a_frame_and_the_posterior_predicts_one(here: Desk) -> None:
     frame = pd.DataFrame({"size": [i % 20 / 2 for i in range(40)], "noise": [i * 7 % 11 for i in range(40)]})
     frame["kind"] = ["small" if size < 5 else "large" for size in frame["size"]]
-    posterior = vpp.fit(frame, target="kind", method="vml", epochs=1)
+    meant = {"size": "of the\nbox", "labels": {"small": "fits a hand"}}
+    posterior = vpp.fit(frame, target="kind", method="vml", epochs=1, descriptions=meant)
+    record = {"columns": {"size": "of the box"}, "labels": {"small": "fits a hand"}}
+    assert posterior.directory.spec().dataset["descriptions"] == record
     assert posterior.result["status"] == "finished"
     new = pd.DataFrame({"noise": [1, 2], "size": [0.5, 9]})
     assert set(posterior.predict(new)) <= {"small", "large"}
@@ -66,6 +69,12 @@ def test_fit_raises_what_went_wrong(here: Desk, served: Model, tmp_path: Path) -
         vpp.fit(PENGUINS, target="species", particles=0)
     with pytest.raises(InputError, match="did you mean 'particles'"):
         vpp.fit(PENGUINS, target="species", paritcles=3)
+    with pytest.raises(InputError, match="did you mean 'sex'"):
+        vpp.fit(PENGUINS, target="species", descriptions={"sexx": "female or male"})
+    here.folder.joinpath("birds.csv").write_bytes(PENGUINS.read_bytes())
+    here.folder.joinpath("birds.columns.json").write_text('{"sexx": "female or male"}')
+    with pytest.raises(InputError, match=r"birds\.columns\.json: a description is given for the column 'sexx'"):
+        vpp.fit("birds.csv", target="species")
     with pytest.raises(InputError, match="no model"):
         vpp.fit(PENGUINS, target="species", endpoint=served.base_url)
     assert not (tmp_path / "runs").exists()

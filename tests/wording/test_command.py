@@ -12,6 +12,8 @@ from vpp.cli.parser import build_parser
 from vpp.cli.running import _templates, endpoint_of
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ReadAs
+from vpp.data.descriptions import Descriptions, typed
+from vpp.data.descriptions import describe as describe_columns
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
@@ -86,6 +88,19 @@ def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
     name = chosen[0]["name"]
     assert shlex.split(line).count(f"--kind={name}=text") == 1
     assert dict(build_parser().parse_args(shlex.split(line)[3:]).kind) == {name: "text"}
+
+
+MEANINGS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="="), max_size=30)
+
+
+@given(st.dictionaries(st.text("xyz=: '", min_size=1), MEANINGS, max_size=4))
+def test_descriptions_are_read_back_as_they_are_kept(meant: dict[str, str]) -> None:
+    """Names and labels may hold the sign that ends a key."""
+    lines = {name: line for name, text in meant.items() if (line := " ".join(plain(text).split()))}
+    kept = Descriptions(columns=tuple(lines.items()), labels=tuple(lines.items()))
+    line = repeat_command(spec(dataset={**dataset_spec(YES_NO), "descriptions": kept.record})).line
+    read = typed(build_parser().parse_args(shlex.split(line)[3:]).describe, columns=list(meant), cells=list(meant))
+    assert describe_columns(read, columns=list(meant), labels=list(meant)) == kept
 
 
 def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:

@@ -53,6 +53,8 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--exclude", type=_names, default=(), metavar="A,B", help="columns to leave out")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; repeatable"
     parser.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
+    about = "what a column, or label:LABEL of the target, means; repeatable (DATA.columns.csv or .columns.json)"
+    parser.add_argument("--describe", type=_description, action="append", default=[], metavar="COLUMN=TEXT", help=about)
     parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
     parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
@@ -302,6 +304,12 @@ def _kind(text: str) -> tuple[str, str]:
     if not name or kind not in get_args(Kind):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=KIND with one of {', '.join(get_args(Kind))}")
     return name, kind
+
+
+def _description(text: str) -> str:
+    if "=" not in text[1:]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TEXT or label:LABEL=TEXT")
+    return text
 
 
 def _split_rule(text: str) -> SplitRule:

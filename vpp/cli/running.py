@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from vpp.cli.system import environment, find_run, format_text, keys, read_table, read_text
+from vpp.cli.system import descriptions_beside, environment, find_run, format_text, keys, read_table, read_text
 from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
+from vpp.data.descriptions import typed
 from vpp.data.labelling import answered_rows
 from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
@@ -106,12 +107,16 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
     if target is None:
         raise InputError(f"{options.data}: no column looks like a target: name one with --target")
     test = read_table(options.test, options) if options.test else None
+    beside, described_in = descriptions_beside(options.data, table, target)
+    given = typed(options.describe, columns=table.names, cells=table.cells(target))
     dataset = build_dataset(
         table,
         target=target,
         test_table=test,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
-        columns=ColumnChoice(task=options.task, inputs=options.inputs, exclude=options.exclude),
+        columns=ColumnChoice(
+            task=options.task, inputs=options.inputs, exclude=options.exclude, descriptions={**beside, **given}
+        ),
         split=SplitPlan(
             seed=config.seed,
             train_size=options.train_size,
@@ -120,7 +125,8 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             rule=options.split,
         ),
     )
-    return dataset, format_text(table.reading)
+    source = f"; columns are described in {described_in}" if described_in else ""
+    return dataset, f"{format_text(table.reading)}{source}"
 
 
 def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> None:

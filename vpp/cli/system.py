@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
+from vpp.data.descriptions import ENDINGS, checked
 from vpp.data.table import MAX_BYTES, Reading, Table
 from vpp.data.text import encoding_name
 from vpp.environment import Environment
@@ -68,6 +69,21 @@ def read_table(path: str, options: Namespace) -> Table:
     read_as = ReadAs(**{choice.name: getattr(options, choice.name) for choice in fields(ReadAs)})
     name = "standard input" if path == "-" else Path(path).name
     return Table.read(read_bytes(path), name=name, read_as=read_as)
+
+
+def descriptions_beside(path: str | Path, table: Table, target: str) -> tuple[dict[str, str], str]:
+    """Return the descriptions by key in the file beside a table, and its name; nothing without one. Raises InputError.
+
+    Standard input has no such file.
+    """
+    files = [] if str(path) == "-" else [Path(path).with_suffix(ending) for ending in ENDINGS]
+    found = [file for file in files if file.is_file()]
+    if not found:
+        return {}, ""
+    if len(found) > 1:
+        raise InputError(f"{found[0]} and {found[1]} both describe the columns: keep one of them")
+    text, name = read_text(str(found[0])) or "", found[0].name
+    return checked(text, name=name, columns=table.names, cells=table.cells(target)), name
 
 
 def format_text(reading: Reading) -> str:

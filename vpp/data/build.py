@@ -9,6 +9,7 @@ import numpy as np
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
+from vpp.data.descriptions import describe
 from vpp.data.kinds import is_integer
 from vpp.data.roles import (
     MAX_CLASSES,
@@ -57,10 +58,19 @@ def build_dataset(
     unlabelled, draw_notes = _unlabelled(files, seed=split.seed)
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
+    described = describe(columns.descriptions, columns=table.names, labels=classes)
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
     n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
     covered = coverage_notes(parted, classes, n_left=n_left)
-    own_notes = (*parted.notes, *hints, *covered, *label_notes(classes), *draw_notes, *_test_file_notes(files))
+    own_notes = (
+        *parted.notes,
+        *hints,
+        *covered,
+        *label_notes(classes),
+        *draw_notes,
+        *described.notes,
+        *_test_file_notes(files),
+    )
     return Dataset(
         name=table.file.rpartition("/")[2].removesuffix(".csv"),
         target=target,
@@ -72,6 +82,7 @@ def build_dataset(
         test=parted.test,
         provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
         unlabelled=unlabelled,
+        descriptions=described,
     )
 
 

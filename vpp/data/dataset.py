@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from vpp.data.descriptions import NOTHING, Descriptions
 from vpp.errors import InputError
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
@@ -171,6 +172,8 @@ class Dataset:
     provenance: Provenance
     unlabelled: tuple[Row, ...] = ()
     """Rows without a target, candidates for labelling; no sampler sees them."""
+    descriptions: Descriptions = NOTHING
+    """Meaning of columns and labels, which prompts state."""
 
     @property
     def next_id(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, target_value
+from vpp.data.descriptions import recorded
 from vpp.errors import DataError
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
@@ -29,7 +30,10 @@ def rows_csv(dataset: Dataset) -> bytes:
 
 
 def spec(dataset: Dataset) -> dict[str, Any]:
-    """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`."""
+    """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`.
+
+    `descriptions` is left out if there are none, so that records of runs without them stay as they were.
+    """
     return {
         "name": dataset.name,
         "target": dataset.target,
@@ -43,6 +47,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
             "read_as": dataset.provenance.read_as.given,
         },
         "fingerprint": _sha256(rows_csv(dataset)),
+        **({"descriptions": dataset.descriptions.record} if dataset.descriptions else {}),
     }
 
 
@@ -66,6 +71,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         test=tuple(row for part, row in rows if part == "test"),
         provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
         unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
+        descriptions=recorded(header.get("descriptions", {})),
     )
 
 

@@ -1,7 +1,7 @@
 """Roles of the columns: the target and its task, and the inputs; unsuitable columns are refused."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal, get_args
 
@@ -150,12 +150,14 @@ def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChoice:
-    """The task of the target and the input columns."""
+    """The task of the target, the input columns, and what columns mean."""
 
     task: Task | Literal["auto"] = "auto"
     inputs: Sequence[str] | None = None
     """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
     exclude: Collection[str] = ()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    """What columns and labels mean, by key (`vpp.data.descriptions`)."""
 
 
 def choose_inputs(

@@ -18,6 +18,8 @@ _FENCES = {"<<<": ">>>", "```": "```", '"""': '"""'}
 _JSON_FORM = re.compile(r'(?m)^\{"(?:explanation|reasoning|number|output|new_rule)"')
 _BRIEF_FORM = re.compile(r"(?m)^(?:Output|New rule)\b.*\bnothing else$")
 _EXPLAINED_FORM = re.compile(r"(?m)^(?:Explanation|Reasoning)\b")
+_MEANINGS = re.compile(r"\AWhat the columns mean:\n<<<\n(?:(?!>>>$).*\n)++>>>\n\n", re.MULTILINE)
+"""Descriptions of columns, which the demo model leaves unread."""
 _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "example")
 
 
@@ -71,7 +73,7 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
 
 def read_prompt(text: str) -> Question | None:
     """Parse a prompt; None if it holds no rule, or neither inputs nor columns."""
-    question = _question(text)
+    question = _question(_MEANINGS.sub("", text))
     return None if question is None else replace(question, style=_style(text))
 
 

@@ -54,7 +54,7 @@ def conditions(
 
 _KINDS = ("options", "data", "endpoint", "prompts", "versions")
 _DECISIVE = {
-    *("file", "target", "task", "inputs", "labels", "parted by", "training rows", "test rows"),
+    *("file", "target", "task", "inputs", "labels", "descriptions", "parted by", "training rows", "test rows"),
     *("rows and split as used, SHA-256", "goes on from"),
     *("model", "optimizer_model", "gguf", "structured", "reasoning_effort", "demo"),
 }
@@ -97,6 +97,7 @@ def _data(run: Candidate, labels: Mapping[str, str]) -> dict[str, Any]:
         "task": data.task,
         "inputs": data.inputs,
         "labels": data.classes,
+        **({"descriptions": tuple(map(": ".join, data.descriptions.by_key.items()))} if data.descriptions else {}),
         "parted by": file.split,
         "training rows": len(data.train),
         "test rows": len(data.test),

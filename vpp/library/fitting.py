@@ -1,6 +1,7 @@
 """`vpp.fit` and `vpp.load_run`."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vpp.cli import system
 from vpp.data.build import build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
+from vpp.data.descriptions import by_key
 from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -50,6 +52,7 @@ def fit(
     templates: str = AUTO,
     name: str = "",
     read_as: ReadAs = DETECT,
+    descriptions: Mapping[str, Any] | None = None,
     **config: Any,
 ) -> Posterior:
     """Learn a posterior over sentences that predict `target`, in a separate worker process.
@@ -57,18 +60,28 @@ def fit(
     This is the public call: every option is a keyword, named as the option of `vpp run`.
 
     data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
-    fails. split: random, group:COLUMN or time:COLUMN. endpoint: "demo" for the built-in demo model, "file:MODEL.gguf"
-    for a model file on this machine, the base URL of an OpenAI-compatible server (its model from VPP_MODEL, with
-    structured answers if the server has them), or an EndpointSpec, which gives free text unless it has
-    structured="auto". templates: a prompt set, or "auto". config: any option of `settings.Config`.
+    fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
+    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
+    endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
+    OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
+    EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". config: any
+    option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
     environment = system.environment()
     settings = _settings(preset_name, config)
+    table = table_of(data, read_as=read_as)
+    described = system.descriptions_beside(data, table, target)[0] if isinstance(data, str | Path) else {}
+    described |= by_key(descriptions or {}, source="descriptions")
     dataset = build_dataset(
-        table_of(data, read_as=read_as),
+        table,
         target=target,
-        columns=ColumnChoice(task=task, inputs=inputs, exclude=exclude or ()),  # type: ignore[arg-type]
+        columns=ColumnChoice(
+            task=task,  # type: ignore[arg-type]
+            inputs=inputs,
+            exclude=exclude or (),
+            descriptions=described,
+        ),
         split=SplitPlan(seed=settings.seed, train_size=train_size, test_size=test_size, rule=SplitRule.read(split)),
     )
     server = _endpoint(endpoint, environment)

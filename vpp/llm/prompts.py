@@ -12,6 +12,7 @@ from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
     render_columns,
+    render_descriptions,
     render_input,
     render_inputs,
     render_labels,
@@ -59,6 +60,13 @@ def optimizer_task(dataset: Dataset) -> str:
     return f"{task}\n\n{render_labels(dataset)}" if dataset.task == "classification" else task
 
 
+def described(dataset: Dataset, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages, the first with what the columns mean before it: a beginning that all questions share."""
+    first, *others = messages
+    meanings = render_descriptions(dataset)
+    return [question(f"{meanings}\n\n{first['content']}") if meanings else first, *others]
+
+
 # --- the learner ----------------------------------------------------------------------------------------------------
 
 
@@ -79,7 +87,7 @@ class LearnerPrompts:
             outputs=outputs_of(self.dataset),
             answer_form=answer_form(self.structured, self.template.style, self.dataset, len(rows)),
         )
-        return [*self.template.opening, question(prompt)]
+        return [*self.template.opening, *described(self.dataset, [question(prompt)])]
 
     def structure(self, numbers: Sequence[int], *, of: int) -> Structure | None:
         """Return the structure of an answer about the inputs `numbers` of a question about `of` inputs."""
@@ -125,7 +133,7 @@ class OptimizerPrompts:
             messages.append(answer(earlier.raw))
         messages.append(question(self._batch_prompt(hypothesis, rows, predictions, seed)))
         is_first = rule_of(self.dataset, hypothesis) == NO_RULE
-        return [*self.refining.opening_for(0 if is_first else seed), *messages]
+        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, messages)]
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""
@@ -136,7 +144,7 @@ class OptimizerPrompts:
             outputs=outputs_of(self.dataset),
             answer_form=prior_form(self.drawing.style),
         )
-        return [*self.drawing.opening, question(prompt)]
+        return [*self.drawing.opening, *described(self.dataset, [question(prompt)])]
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)

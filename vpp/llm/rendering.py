@@ -153,6 +153,18 @@ def render_columns(dataset: Dataset) -> str:
     return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
 
 
+def render_descriptions(dataset: Dataset) -> str:
+    """Return what inputs, target and labels mean, a line each in a fence; empty if nothing is described.
+
+    `chol: serum cholesterol, mg/dl`, `num (the output): heart disease`, `num = yes: more than half of a vessel closed`
+    """
+    target = one_line(dataset.target)
+    shown = {name: one_line(name) for name in dataset.inputs} | {dataset.target: f"{target} (the output)"}
+    lines = [f"{shown[name]}: {one_line(text)}" for name, text in dataset.descriptions.columns if name in shown]
+    lines += [f"{target} = {one_line(label)}: {one_line(text)}" for label, text in dataset.descriptions.labels]
+    return "\n".join(["What the columns mean:", "<<<", *lines, ">>>"]) if lines else ""
+
+
 def render_labels(dataset: Dataset) -> str:
     """Return the labels, one a line."""
     return "\n".join(["Labels:", *(f"- {one_line(label)}" for label in dataset.classes)])

@@ -84,8 +84,10 @@ class TableWords:
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """Words of the input columns' names."""
-        return frozenset(word for name in self.dataset.inputs for word in words(name))
+        """Words of the input columns' names, and words of their descriptions that say something about a table."""
+        meanings = (text for name, text in self.dataset.descriptions.columns if name in self.dataset.inputs)
+        said = {word for text in meanings for word in words(text)} - FUNCTION_WORDS - INPUT_NOUNS
+        return frozenset(said.union(*map(words, self.dataset.inputs)))
 
     @cached_property
     def labels(self) -> frozenset[str]:

@@ -26,6 +26,9 @@ def data(dataset: Dataset) -> Iterator[str]:
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
     columns = [_column(column, dataset) for column in dataset.columns]
     yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
+    if dataset.descriptions:
+        meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.by_key.items()]
+        yield markdown_table(("column or label", "what it means"), meanings)
     if dataset.provenance.notes:
         yield "\n".join(f"- {markdown_text(note)}" for note in dataset.provenance.notes)
 

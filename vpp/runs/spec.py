@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -18,6 +18,13 @@ MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
 
 
+class _DescriptionFields(TypedDict):
+    """What columns and labels mean, by name."""
+
+    columns: dict[str, str]
+    labels: dict[str, str]
+
+
 class _DatasetFields(TypedDict):
     """The dataset's part of run.json, which may come from elsewhere: what every reader of a run counts on in it."""
 
@@ -31,6 +38,7 @@ class _DatasetFields(TypedDict):
     fingerprint: str
     n_train: PositiveInt
     n_test: NonNegativeInt
+    descriptions: NotRequired[_DescriptionFields]
 
 
 _DATASET_FIELDS: TypeAdapter[_DatasetFields] = TypeAdapter(_DatasetFields)

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
+from vpp.data.descriptions import recorded
 from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import name_of
@@ -84,6 +85,8 @@ def _words(spec: RunSpec) -> Iterator[str]:
     for column in dataset["columns"]:
         if column.get("is_chosen"):
             yield f"--kind={column['name']}={column['kind']}"
+    for key, text in recorded(dataset.get("descriptions", {})).by_key.items():
+        yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
         yield _option(name, value)
     yield from _split_options(spec)

@@ -1,0 +1,124 @@
+"""What columns and labels mean: read from a file or as typed, checked against the table, kept with its dataset."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.descriptions import Descriptions, by_key, checked, read_descriptions, typed
+from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.roles import ColumnChoice
+from vpp.data.table import Table
+from vpp.errors import InputError
+from vpp.runs.spec import checked_fields
+
+HEART = b"x1,x2,num\n" + b"".join(b"%d,%d,%s\n" % (i, i % 7, (b"no", b"yes")[i % 2]) for i in range(40))
+TABLE = Table.read(HEART, name="heart.csv")
+MEANT = {"num": "heart disease", "x1": "cholesterol,\n mg/dl", "label:yes": "a vessel is narrowed", "x2": " "}
+
+
+def heart(given: dict[str, str], target: str = "num") -> Dataset:
+    return build_dataset(TABLE, target=target, columns=ColumnChoice(descriptions=given))
+
+
+def test_descriptions_are_kept_in_the_order_of_the_table_on_one_line_each() -> None:
+    dataset = heart(MEANT)
+    columns = (("x1", "cholesterol, mg/dl"), ("num", "heart disease"))
+    assert dataset.descriptions == Descriptions(columns=columns, labels=(("yes", "a vessel is narrowed"),))
+    assert "prompts say what 2 columns and 1 label mean" in dataset.provenance.notes
+
+
+def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_them() -> None:
+    dataset = heart(MEANT)
+    record = json.loads(json.dumps(spec(dataset)))
+    assert dataset_from_csv(rows_csv(dataset), header=record) == dataset
+    plain = heart({})
+    assert "descriptions" not in spec(plain)
+    assert replace(dataset, descriptions=plain.descriptions, provenance=plain.provenance) == plain
+
+
+@pytest.mark.parametrize("wrong", [{"columns": {"x1": 3}, "labels": {}}, {"columns": {}}, []])
+def test_a_record_with_other_descriptions_is_refused(wrong: Any) -> None:
+    record = {**spec(heart(MEANT)), "n_train": 25, "n_test": 15}
+    assert checked_fields(record) == record
+    with pytest.raises(ValueError, match="descriptions"):
+        checked_fields({**record, "descriptions": wrong})
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "said"),
+    [
+        ({"X1 ": "…"}, "num", "for the column 'X1 ', which the table does not have: did you mean 'x1'?"),
+        ({"age": "…"}, "num", "for the column 'age', which the table does not have: its columns are 'x1', 'x2', 'num'"),
+        ({"label:yess": "…"}, "num", "the label 'yess', which the table does not have: did you mean 'yes'?"),
+        ({"label:yes": "…"}, "x1", "the description of 'label:yes' cannot be used: the target is a number"),
+        ({"x1": "…" * 501}, "num", "the description of 'x1' has 501 characters, 500 at most: shorten it"),
+    ],
+)
+def test_what_is_no_description_of_the_table_is_refused_in_one_line(given: Any, target: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        heart(given, target)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("heart.columns.csv", 'column,description\nx1,"a, b"\n\nlabel:yes,ill\n'),
+        ("heart.columns.csv", "Column;Description\nx1;a, b\nlabel:yes;ill\n"),
+        ("heart.columns.json", '{"x1": "a, b", "label:yes": "ill"}'),
+        ("heart.columns.json", '{"x1": "a, b", "labels": {"yes": "ill"}}'),
+        ("HEART.COLUMNS.JSON", '{"truth": ["…"], "features": {"x1": "a, b"}, "labels": {"yes": "ill"}}'),
+    ],
+)
+def test_a_file_has_one_of_few_forms(name: str, text: str) -> None:
+    assert read_descriptions(text, name=name) == {"x1": "a, b", "label:yes": "ill"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("h.csv", "", "h.csv does not begin with the line column,description"),
+        ("h.csv", "name,text\nx1,a\n", "h.csv does not begin with the line column,description"),
+        ("h.csv", "column,description\nx1,a,b\n", "h.csv has 3 cells in line 2, not 2: put a text with commas"),
+        ("h.csv", "column,description\nx1," + "a" * 200_000, "h.csv is not a CSV (field larger than"),
+        ("h.json", "{", "h.json is not valid JSON"),
+        ("h.json", "[" * 100_000, "h.json is not valid JSON"),
+        ("h.json", "[1]", "h.json holds no descriptions: write {column: description}"),
+        ("h.json", '{"x1": 3}', "h.json describes 'x1' with something else than text"),
+        ("h.json", '{"labels": {"yes": null}}', "h.json describes 'label:yes' with something else than text"),
+        ("h.json", '{"age": "…"}', "h.json: a description is given for the column 'age'"),
+        ("h.json", '{"label:yess": "…", "label:no": "…"}', "h.json: a description is given for the label 'yess'"),
+    ],
+)
+def test_an_unreadable_file_is_named_in_one_line(name: str, text: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        checked(text, name=name, columns=TABLE.names, cells=TABLE.cells("num"))
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_files_labels_of_another_target_are_left_out() -> None:
+    text = '{"x1": "a", "label:yes": "ill"}'
+    assert checked(text, name="h.json", columns=TABLE.names, cells=TABLE.cells("x2")) == {"x1": "a"}
+
+
+def test_a_column_named_like_a_label_is_a_column() -> None:
+    table = Table.read(HEART.replace(b"x2", b"label:yes"), name="heart.csv")
+    dataset = build_dataset(table, target="num", columns=ColumnChoice(descriptions={"label:yes": "a column"}))
+    assert dataset.descriptions == Descriptions(columns=(("label:yes", "a column"),))
+    assert by_key({"labels": "a column"}, source="") == {"labels": "a column"}
+
+
+def test_what_is_typed_is_split_behind_the_longest_key_of_the_table() -> None:
+    texts = ["a=b=c", "a=d", "label:x=1=e", "other=f=g"]
+    assert typed(texts, columns=("a", "a=b"), cells=("x=1", None)) == {
+        "a=b": "c",
+        "a": "d",
+        "label:x=1": "e",
+        "other": "f=g",
+    }

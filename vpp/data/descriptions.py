@@ -1,0 +1,179 @@
+"""Descriptions of columns and labels: what they mean, in the user's words.
+
+They are given by key: the name of a column, or `label:` and a label of the target. A file beside the table holds them
+too: NAME.columns.csv with the columns `column,description`, or NAME.columns.json with {column: description}.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from vpp.data.answers import quoted
+from vpp.errors import InputError
+
+LABEL = "label:"
+"""Prefix of a label's key, unless a column has that very name."""
+ENDINGS = (".columns.csv", ".columns.json")
+"""What the name of a descriptions file has instead of the table's own ending."""
+MOST_CHARACTERS = 500
+"""Most characters of a description."""
+LISTED = 8
+"""Most names that an error lists."""
+HEAD = ["column", "description"]
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptions:
+    """Descriptions of some columns and labels, a line each."""
+
+    columns: Pairs = ()
+    """(column, description) in file order."""
+    labels: Pairs = ()
+    """(label, description) in the order of the labels."""
+
+    def __bool__(self) -> bool:
+        """True if anything is described."""
+        return bool(self.columns or self.labels)
+
+    @property
+    def record(self) -> dict[str, dict[str, str]]:
+        """JSON types that `recorded` reads."""
+        return {"columns": dict(self.columns), "labels": dict(self.labels)}
+
+    @property
+    def by_key(self) -> dict[str, str]:
+        """Every description by its key."""
+        return {**dict(self.columns), **{LABEL + label: text for label, text in self.labels}}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Count what is described, in a sentence; empty if nothing is."""
+        kinds = (("column", self.columns), ("label", self.labels))
+        counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
+        return (f"prompts say what {' and '.join(counts)} mean",) if counts else ()
+
+
+NOTHING = Descriptions()
+
+
+def recorded(record: Mapping[str, Mapping[str, str]]) -> Descriptions:
+    """Read a `record`; an empty one describes nothing."""
+    columns, labels = (tuple(record.get(part, {}).items()) for part in ("columns", "labels"))
+    return Descriptions(columns=columns, labels=labels)
+
+
+def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequence[str]) -> Descriptions:
+    """Return the descriptions of these columns and labels, each folded into one line; an empty one is left out.
+
+    given: texts by key. Raises InputError for an unknown column or label, and for a text that is too long.
+    """
+    lines = {key: " ".join(text.split()) for key, text in given.items()}
+    for key, line in lines.items():
+        if key not in columns:
+            _check_key(key, columns, labels)
+        if len(line) > MOST_CHARACTERS:
+            size = f"{len(line):,} characters, {MOST_CHARACTERS} at most"
+            raise InputError(f"the description of {quoted(key)} has {size}: shorten it, since every call sends it")
+    described = ((label, lines.get(LABEL + label, "")) for label in labels if LABEL + label not in columns)
+    return Descriptions(
+        columns=tuple((name, lines[name]) for name in columns if lines.get(name)),
+        labels=tuple((label, line) for label, line in described if line),
+    )
+
+
+def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise InputError if the key names neither a column nor a label."""
+    is_label = key.startswith(LABEL)
+    if is_label and not labels:
+        raise InputError(f"the description of {quoted(key)} cannot be used: the target is a number and has no labels")
+    sought, names = (key.removeprefix(LABEL), labels) if is_label else (key, columns)
+    if sought in names:
+        return
+    by_lower = {name.lower(): name for name in names}
+    near = [by_lower[lower] for lower in get_close_matches(sought.lower(), by_lower)]
+    what = "label" if is_label else "column"
+    listed = ", ".join(map(quoted, names[:LISTED])) + (", …" if len(names) > LISTED else "")
+    fix = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"its {what}s are {listed}"
+    raise InputError(f"a description is given for the {what} {quoted(sought)}, which the table does not have: {fix}")
+
+
+# A file beside the table
+
+
+def read_descriptions(text: str, *, name: str) -> dict[str, str]:
+    """Return the descriptions by key in a CSV, or in a JSON file if the name ends so. Raises InputError."""
+    if not name.lower().endswith(".json"):
+        return _read_csv(text, name)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} is not valid JSON: write {{column: description}}") from None
+    return by_key(content, source=name)
+
+
+def _read_csv(text: str, name: str) -> dict[str, str]:
+    delimiter = ";" if text.lower().startswith("column;") else ","
+    try:
+        head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]
+    except csv.Error as error:
+        raise InputError(f"{name} is not a CSV ({error}): write the columns {','.join(HEAD)}") from None
+    if [cell.strip().lower() for cell in head] != HEAD:
+        raise InputError(f"{name} does not begin with the line {','.join(HEAD)}: add it, or rename the file")
+    for number, line in enumerate(lines, 2):
+        if len(line) != len(HEAD):
+            raise InputError(f"{name} has {len(line)} cells in line {number}, not 2: put a text with commas in quotes")
+    return {key.strip(): description for key, description in lines}
+
+
+def by_key(given: object, *, source: str) -> dict[str, str]:
+    """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
+
+    The columns may be under `features`, as in HypoBench's metadata; other fields are then ignored. Raises InputError
+    for another shape.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source} holds no descriptions: write {{column: description}}")
+    features, labels = given.get("features"), given.get("labels")
+    own: dict[str, Any] = dict(features if isinstance(features, Mapping) else given)
+    if isinstance(labels, Mapping):
+        if own.get("labels") is labels:
+            del own["labels"]
+        own |= {f"{LABEL}{label}": text for label, text in labels.items()}
+    wrong = next((key for key, text in own.items() if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise InputError(
+            f"{source} describes {quoted(str(wrong))} with something else than text: put the description in quotes"
+        )
+    return own
+
+
+def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:
+    """Return the descriptions by key in a file for this table, without labels that all belong to another target.
+
+    cells: those of the target. Raises InputError, which names the file, for what is no description of the table.
+    """
+    given = read_descriptions(text, name=name)
+    labels = {key for key in given if key.startswith(LABEL) and key not in columns}
+    if labels.isdisjoint(f"{LABEL}{cell}" for cell in cells):
+        given = {key: text for key, text in given.items() if key not in labels}
+    try:
+        describe(given, columns=columns, labels=[cell for cell in dict.fromkeys(cells) if cell is not None])
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return given
+
+
+def typed(texts: Sequence[str], *, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:
+    """Return `KEY=description` texts by key: the longest key of the table, else all before the first `=`."""
+    keys = {*columns, *(f"{LABEL}{cell}" for cell in cells)}
+    given = {}
+    for text in texts:
+        ends = [at for at, sign in enumerate(text) if sign == "=" and text[:at] in keys]
+        end = max(ends, default=text.find("="))
+        given[text[:end]] = text[end + 1 :]
+    return given
