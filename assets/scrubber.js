@@ -1,6 +1,6 @@
 // The step band, its slider and its film. Python sends the steps; the slider's position is kept here, so that a refresh
-// never moves it during a drag. `at.step` is null while the latest step is followed. The film requests a step only after
-// the server has confirmed the one before: a slow server makes a slow film, never a queue.
+// never moves it during a drag. `at.step` is null while the latest step, or the end, is followed. The film requests a step
+// only after the server has confirmed the one before: a slow server makes a slow film, never a queue.
 const SPEEDS = ["0.5", "1", "2", "4"]
 const STEP_MS = 1600
 
@@ -9,10 +9,11 @@ export default function ({ data, parentElement, setStateValue }) {
   root.data = data
   root.tell = (film) => setStateValue("at", { step: root.follow.checked ? null : Number(root.slider.value), film })
   if (root.band !== data.band) root.querySelector(".slot-band").innerHTML = root.band = data.band
-  root.querySelector(".follow span").textContent = data.follow
+  if (root.key !== data.key) root.querySelector(".key").innerHTML = root.key = data.key
   root.style.setProperty("--n", data.top + 1)
   root.slider.max = data.top
-  root.querySelector(".film").hidden = data.end === null
+  for (const part of root.querySelectorAll(".film, .end")) part.hidden = data.end === null
+  root.querySelector(".follow").hidden = data.end !== null
   if (data.end === null) stop(root)
   if (root.follow.checked) root.was = root.slider.value = latest(root)
   name(root)
@@ -21,12 +22,15 @@ export default function ({ data, parentElement, setStateValue }) {
 
 const latest = (root) => root.data.end ?? root.data.newest
 
+// The end has its mark in the band and the heading of the cards: only a step is named here.
 function name(root) {
   const { newest, end } = root.data
   const place = Number(root.slider.value)
-  const words = end !== null && place > newest ? "the end" : place === newest ? root.data.called : `step ${place}`
-  root.output.textContent = root.follow.checked && end === null ? `following: ${words}` : words
-  root.slider.setAttribute("aria-valuetext", words)
+  const isEnd = end !== null && place > newest
+  const step = place === newest ? root.data.called : `step ${place}`
+  root.output.textContent = isEnd ? "" : step
+  root.slider.setAttribute("aria-valuetext", isEnd ? "the end" : step)
+  root.querySelector(".end").style.visibility = root.follow.checked ? "hidden" : ""
 }
 
 // There is no step between the newest one and the end.
@@ -69,14 +73,24 @@ function show(root, place) {
   root.tell(true)
 }
 
+// Follow the latest step, or show the end, or stay at the step shown.
+function follow(root, is_followed) {
+  stop(root)
+  root.follow.checked = is_followed
+  if (is_followed) root.was = root.slider.value = latest(root)
+  name(root)
+  root.tell(false)
+}
+
 function build(parent, data) {
   const root = document.createElement("div")
   root.className = "vpp scrubber"
   root.innerHTML =
     '<div class="slot-band"></div><div class="slide"><input type="range" min="0" step="1" aria-label="Step shown">' +
     '<output></output><span class="film"><button type="button" class="plain"></button>' +
-    '<label>Speed <select></select></label></span>' +
-    '<label class="follow"><input type="checkbox"> <span></span></label></div>'
+    '<label>Speed <select></select></label></span><span class="key cap"></span>' +
+    '<button type="button" class="end">Go to the end</button>' +
+    '<label class="follow"><input type="checkbox"> Follow latest</label></div>'
   root.slider = root.querySelector("input[type=range]")
   root.follow = root.querySelector("input[type=checkbox]")
   root.output = root.querySelector("output")
@@ -112,11 +126,11 @@ function listen(root) {
     name(root)
     root.tell(false)
   }
-  root.follow.onchange = () => {
-    stop(root)
-    if (root.follow.checked) root.was = root.slider.value = latest(root)
-    name(root)
-    root.tell(false)
+  root.follow.onchange = () => follow(root, root.follow.checked)
+  // The button is out of sight at the end: the focus goes to the slider.
+  root.querySelector(".end").onclick = () => {
+    root.slider.focus()
+    follow(root, true)
   }
   const hidden = () => {
     if (!root.isConnected) document.removeEventListener("visibilitychange", hidden)

@@ -26,8 +26,8 @@ function build(parent) {
   const root = document.createElement("div")
   root.className = "vpp stage"
   root.innerHTML =
-    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="at-slide"></div><div class="board"><div class="at-said"></div>' +
-    '<div class="at-deck"></div><div class="at-rail"></div></div><div class="at-numbers"></div>'
+    '<div class="at-status" role="group" aria-label="state of the run"></div><div class="board"><div class="at-said"></div>' +
+    '<div class="at-slide"></div><div class="at-deck"></div><div class="at-rail"></div></div><div class="at-numbers"></div>'
   root.parts = Object.fromEntries([...PARTS, "slide", "deck"].map((name) => [name, root.querySelector(`.at-${name}`)]))
   parent.append(root)
   return root

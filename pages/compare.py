@@ -81,7 +81,7 @@ def shelf(asked: Sequence[str]) -> Shelf:
     stored = enumerate(person.store().runs())
     kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
     specs = {run: opening.settings(directory) for run, directory in kept.items()}
-    known = {run: spec and (spec, frame.made(kept[run])) for run, spec in specs.items()}
+    known = {run: spec and (spec, pieces.made(kept[run])) for run, spec in specs.items()}
     return Shelf(kept, specs, labels(known))
 
 

@@ -18,12 +18,13 @@ from vpp.wording.words import capitalised, counted
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the time that the run takes, and the buttons that fit its state."""
+    """Draw the time while the clock runs, and the buttons that fit its state."""
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
-    row.html(markup.block(markup.caption(retry or pace(snapshot)), label="time"))
+    words = retry or pace(snapshot)
+    row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
     if state in ("running", "queued", "stalled"):
         if row.button("Pause", key="watch.pause"):
             say(directory, "pause")

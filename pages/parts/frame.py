@@ -6,7 +6,6 @@ import runpy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import datetime
 from functools import lru_cache
 from importlib import import_module
 from threading import Event, Thread
@@ -22,9 +21,8 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.glance import glance, is_large
 from vpp.runs.reader import Snapshot
 from vpp.runs.run_files import load_dataset
-from vpp.runs.store import EXAMPLES, made_at
 from vpp.wording import markup
-from vpp.wording.listing import Listed, distinguished, listed, unreadable, when_words
+from vpp.wording.listing import Listed, distinguished, listed, unreadable
 
 
 def enter() -> None:
@@ -80,12 +78,7 @@ def _listed(directory: RunDirectory) -> Listed:
     except VppError:
         return unreadable(directory.id)
     balanced = _balanced(str(directory.path), snapshot.view.last_at) if snapshot.state == "finished" else None
-    return listed(directory.id, snapshot, made(directory), balanced=balanced)
-
-
-def made(directory: RunDirectory) -> str:
-    """Return when a run was made, in words."""
-    return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
+    return listed(directory.id, snapshot, pieces.made(directory), balanced=balanced)
 
 
 def _snapshot(directory: RunDirectory) -> Snapshot:

@@ -3,20 +3,24 @@
 import json
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from pages.parts import blocks
-from pages.parts.opening import ASSETS, OpenRun
+from pages.parts import blocks, person
+from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
+from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
+from vpp.runs.store import EXAMPLES, made_at
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.counts import sizes_text
+from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 from vpp.wording.theme import Mode
 from vpp.wording.words import counted, integer
@@ -86,10 +90,22 @@ def details(run: OpenRun) -> str:
         (
             f"seed {spec.config.seed}",
             *changed_words(spec.config, spec.dataset["task"]),
-            *([f"goes on from {spec.started_from}"] if spec.is_continued else []),
+            *([f"goes on from {label(spec.started_from)}"] if spec.is_continued else []),
             f"run {run.directory.id}",
         )
     )
+
+
+def label(run: str) -> str:
+    """Return `Penguins · SMC · 25 Nov 17:40` for a run of this person; its id if it is not there."""
+    directory = next((each for each in person.store().runs() if each.id == run), None)
+    spec = settings(directory) if directory else None
+    return labels({run: (spec, made(directory))})[run] if directory and spec else run
+
+
+def made(directory: RunDirectory) -> str:
+    """Return when a run was made, in words."""
+    return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
 # Decks of cards

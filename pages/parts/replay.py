@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import opening, pieces
-from vpp.drawing.band import band_html
+from vpp.drawing.band import band_html, key_html
 from vpp.runs.reader import Snapshot
 from vpp.wording.counts import step_name
 from vpp.wording.progress import shown_step
@@ -83,11 +83,11 @@ def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, 
     )
     return {
         "band": band,
+        "key": key_html(snapshot.spec.config),
         "step": shown.chosen.step,
         "newest": newest,
         "called": step_name(view, newest) if shown.newest is not None else "first hypotheses",
         # A run that goes on has no place for its end, and no film.
         "end": view.total_steps if has_end else None,
         "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
-        "follow": "Show the end" if has_end else "Follow latest",
     }

@@ -75,16 +75,20 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     def make() -> str:
         if view.last_step is None and snapshot.state in opening.LIVE:
             written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
-            return markup.saying(asking_words(snapshot.spec)) + markup.happening(written)
-        lead = markup.saying(headline(snapshot, shown.step))
+            return lead_html(markup.saying(asking_words(snapshot.spec))) + markup.happening(written)
+        lead = lead_html(unread_html(view), markup.saying(headline(snapshot, shown.step)))
         if view.last_step is None:
-            return unread_html(view) + lead
+            return lead
         step = INITIAL_STEP if shown.newest is None else shown.step
         balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
-        did = markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
-        return unread_html(view) + lead + did
+        return lead + markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
 
     return pieces.drawn(run, snapshot, "said", shown, snapshot.state, snapshot.loading_s is not None, make=make)
+
+
+def lead_html(*parts: str) -> str:
+    """Return the part of the words that narrow pages show above the slider."""
+    return f'<div class="lead">{"".join(parts)}</div>'
 
 
 def heading(snapshot: Snapshot, shown: Shown) -> str:

@@ -48,13 +48,12 @@ def finished(app: App) -> Finished:
 NOTE_PLACES = """() => {
     window.places = ['the end']
     window.drawn = 0
-    const follow = document.querySelector('.scrubber .follow span')
-    new MutationObserver(() => drawn++).observe(follow, { childList: true })
-    const note = () => {
-        const place = document.querySelector('.slide output').textContent
+    const slider = document.querySelector('.slide input')
+    new MutationObserver(() => {
+        drawn++
+        const place = slider.getAttribute('aria-valuetext')
         if (places.at(-1) !== place) places.push(place)
-    }
-    new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })
+    }).observe(slider, { attributeFilter: ['aria-valuetext'] })
 }"""
 """Note every place that is shown from now on, in order, and how often the slider is drawn."""
 
@@ -63,6 +62,8 @@ NOTE_PLACES = """() => {
 def test_a_film_shows_every_step_of_a_held_server_and_a_move_by_hand_stops_it(finished: Finished, visit: Visit) -> None:
     page = finished.open(visit, "watch")
     page.get_by_text("Hypotheses at the end").wait_for()
+    end = page.get_by_role("button", name="Go to the end")
+    assert end.count() == 0
     slider, play = page.get_by_role("slider", name="Step shown"), page.get_by_role("button", name="Play the film")
     play.wait_for()
     page.evaluate(NOTE_PLACES)
@@ -88,6 +89,10 @@ def test_a_film_shows_every_step_of_a_held_server_and_a_move_by_hand_stops_it(fi
     expect(page.locator(".say")).to_contain_text("At step 0:")
     expect(page.locator('article.card[data-key="0"] .wt').first).to_have_text("0.750")
     expect(page.locator('article.card[data-key="0"] .moved').first).to_have_text("up from 0.500")
+    end.click()
+    page.get_by_text("Hypotheses at the end").wait_for()
+    expect(slider).to_be_focused()
+    assert end.count() == 0
 
 
 def hold_server(pid: int, page: Page) -> None:

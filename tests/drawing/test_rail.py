@@ -33,15 +33,15 @@ def test_each_dot_says_who_it_is_and_how_far_it_is_from_the_heaviest() -> None:
         "particles 0 and 2, weight 0.60, the heaviest",
         "particle 1, weight 0.30, differs from the heaviest on 2 of 10 rows",
         "particle 3, weight 0.10, differs from the heaviest on 4 of 10 rows",
-        "particle 3 of the step before, dropped",
+        "particle 3 of the step before, now gone",
     ]
     assert map_alt(found) == (
         "Map of 4 particles with 3 different behaviours. Heaviest: particles 0 and 2, weight 0.60. "
         "Particle 3 differs from the heaviest on 4 of 10 rows, the most of all."
     )
     assert map_caption(found) == (
-        "Distance = share of 10 rows answered differently · area = weight · number = particle · "
-        "line: from its parent · dashed: dropped · stress 0.00: distances shown faithfully"
+        "Distance: share of 10 rows answered differently · area: weight · number: particle · "
+        "line: from its parent · dashed: text now gone · distances true to scale (stress 0.00)"
     )
 
 
@@ -92,9 +92,9 @@ def test_a_line_says_why_there_is_no_map(found: HypothesisMap, why: str) -> None
     assert map_html(found) == f'<p class="cap">{why}</p>'
 
 
-@pytest.mark.parametrize(("stress", "how"), [(0.099, "faithfully"), (0.1, "fairly"), (0.2, "only roughly")])
-def test_stress_has_a_word(stress: float, how: str) -> None:
-    assert stress_words(stress).endswith(f": distances shown {how}")
+def test_stress_is_told_as_a_share_of_the_distances() -> None:
+    assert stress_words(0.123).replace(NBSP, " ") == "distances off by about 12 % (stress 0.12)"
+    assert stress_words(0.004) == "distances true to scale (stress 0.00)"
 
 
 def test_the_bars_of_weights_tell_the_ess_and_mark_what_resampled() -> None:
@@ -123,13 +123,13 @@ def test_lines_end_where_a_particle_was_dropped_and_split_where_it_was_copied() 
     html = generations_html(VIEW, LABEL_CONFIG, None)
     assert (
         caption_of(html)
-        == "4 particles at the end descend from 3 at step 0 · size = weight · dotted: died out · dashed line: resampled"
+        == "4 particles at the end descend from 3 at step 0 · size = weight · dotted: died out · ring: resampled"
     )
     drawn_paths = dict(re.findall(r'class="(\w+)" d="([^"]*)"', html))
     # Particles 0 and 1 at the end come from 0; of 8 lines, only that of NONE, from step 0 to step 1, died out.
     assert (drawn_paths["alive"].count("M"), drawn_paths["dead"].count("M")) == (7, 1)
     assert (drawn_paths["node"].count("M"), drawn_paths["ghost"].count("M")) == (10, 2)
-    assert drawn_paths["break"].count("M") == 1
+    assert drawn_paths["break"].count("M") == drawn_paths["ring"].count("M") == 1
     assert re.findall(r"<text[^>]*>(\w+)</text>", html) == ["0", "1", "end"]
 
 

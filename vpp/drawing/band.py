@@ -1,4 +1,4 @@
-"""The step band: progress, ESS and resampling in one row of bars."""
+"""The step band: progress and resampling in one row of marks, and the ESS where the page is narrow."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -6,7 +6,8 @@ from math import ceil
 from vpp.inspection.slots import grew_at, shrank_at
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView, resampled_at
-from vpp.wording.markup import text
+from vpp.settings import Config
+from vpp.wording.markup import badge, text
 
 WIDTHS = {"wide": 960, "mid": 576, "tick": 216}
 """Pixels for the numbers of a band, by the class of those shown there. A phone has 288: it keeps its numbers apart."""
@@ -14,31 +15,40 @@ STRIDES = (1, 5, 10, 25, 50, 100, 250, 500)
 
 
 def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str:
-    """Draw a bar per step: its height is ESS over K, or full if the method has no weights; `shown` is inked.
+    """Draw a mark per step, `shown` inked; with weights its height on narrow pages is ESS over K.
 
-    has_end: whether a last bar stands for the end of the run; it is inked if `shown` is None.
+    has_end: whether a last mark stands for the end of the run; it is inked if `shown` is None.
     """
-    bars = [_bar(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
+    marks = [_mark(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
     seen = {name: steps_numbered(view.total_steps, width, has_end=has_end) for name, width in WIDTHS.items()}
     numbers = [_number(step, view.total_steps, seen, is_shown=step == shown) for step in range(view.total_steps)]
     if has_end:
-        height = ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else 1.0
-        bars.append(_drawn(height, " now" if shown is None else ""))
+        share = ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else None
+        marks.append(_drawn(share, " now" if shown is None else ""))
         numbers.append(f'<div class="n {" ".join(WIDTHS)}{" now" if shown is None else ""}">end</div>')
-    style, kind = f"--n:{len(bars)}", "band ended" if has_end else "band"
-    body = "".join((*bars, *numbers))
-    return f'<div class="{kind}" style="{style}" role="img" aria-label="{text(_label(view))}">{body}</div>'
+    kind = f"band{' ess' if view.ess_by_step else ''}{' ended' if has_end else ''}"
+    body = "".join((*marks, *numbers))
+    return f'<div class="{kind}" style="--n:{len(marks)}" role="img" aria-label="{text(_label(view))}">{body}</div>'
 
 
-def _bar(at: StepView | None, *, is_shown: bool) -> str:
+def key_html(config: Config) -> str:
+    """Say what the height and the ring of a mark are; empty without weights."""
+    if not config.is_weighted:
+        return ""
+    of = "as a share of K" if config.particles_max else f"of {config.size}"
+    return f'<span class="height">ESS by step, {of}</span>{badge("copy", "resampled")}'
+
+
+def _mark(at: StepView | None, *, is_shown: bool) -> str:
     if at is None or not (at.reweighted or at.finished):
         return '<div class="b"></div>'
-    height = at.reweighted.ess / len(at.reweighted.weights) if at.reweighted else 1.0
-    return _drawn(height, (" rs" if at.resampled else "") + (" now" if is_shown else ""))
+    share = at.reweighted.ess / len(at.reweighted.weights) if at.reweighted else None
+    return _drawn(share, (" rs" if at.resampled else "") + (" now" if is_shown else ""))
 
 
-def _drawn(height: float, kinds: str) -> str:
-    return f'<div class="b done{kinds}"><u style="--e:{height:.3f}"></u></div>'
+def _drawn(share: float | None, kinds: str) -> str:
+    height = "" if share is None else f' style="--e:{share:.3f}"'
+    return f'<div class="b done{kinds}"><u{height}></u></div>'
 
 
 def steps_numbered(total: int, width: int, *, has_end: bool) -> frozenset[int]:

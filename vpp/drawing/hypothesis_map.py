@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vpp.drawing.deck import without_seed
 from vpp.inspection.hypothesis_map import HypothesisMap, Point
@@ -11,13 +12,13 @@ from vpp.wording.words import counted, cut, fixed, integer, listed, particles, p
 
 WIDTH = 380
 """Units of the drawing; pixels where it has its full width."""
-MARGIN = 28
+MARGIN = 24
 """Units between the frame and the edge: half of the largest dot, and a label."""
 HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
-LARGEST = 20
+LARGEST = 16
 """Radius of a dot of weight 1."""
 SMALLEST, SMALLEST_GONE = 2.5, 3.5
-"""Radii of the lightest dot, and of the lightest one dropped, whose ring is dashed."""
+"""Radii of the lightest dot, and of the lightest one that is gone, whose ring is dashed."""
 TARGET = 12
 """Radius within which a pointer hits a dot."""
 MOST_NUMBERED = 6
@@ -26,10 +27,28 @@ MOST_NAMED = 6
 """Most particles of a dot that are named one by one."""
 MOST_LETTERS = 160
 """Characters of a hypothesis in the table."""
-SCALES = (0.05, 0.1, 0.2, 0.5)
+SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Distances for the scale; the longest in half the frame is shown."""
-FAITHFUL, FAIR = 0.1, 0.2
-"""Stress below which the distances are called faithful, and fair."""
+
+Box = tuple[float, float, float, float]
+"""Left, right, top and bottom."""
+Line = tuple[float, float, float, float]
+"""From x, y to x, y."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A place for the number of a dot."""
+
+    dx: float
+    """Distance from the dot's middle, to the right."""
+    dy: float
+    """The same, downwards."""
+    box: Box
+
+    @property
+    def is_inside(self) -> bool:
+        return not (self.dx or self.dy)
 
 
 def map_html(drawn: HypothesisMap) -> str:
@@ -66,18 +85,18 @@ def map_caption(drawn: HypothesisMap) -> str:
     """Caption on how to read the map, and how far to trust it."""
     rows = counted(drawn.n_rows, "row")
     distance = f"share of {rows} answered differently" if drawn.is_label else f"mean difference of answers on {rows}"
-    shapes = ["area = weight" if drawn.is_weighted else "area = particles", "number = particle"]
+    shapes = ["area: weight" if drawn.is_weighted else "area: particles", "number: particle"]
     if any(point.parents for point in drawn.points):
         shapes.append("line: from its parent")
     if len(drawn.alive) < len(drawn.points):
-        shapes.append("dashed: dropped")
-    return f"Distance = {distance} · {' · '.join(shapes)} · {stress_words(drawn.stress)}"
+        shapes.append("dashed: text now gone")
+    return f"Distance: {distance} · {' · '.join(shapes)} · {stress_words(drawn.stress)}"
 
 
 def stress_words(stress: float) -> str:
-    """`stress 0.08: distances shown faithfully`."""
-    how = "faithfully" if stress < FAITHFUL else "fairly" if stress < FAIR else "only roughly"
-    return f"stress {fixed(stress)}: distances shown {how}"
+    """`distances off by about 8 % (stress 0.08)`: the root mean square error as a share of the distances."""
+    off = f"off by about {percent(stress)}" if round(stress, 2) else "true to scale"
+    return f"distances {off} (stress {fixed(stress)})"
 
 
 def map_alt(drawn: HypothesisMap) -> str:
@@ -93,7 +112,7 @@ def map_alt(drawn: HypothesisMap) -> str:
 def point_label(drawn: HypothesisMap, point: Point) -> str:
     """`particles 3 and 7, weight 0.42, differs from the heaviest on 12 of 40 rows`."""
     if point.is_gone:
-        return f"{_named(point.slots)} of the step before, dropped"
+        return f"{_named(point.slots)} of the step before, now gone"
     if point is drawn.alive[0]:
         return f"{_held(drawn, point)}, the heaviest"
     return f"{_held(drawn, point)}, {_differs(drawn, point)}"
@@ -135,7 +154,7 @@ def _table(drawn: HypothesisMap) -> str:
         (
             listed(point.slots),
             weight_text(point.weight),
-            "dropped since the step before" if point.is_gone else _by(drawn, point),
+            "now gone" if point.is_gone else _by(drawn, point),
             cut(without_seed(point.text, drawn.seed_text), MOST_LETTERS),
         )
         for point in drawn.points
@@ -161,15 +180,16 @@ def _radius(point: Point) -> float:
 
 
 def _ways(drawn: HypothesisMap) -> str:
-    """Lines from each dot's parents, and the dots dropped."""
-    lines = []
-    for point in drawn.points:
-        x, y = _place(drawn, point.x, point.y)
-        for parent in point.parents:
-            px, py = _place(drawn, *parent)
-            lines.append(f"M{px:.1f},{py:.1f}L{x:.1f},{y:.1f}")
+    """Lines from each dot's parents, and the dots that are gone."""
+    lines = [f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn)]
     gone = [point for point in drawn.points if point.is_gone]
     return f'<g aria-hidden="true"><path class="way" d="{"".join(lines)}"/>{"".join(_gone(drawn, p) for p in gone)}</g>'
+
+
+def _lines(drawn: HypothesisMap) -> list[Line]:
+    """Where the lines begin and end."""
+    ends = ((parent, (point.x, point.y)) for point in drawn.points for parent in point.parents)
+    return [(*_place(drawn, *begin), *_place(drawn, *end)) for begin, end in ends]
 
 
 def _gone(drawn: HypothesisMap, point: Point) -> str:
@@ -193,23 +213,36 @@ def _dots(drawn: HypothesisMap) -> Iterator[str]:
 
 
 def _numbers(drawn: HypothesisMap) -> dict[int, str]:
-    """Number of its front particle on each of the heaviest dots, where it touches no other dot or number."""
+    """Number of its front particle on each of the heaviest dots, on a side free of dots, lines and other numbers."""
     numbers: dict[int, str] = {}
-    taken: dict[int, Box] = {}
+    lines, taken = _lines(drawn), [(point, _around(drawn, point)) for point in drawn.points]
     for point in drawn.alive:
-        taken[point.front] = _box(*_place(drawn, point.x, point.y), _radius(point), _radius(point))
-    for point in drawn.alive:
-        (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
-        dx, kind = (0.0, ' class="inside"') if r >= TARGET else (r + 3 + half, "")
-        box = _box(x + dx, y, half, 6)
-        if len(numbers) < MOST_NUMBERED and not any(_meet(box, b) for key, b in taken.items() if key != point.front):
-            numbers[point.front] = f'<text x="{dx:.1f}" y="4"{kind}>{point.front}</text>'
-            taken[-1 - point.front] = box
+        others = [box for other, box in taken if other is not point]
+        sides = _sides(drawn, point) if len(numbers) < MOST_NUMBERED else ()
+        side = next((each for each in sides if _is_free(each, others, lines)), None)
+        if side:
+            kind = ' class="inside"' if side.is_inside else ""
+            numbers[point.front] = f'<text x="{side.dx:.1f}" y="{side.dy + 4:.1f}"{kind}>{point.front}</text>'
+            taken.append((point, side.box))
     return numbers
 
 
-Box = tuple[float, float, float, float]
-"""Left, right, top and bottom."""
+def _sides(drawn: HypothesisMap, point: Point) -> Iterator[_Side]:
+    """Places for a number: inside a large dot, then right, left, below, above."""
+    (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
+    beside = ((r + 3 + half, 0.0), (-r - 3 - half, 0.0), (0.0, r + 8), (0.0, -r - 8))
+    for dx, dy in (((0.0, 0.0),) if r >= TARGET else ()) + beside:
+        yield _Side(dx, dy, _box(x + dx, y + dy, half, 6))
+
+
+def _is_free(side: _Side, boxes: Sequence[Box], lines: Sequence[Line]) -> bool:
+    """True if no box meets the number; nor a line, which would run under a dot."""
+    is_crossed = not side.is_inside and any(_crosses(line, side.box) for line in lines)
+    return not is_crossed and not any(_meet(side.box, box) for box in boxes)
+
+
+def _around(drawn: HypothesisMap, point: Point) -> Box:
+    return _box(*_place(drawn, point.x, point.y), _radius(point), _radius(point))
 
 
 def _box(x: float, y: float, across: float, up: float) -> Box:
@@ -218,6 +251,18 @@ def _box(x: float, y: float, across: float, up: float) -> Box:
 
 def _meet(a: Box, b: Box) -> bool:
     return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+
+
+def _crosses(line: Line, box: Box) -> bool:
+    """True if part of the line is in the box: if its parts between the sides, and between top and bottom, overlap."""
+    first, last = 0.0, 1.0
+    for at, to, low, high in ((line[0], line[2], *box[:2]), (line[1], line[3], *box[2:])):
+        if at == to and not low < at < high:
+            return False
+        if at != to:
+            near, far = sorted(((low - at) / (to - at), (high - at) / (to - at)))
+            first, last = max(first, near), min(last, far)
+    return first < last
 
 
 def _scale(drawn: HypothesisMap) -> str:

@@ -15,12 +15,14 @@ COLUMNS = 6
 """Columns in view; one more is drawn beyond the left edge, so that lines come in from there."""
 WIDTH, PITCH, RIGHT = 380, 64, 14
 """Pixels of the drawing, between two columns, and right of the newest one."""
-MOST_HEIGHT, ROW = 160, 18
+MOST_HEIGHT, ROW = 110, 16
 """Most pixels of all rows, and of one."""
 AXIS = 22
 """Pixels of the line of step numbers."""
-LARGEST, SMALLEST = 9, 0.9
+LARGEST, SMALLEST = 7, 0.9
 """Radii of a particle of weight 1, and of the lightest."""
+RING = 3.5
+"""Radius of the ring between the numbers of two steps, where the first was resampled."""
 NEW = 0.15
 """Size of a new text, where there are no weights."""
 
@@ -100,7 +102,7 @@ def _name(generation: int, config: Config, *, is_end: bool) -> str:
 
 
 def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
-    """`10 particles at step 7 descend from 4 at step 2 · size = weight · dotted: died out · dashed line: resampled`."""
+    """`10 particles at step 7 descend from 4 at step 2 · size = weight · dotted: died out · ring: resampled`."""
     oldest, newest = columns[0], columns[-1]
     n = counted(len(newest.sizes), "particle")
     if len(columns) == 1:
@@ -115,7 +117,7 @@ def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
         said = f"{counted(n_new, 'new text') if n_new else 'No new text'} since {_said(oldest.name)}"
     parts = [said, "size = weight" if is_weighted else "large dot: new text"]
     parts += ["dotted: died out"] if has_ended else []
-    parts += ["dashed line: resampled"] if any(column.forks for column in columns) else []
+    parts += ["ring: resampled"] if any(column.forks for column in columns) else []
     return " · ".join(parts)
 
 
@@ -129,7 +131,7 @@ def _pitch(rows: int) -> float:
 
 
 def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
-    """Yield the paths of extinct lines, forks, living lines and particles, then the step numbers."""
+    """Yield the paths of extinct lines, forks, living lines and particles, then rings and step numbers."""
     ys = [(slot + 0.5) * _pitch(rows) for slot in range(rows)]
     xs = [WIDTH - RIGHT - PITCH * (len(columns) - 1 - i) for i in range(len(columns))]
     lines: dict[bool, list[str]] = {True: [], False: []}
@@ -140,9 +142,11 @@ def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
             discs[lives].append(_disc(x, ys[slot], size))
             if parent is not None and x > xs[0]:
                 lines[lives].append(_line(x, ys[slot], ys[parent]))
-    forks = [f"M{x + PITCH // 2},0v{height - AXIS}" for x, column in zip(xs, columns, strict=True) if column.forks]
-    yield _path("dead", lines[False]) + _path("break", forks) + _path("alive", lines[True])
-    yield _path("ghost", discs[False]) + _path("node", discs[True])
+    forks = [x + PITCH // 2 for x, column in zip(xs, columns, strict=True) if column.forks]
+    breaks = [f"M{x},0v{height - AXIS}" for x in forks]
+    rings = [_round(x, height - 9, RING) for x in forks]
+    yield _path("dead", lines[False]) + _path("break", breaks) + _path("alive", lines[True])
+    yield _path("ghost", discs[False]) + _path("node", discs[True]) + _path("ring", rings)
     for x, column in zip(xs, columns, strict=True):
         now = ' class="now"' if column is columns[-1] else ""
         yield f'<text x="{x}" y="{height - 5}"{now}>{column.name}</text>' if x > 0 else ""
@@ -155,7 +159,10 @@ def _line(x: float, y: float, before: float) -> str:
 
 
 def _disc(x: float, y: float, size: float) -> str:
-    r = max(SMALLEST, LARGEST * sqrt(size))
+    return _round(x, y, max(SMALLEST, LARGEST * sqrt(size)))
+
+
+def _round(x: float, y: float, r: float) -> str:
     arc = f"a{r:.1f},{r:.1f} 0 1,0"
     return f"M{x - r:.1f},{y:.1f}{arc} {2 * r:.1f},0{arc} {-2 * r:.1f},0"
 

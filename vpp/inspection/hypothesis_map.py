@@ -39,17 +39,17 @@ class Point:
     weight: float
     """Total weight of its particles."""
     slots: tuple[int, ...]
-    """Slots of its particles, ascending; of a dropped dot those at the step before."""
+    """Slots of its particles, ascending; of a dot that is gone those at the step before."""
     front: int
     """Slot of its heaviest particle."""
     text: str
     """Hypothesis of that particle."""
     apart: float = 0.0
-    """Distance from the heaviest dot; 0 if dropped."""
+    """Distance from the heaviest dot; 0 if gone."""
     parents: tuple[tuple[float, float], ...] = ()
-    """Places of its particles' parents at the step before, each once."""
+    """Where its particles' parents are drawn, each once: at a dot of the step, or at one that is gone."""
     is_gone: bool = False
-    """True if it is a dot of the step before without descendants, drawn where it was."""
+    """True if it is a dot of the step before whose texts are gone, drawn where it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class HypothesisMap:
     """The dots of a step."""
 
     points: tuple[Point, ...] = ()
-    """Heaviest first, then those dropped; empty if no row was answered by all particles."""
+    """Heaviest first, then those gone; empty if no row was answered by all particles."""
     n_particles: int = 0
     n_rows: int = 0
     """Rows that every particle has answered: those compared."""
@@ -145,7 +145,7 @@ class _Mapper:
         distances = self._distances(list(dict(zip(dots, answers, strict=True)).values()))
         raw = classical_scaling(distances)
         places = _aligned(raw, ids, dots, at, before)
-        shown = places if before is None else np.vstack((places, before.places))
+        shown = places if before is None else np.vstack((places, before.places[_gone(before, ids)]))
         centre, half = frame(shown, None if before is None else (before.centre, before.half))
         return _Placed(
             ids=ids,
@@ -226,18 +226,40 @@ def _aligned(points: Floats, ids: Sequence[str], dots: Sequence[int], at: StepVi
     return aligned(points, points[list(now)], before.places[list(then)])
 
 
+def _gone(before: _Placed, ids: Sequence[str]) -> list[int]:
+    """Dots of the step before without a text among `ids`."""
+    stay = {dot for dot, hypothesis in zip(before.dots, before.ids, strict=True) if hypothesis in ids}
+    return sorted({*before.dots} - stay)
+
+
 def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None, about: HypothesisMap) -> HypothesisMap:
-    """Draw the dots of a population, those dropped since the one before, and where each dot's parents were."""
-    parents = [came_from(at, slot) for slot in range(len(placed.dots))]
+    """Draw the dots of a population, those of the one before that are gone, and where each dot's parents are."""
     alive, gone = _points(view, placed, placed.centre), list[Point]()
     if before:
         were = _points(view, before, placed.centre)
-        place = {slot: (each.x, each.y) for each in were for slot in each.slots}
-        came = [dict.fromkeys(place[k] for slot in each.slots if (k := parents[slot]) is not None) for each in alive]
-        alive = [replace(each, parents=tuple(places)) for each, places in zip(alive, came, strict=True)]
-        gone = [replace(each, apart=0.0, is_gone=True) for each in were if set(each.slots).isdisjoint(parents)]
+        parents = [came_from(at, slot) for slot in range(len(placed.dots))]
+        met = _met(placed, before, alive, were)
+        ways = [dict.fromkeys(met[k] for slot in each.slots if (k := parents[slot]) is not None) for each in alive]
+        gone = [replace(were[dot], apart=0.0, is_gone=True) for dot in _gone(before, placed.ids)]
+        alive = [
+            replace(each, parents=tuple(place for place in way if place != (each.x, each.y)))
+            for each, way in zip(alive, ways, strict=True)
+        ]
     points = (*sorted(alive, key=_heaviest_first), *sorted(gone, key=_heaviest_first))
     return replace(about, points=points, n_rows=placed.n_rows, stress=placed.stress, half=placed.half)
+
+
+def _met(
+    placed: _Placed, before: _Placed, alive: Sequence[Point], were: Sequence[Point]
+) -> list[tuple[float, float]]:
+    """(K,) by slot of the step before, where its text is drawn; where others of its dot are, if it is rewritten."""
+    now = dict(zip(placed.ids, placed.dots, strict=True))
+    stays = {dot: alive[now[each]] for each, dot in zip(before.ids, before.dots, strict=True) if each in now}
+    met = [
+        alive[now[each]] if each in now else stays.get(dot, were[dot])
+        for each, dot in zip(before.ids, before.dots, strict=True)
+    ]
+    return [(point.x, point.y) for point in met]
 
 
 def _points(view: RunView, of: _Placed, centre: Floats) -> list[Point]:

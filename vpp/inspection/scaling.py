@@ -11,11 +11,11 @@ DIGITS = 9
 """Decimals to which coordinates are compared, so that rounding errors decide nothing."""
 FLAT = 1e-9
 """Share of the largest singular value below which paired points count as lying on a line."""
-ASPECT = 0.6
+ASPECT = 0.45
 """Height of the frame as a share of its width."""
-NARROWEST = 0.1
+NARROWEST = 0.02
 """Half the width of the smallest frame, as a distance."""
-WIDER, NARROWER, EMPTY = 1.25, 0.5, 0.4
+WIDER, NARROWER, EMPTY = 1.25, 0.7, 0.5
 """Factors by which a frame widens until all dots fit, and narrows once they fit into this share of it."""
 
 

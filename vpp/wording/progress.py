@@ -36,7 +36,7 @@ def shown_step(view: RunView) -> int | None:
 
 
 def phase(snapshot: Snapshot) -> str:
-    """Return the state of the run and the step it is at."""
+    """Return the state of the run and the step it is at, or the time it took."""
     view = snapshot.view
     if snapshot.loading_s is not None:
         return capitalised(loading_words(snapshot.loading_s))
@@ -48,15 +48,18 @@ def phase(snapshot: Snapshot) -> str:
         return "Paused at its cap"
     if snapshot.state == "stopped" and not view.drawn and not snapshot.damage:
         return "Stopped before it began"
-    return snapshot.state.capitalize()
+    words = snapshot.state.capitalize()
+    if not view.began_at or snapshot.state in GOING_ON:
+        return words
+    return f"{words} {'in' if snapshot.state == 'finished' else 'after'} {seconds(view.wall_s)}"
 
 
 def pace(snapshot: Snapshot) -> str:
-    """Return time spent and time left, in one line; empty before the run began."""
+    """Return time spent and time left, in one line; empty unless the clock runs."""
     view = snapshot.view
-    if not view.began_at:
+    if not view.began_at or snapshot.state not in GOING_ON:
         return ""
-    spent = f"{seconds(view.wall_s)}{' so far' if snapshot.state in GOING_ON else ''}"
+    spent = f"{seconds(view.wall_s)} so far"
     left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
     return spent if left is None else f"{spent}, about {seconds(left)} to go"
 
