@@ -8,7 +8,7 @@ from pages.parts import blocks, frame, opening, pieces, settling, thresholds
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, usual_distance
-from vpp.drawing.row import TABLE, Opened, picks_html
+from vpp.drawing.row import TABLE, Opened, is_read, picks_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
@@ -79,7 +79,8 @@ def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> N
         return
     key = f"disagreement.picked.{run.directory.id}"
     point = next((each for each in rows if each.row.id == st.session_state.get(key)), rows[0])
-    html = picks_html(rows, point.row.id) + drawn.html(point)
+    reasons = run.reader.read_answers().by_pair if is_read(point.row) else None
+    html = picks_html(rows, point.row.id) + drawn.html(point, reasons)
     pick = partial(st.session_state.__setitem__, key)
     pieces.steady(html, key="disagreement.open", on_open=pick, on_ask=partial(ask, run))
     if st.toggle("Answers and reasons", key="disagreement.reasons"):
@@ -170,7 +171,7 @@ def opened(run: opening.OpenRun, drawn: Opened, test_points: list[Point], *, is_
 
 def opened_html(run: opening.OpenRun, drawn: Opened, point: Point) -> str:
     """Return one row's inputs, camps and answers as HTML."""
-    return drawn.html(point, run.reader.read_answers().by_pair)
+    return drawn.html(point, run.reader.read_answers().by_pair, with_answers=True)
 
 
 def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:

@@ -41,7 +41,8 @@ def choose_templates(
             st.session_state[FIELD] = first
         chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
         preset = st.session_state.get("new.preset", "")
-        named = chosen_templates(AUTO if chosen == OWN else chosen, is_demo=is_demo, preset=preset)
+        name = AUTO if chosen == OWN else chosen
+        named = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
         texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
         warnings = check_templates(texts)
         about = [AUTO_WORDS] if chosen == AUTO else []

@@ -20,6 +20,7 @@ from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, camps
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
+from vpp.problem import Prediction
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
@@ -224,3 +225,19 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
     result, _, _ = judged(answered(YES_NO, said, slots="ab", weights=(0.75, 0.25)), YES_NO)
     assert risk_figure(result.curve, "light", is_label=True).alt.startswith("No answer is wrong")
+
+
+LETTER = "Great <lamp>!\n\nGreat light, and you must buy one today. " + "It shines on my desk every night. " * 3
+
+
+def test_words_that_a_reason_quotes_are_marked_in_a_long_text(labels: RunReader) -> None:
+    test, by_row = on_test(labels)
+    point = replace(by_row[8], row=replace(by_row[8].row, inputs=(("letter", LETTER), ("stars", "5"))))
+    said = Prediction(row=8, value="yes", explanation='"great <lamp>" praises, "must buy" urges, "a discount" pays.')
+    drawn = opened(labels)
+    html = drawn.html(point, {(test.hypotheses[0], 8): said})
+    assert "<mark>Great &lt;lamp&gt;</mark>!\n\nGreat light, and you <mark>must buy</mark> one today." in html
+    assert "Quoted, but not in the row: “a discount”." in html
+    assert '<p class="in"' not in html
+    assert "<mark>Great" not in drawn.html(point)
+    assert "a discount" in drawn.html(point, {(test.hypotheses[0], 8): said}, with_answers=True)

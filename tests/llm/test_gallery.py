@@ -11,7 +11,7 @@ from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, chosen_templates
+from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
@@ -23,7 +23,7 @@ from vpp.problem import Prediction
 from .tables import LINE, PARITY, optimizer_prompts
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
-STYLES = {"examples": "shown", "paper": "text", "terse": "brief", "json": "json"}
+STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
 
 
 def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
@@ -100,7 +100,7 @@ def test_any_of_the_forms_of_answer_will_do() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="take one of examples, paper, terse, json"):
+    with pytest.raises(InputError, match="take one of examples, text, paper, terse, json"):
         shipped("learner", "curt")
 
 
@@ -108,6 +108,8 @@ def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="recommended") == EXAMPLES
     assert chosen_templates(AUTO, is_demo=True, preset="recommended") == PAPER
     assert chosen_templates(AUTO, is_demo=False, preset="paper") == PAPER
+    assert chosen_templates(AUTO, is_demo=False, preset="recommended", has_text=True) == TEXT
+    assert chosen_templates(AUTO, is_demo=True, preset="recommended", has_text=True) == PAPER
     assert chosen_templates("json", is_demo=True, preset="paper") == "json"
 
 

@@ -56,7 +56,7 @@ def asked_with(name: str) -> dict[str, str | None]:
 def read_back(run: RunSpec) -> dict[str, str | None]:
     """The templates that the command which repeats a run asks with."""
     options = build_parser().parse_args(shlex.split(repeat_command(run).line.partition("-m vpp ")[2]))
-    return {ROLE_FIELDS[role]: text for role, text in _templates(options, endpoint_of(options)).items()}
+    return {ROLE_FIELDS[role]: text for role, text in _templates(options, endpoint_of(options), has_text=False).items()}
 
 
 @pytest.mark.parametrize("name", GALLERY)

@@ -37,8 +37,8 @@ def run(options: Namespace) -> int:
     given = _config_options(options)
     config = replace(preset(options.preset), **given)
     endpoint = endpoint_of(options)
-    templates = _templates(options, endpoint)
     dataset, file_format = _dataset(options, config)
+    templates = _templates(options, endpoint, has_text=dataset.has_text)
     spec = RunSpec(
         config=config,
         endpoint=endpoint,
@@ -92,9 +92,10 @@ def _config_options(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _templates(options: Namespace, endpoint: EndpointSpec) -> dict[Role, str | None]:
+def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
     """Template text by role; None for the paper's. Raises InputError if a file cannot be read."""
-    default = chosen_templates(options.templates, is_demo=endpoint.is_demo, preset=options.preset)
+    is_demo, preset_name = endpoint.is_demo, options.preset
+    default = chosen_templates(options.templates, is_demo=is_demo, preset=preset_name, has_text=has_text)
     names = {role: getattr(options, f"{role}_template") or default for role in ROLES}
     return {role: gallery_text(name, role) if name in GALLERY else read_text(name) for role, name in names.items()}
 

@@ -176,6 +176,11 @@ class Dataset:
     """Meaning of columns and labels, which prompts state."""
 
     @property
+    def has_text(self) -> bool:
+        """True if an input column holds free text."""
+        return any(column.kind == "text" and column.name in self.inputs for column in self.columns)
+
+    @property
     def next_id(self) -> int:
         """Smallest id above those of all rows, of the file or added later."""
         used = [row.id for row in (*self.train, *self.test, *self.unlabelled)]

@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import Evaluated
+from vpp.inspection import evidence
 from vpp.inspection.camps import Camp, camps
 from vpp.inspection.points import Point
 from vpp.inspection.slots import grouped
@@ -43,22 +45,25 @@ class Opened:
     decimals: int | None = None
     """Decimals of the training targets, for numbers."""
 
-    def html(self, point: Point, reasons: Reasons | None = None) -> str:
-        """Draw one row. reasons: None to leave out the table of answers."""
+    def html(self, point: Point, reasons: Reasons | None = None, *, with_answers: bool = False) -> str:
+        """Draw one row. reasons: words that they quote are marked in the row's texts; with_answers draws them too."""
         seed_text = self.view.started.seed_text if self.view.started else ""
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
-        whole = text(inputs_line(row, len(row.inputs)))
         ask = _ask(row.id) if len(sides) > 1 else ""
         return "".join(
             (
                 markup.heading(f"Row {row.id}", outcome(point, self.decimals)),
-                f'<p class="in" title="{whole}">{whole}</p>',
+                _inputs(point.row, self._quoted(point, reasons or {})),
                 f'<div class="voted">{vote_html(point, self.decimals)}{ask}</div>',
                 contrast_html(sides, sentences, self.held),
-                "" if reasons is None else self.answers_html(point, reasons),
+                self.answers_html(point, reasons) if with_answers and reasons is not None else "",
             )
         )
+
+    def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
+        said = (reasons.get((hypothesis, point.row.id)) for hypothesis in dict.fromkeys(self.test.hypotheses))
+        return evidence.quotes(prediction.explanation for prediction in said if prediction)
 
     def answers_html(self, point: Point, reasons: Reasons) -> str:
         """Draw the inputs of a row, and each particle's answer and reason."""
@@ -80,6 +85,32 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
     rest = f'<a href="#{TABLE}">all {integer(len(rows))} in the table below</a>' if len(rows) > MOST_PICKED else ""
     name = "Rows in dispute" if rows[0].is_label else "Widest spread: rows"
     return f'<p class="picks">{name} {buttons}{rest}</p>'
+
+
+def is_read(row: Row) -> bool:
+    """Return whether a row has a long text, in which quotes are worth marking."""
+    return any(len(cell or "") >= evidence.LONG for _, cell in row.inputs)
+
+
+def _inputs(row: Row, quoted: Sequence[str]) -> str:
+    """The row's inputs: in one line, or each text on its own with the quoted words marked."""
+    if not is_read(row):
+        whole = text(inputs_line(row, len(row.inputs)))
+        return f'<p class="in" title="{whole}">{whole}</p>'
+    cells = [(name, cell) for name, cell in row.inputs if cell is not None]
+    read = "".join(
+        f'<p class="read"><span class="cap">{text(name)}</span> {_marked(cell, quoted)}</p>' for name, cell in cells
+    )
+    strange = evidence.invented([cell for _, cell in cells], quoted)
+    made_up = listed([f"“{words}”" for words in strange[:MOST_NAMED]])
+    where = "Marked: words that a particle quotes as its reason." if len(strange) < len(quoted) else ""
+    notes = " ".join(filter(None, (where, f"Quoted, but not in the row: {made_up}." if strange else "")))
+    return markup.scrolling(read, f"Texts of row {row.id}", "reading") + (markup.caption(notes) if notes else "")
+
+
+def _marked(cell: str, quoted: Sequence[str]) -> str:
+    parts = evidence.runs(cell, quoted)
+    return "".join(f"<mark>{text(part.text)}</mark>" if part.is_quoted else text(part.text) for part in parts)
 
 
 def _ask(row: int) -> str:

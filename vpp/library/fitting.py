@@ -85,7 +85,9 @@ def fit(
         split=SplitPlan(seed=settings.seed, train_size=train_size, test_size=test_size, rule=SplitRule.read(split)),
     )
     server = _endpoint(endpoint, environment)
-    texts = set_texts(chosen_templates(templates, is_demo=server.is_demo, preset=preset_name))
+    texts = set_texts(
+        chosen_templates(templates, is_demo=server.is_demo, preset=preset_name, has_text=dataset.has_text)
+    )
     spec = RunSpec(
         name=name,
         config=settings,

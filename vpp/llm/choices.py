@@ -8,8 +8,10 @@ ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
 AUTO = "auto"
 PAPER = "paper"
 EXAMPLES = "examples"
+TEXT = "text"
 GALLERY: dict[str, str] = {
     EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
+    TEXT: "Worked examples on made-up texts: the learner quotes what decides, the optimizer seeks features in words.",
     PAPER: "One message laid out as in the paper, with a short explanation first. For large models that think.",
     "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
     "json": "Asks for one JSON object: for models that were trained to answer so.",
@@ -21,14 +23,19 @@ FORMER_NAMES = {"default": PAPER}
 """Names of sets in commands recorded by older versions -> their names now."""
 DEMO_READS = (PAPER, "terse", "json")
 """Sets that the demo model can read: those without worked examples."""
-AUTO_WORDS = "Worked examples for a language model; the paper's layout for the demo model and the preset paper."
+AUTO_WORDS = (
+    "Worked examples for a language model, on texts if a column holds free text; the paper's layout for the demo model "
+    "and the preset paper."
+)
 
 
-def chosen_templates(name: str, *, is_demo: bool, preset: str) -> str:
-    """Return the shipped set that a choice stands for."""
+def chosen_templates(name: str, *, is_demo: bool, preset: str, has_text: bool = False) -> str:
+    """Return the shipped set that a choice stands for. has_text: whether an input column holds free text."""
     if name != AUTO:
         return name
-    return PAPER if is_demo or preset == PAPER else EXAMPLES
+    if is_demo or preset == PAPER:
+        return PAPER
+    return TEXT if has_text else EXAMPLES
 
 
 def current_name(name: str) -> str:

@@ -171,7 +171,9 @@ def _own_templates(spec: RunSpec) -> list[str]:
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
     """Yield the sets that the prompts come from, where they are not those that the command would choose."""
-    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended")
+    columns, inputs = spec.dataset["columns"], spec.dataset["inputs"]
+    has_text = any(column["kind"] == "text" and column["name"] in inputs for column in columns)
+    usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended", has_text=has_text)
     names = {role: name for role, text in spec.templates.items() if (name := name_of(text, role))}
     sets = set(names.values())
     if len(sets) == 1:
