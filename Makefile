@@ -94,8 +94,13 @@ bench-demo: $(VENV)/dev.done ## the demo model's table in docs/demo-model.md: me
 scaling: $(VENV)/dev.done ## how a run's cost grows with K, T, rows and calls in flight: a section of docs/performance.md
 	$(BIN)/python -m tests.performance.scaling --write
 
+ifdef SUITE
+rivals: $(VENV)/dev.done $(RIVALS)/lib.done ## with SUITE=DIR BASE_URL=URL MODEL=NAME: accuracy beside GEPA and HypoGeniC at equal calls, by one model
+	$(BIN)/python -m tests.performance.rivals.on_suite --suite $(SUITE) --base-url $(BASE_URL) --model $(MODEL)
+else
 rivals: $(VENV)/dev.done $(RIVALS)/gepa.done $(RIVALS)/hypogenic.done ## GEPA and HypoGeniC on the same simulated endpoint: a section of docs/performance.md
 	$(BIN)/python -m tests.performance.rivals --write
+endif
 
 pictures: $(VENV)/dev.done ## photograph the app for docs/pictures
 	$(BIN)/python -m tests.pictures
@@ -152,6 +157,11 @@ $(MODELS)/models.done: tests/models/weights.py tests/models/server.txt
 
 $(MODELS)/qwen-1.5b/config.json: tests/models/dequantize.py $(MODELS)/models.done $(SERVERS)/vllm.done
 	$(SERVERS)/vllm/bin/python $< $(MODELS)/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf $(@D)
+	touch $@
+
+$(RIVALS)/lib.done: tests/performance/rivals/lib.txt $(VENV)/dev.done
+	rm -rf $(RIVALS)/lib
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(RIVALS)/lib -r $<
 	touch $@
 
 $(RIVALS)/%.done: tests/performance/rivals/%.txt

@@ -9,6 +9,7 @@ from pages.parts import blocks, frame, opening, person, pieces, thresholds
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
+    PROMPTED,
     SIGN_TEST,
     VOTE,
     elsewhere_html,
@@ -34,6 +35,7 @@ from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines
 from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
 from vpp.inspection.conditions import conditions
+from vpp.inspection.prompted import with_prompted
 from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
@@ -56,8 +58,9 @@ def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
 
 
 def fitted(run: Candidate) -> Baselines:
-    """Return the simple baselines of the run's rows."""
-    return _fitted(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
+    """Return the simple baselines of the run's rows, with the prompted ones that the run has."""
+    simple = _fitted(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
+    return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +247,7 @@ def draw_standings(comparison: Comparison) -> None:
         vote = [VOTE] if comparison.base.dataset.classes else []
         notes = [*vote, SIGN_TEST, f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows."]
         notes += [left_out_text(simple)] if simple.left_out else []
+        notes += [] if any(model.name == "zero-shot" for model in simple.models) else [PROMPTED]
         title = markup.heading("Result", f"{counted(n, 'test row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
         table = markup.CUE + standings_html(comparison, simple, at=thresholds.chosen())

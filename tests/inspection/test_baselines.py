@@ -72,10 +72,37 @@ def test_a_sequence_counts_item_by_item() -> None:
     assert named(baselines(data))["linear"].answers == pytest.approx((32.0, 15.0))
 
 
+def test_texts_are_read_word_by_word_and_column_by_column() -> None:
+    said, heard = ["good one", "good two", "bad one", "bad two"], ["bad one", "bad two", "good one", "good two"]
+    cells: dict[str, tuple[Kind, list[str | None]]] = {
+        "said": ("text", [*said, "a good day", "bad", None]),
+        "heard": ("text", [*heard, "bad", "a good day", "bad bad"]),
+    }
+    found = baselines(table(cells, ["yes", "yes", "no", "no", "yes", "no", "yes"], n_train=4))
+    # The same words mean the opposite in the other column: a term belongs to its column.
+    assert (named(found)["text"].answers, found.left_out) == (("yes", "no", "yes"), ())
+    assert "linear" not in named(found)
+
+
+def test_texts_predict_numbers_beside_the_other_inputs() -> None:
+    cells: dict[str, tuple[Kind, list[str | None]]] = {
+        "said": ("text", ["good", "good", "bad", "bad", "good", "bad"]),
+        "more": ("number", ["0", "1", "0", "1", "1", "0"]),
+    }
+    found = named(baselines(table(cells, [10.0, 12.0, 0.0, 2.0, 12.0, 0.0], n_train=4)))
+    high, low = (float(answer or 0) for answer in found["text"].answers)
+    assert low < 6 < high < 12  # ridge shrinks towards the mean, 6
+    assert found["text"].about.endswith("words and word pairs, with the other usable inputs.")
+
+
+def test_a_text_column_without_a_word_is_left_out() -> None:
+    found = baselines(table({"said": ("text", ["!", "?", "…", "good"])}, ["yes", "no", "no", "yes"], n_train=3))
+    assert ([model.name for model in found.models], found.left_out) == (["constant"], (("said", "text"),))
+
+
 def test_columns_that_cannot_be_used_are_named_with_why() -> None:
     n = 40
     cells: dict[str, tuple[Kind, list[str | None]]] = {
-        "words": ("text", [f"a story {i}" for i in range(n)]),
         "day": ("date", ["2024-01-01"] * n),
         "code": ("category", [f"c{i}" for i in range(31)] + ["c0"] * (n - 31)),
         "longer": ("sequence", ["1 2" if i % 2 else "1 2 3" for i in range(n)]),
@@ -84,7 +111,6 @@ def test_columns_that_cannot_be_used_are_named_with_why() -> None:
     found = baselines(table(cells, ["yes", "no"] * 20, n_train=35))
     assert [model.name for model in found.models] == ["constant"]
     assert found.left_out == (
-        ("words", "text"),
         ("day", "dates"),
         ("code", "more than 30 values"),
         ("longer", "sequences of different lengths"),

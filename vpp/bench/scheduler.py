@@ -194,4 +194,5 @@ class _Scheduler:
     def _write_tables(self) -> None:
         view = self._reader.refresh()
         write_atomically(self._directory.results, results_csv(view.outcomes))
-        write_atomically(self._directory.tables, tables_markdown(view.spec, view.outcomes).encode())
+        if not view.spec.suite:
+            write_atomically(self._directory.tables, tables_markdown(view.spec, view.outcomes).encode())

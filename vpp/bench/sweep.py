@@ -7,7 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean
@@ -48,6 +48,8 @@ class SweepSpec:
     seeds: int
     """Seeds 0 to `seeds` - 1."""
     sizes: Sizes = Sizes()
+    suite: str = ""
+    """Folder of the suite that has the tasks as tables; empty for the paper's tasks."""
     preset: str = PRESET
     versions: dict[str, str] = field(default_factory=versions)
     """Versions of the software that last ran it."""
@@ -55,13 +57,14 @@ class SweepSpec:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise InputError(f"seeds is {self.seeds}: give at least 1")
-        object.__setattr__(self, "tasks", checked_tasks(self.tasks))
+        tasks = tuple(dict.fromkeys(self.tasks)) if self.suite else checked_tasks(self.tasks)
+        object.__setattr__(self, "tasks", tasks)
         object.__setattr__(self, "methods", checked_methods(self.methods))
 
     @property
     def cells(self) -> list[Cell]:
         """List every cell, seed by seed. Raises InputError if no method runs on any of the tasks."""
-        cells = list(product(self.tasks, self.methods, self.seeds))
+        cells = list(product(self.tasks, self.methods, self.seeds, self.suite))
         if not cells:
             raise InputError(
                 f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add one of the tasks on which "
@@ -183,6 +186,7 @@ def _is_ours(name: str) -> bool:
 def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
     for ours, theirs in (
+        (old.suite or "the paper's tasks", asked.suite or "the paper's tasks"),
         (endpoint_text(old.endpoint), endpoint_text(asked.endpoint)),
         (_sizes_text(old.sizes), _sizes_text(asked.sizes)),
     ):
@@ -360,12 +364,20 @@ def folder_name(endpoint: EndpointSpec) -> str:
     return f"bench-{slug[:48] or 'model'}"
 
 
+def is_of_suite(directory: SweepDirectory) -> bool:
+    """True if the folder holds a sweep whose tasks are a suite's tables."""
+    with suppress(RunError):
+        return bool(directory.spec().suite)
+    return False
+
+
 def sweeps(runs_dir: Path) -> list[SweepDirectory]:
-    """List the sweeps in the runs folder, the last changed first."""
+    """List the sweeps of the paper's tasks in the runs folder, the last changed first."""
     if not runs_dir.is_dir():
         return []
     directories = (SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name))
-    return sorted((sweep for sweep in directories if sweep.exists), key=_changed_at, reverse=True)
+    theirs = (sweep for sweep in directories if sweep.exists and not is_of_suite(sweep))
+    return sorted(theirs, key=_changed_at, reverse=True)
 
 
 def _changed_at(sweep: SweepDirectory) -> float:

@@ -12,10 +12,11 @@ from vpp.bench.cells import Sizes
 from vpp.bench.cluster import LOCAL, cluster
 from vpp.bench.engine import Engine, Processes
 from vpp.bench.scheduler import SweepResult, run_sweep
-from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
+from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name, is_of_suite
 from vpp.bench.variants import PAPER
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
+from vpp.cli.suites import bench_suite
 from vpp.cli.system import environment, keys
 from vpp.data.tasks import TASKS
 from vpp.errors import InputError
@@ -32,14 +33,22 @@ def bench(options: Namespace) -> int:
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}: give at least 1")
+
+    def sweep(directory: SweepDirectory, spec: SweepSpec) -> SweepResult:
+        check_endpoint(spec.endpoint)
+        progress = SweepProgress(sys.stderr, quiet=options.quiet)
+        try:
+            with _engine(options, jobs=jobs, slots=max(jobs, env.max_running)) as engine:
+                return run_sweep(directory, spec, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
+        finally:
+            progress.close()
+
+    if options.suite:
+        return EXIT_CODES[bench_suite(options, sweep).ending]
+    if options.folder or options.json:
+        raise InputError("a folder of tables and --json belong to a suite: give --suite hypobench, or leave them out")
     directory, spec = _directory_and_spec(options, env.runs_dir)
-    check_endpoint(spec.endpoint)
-    progress = SweepProgress(sys.stderr, quiet=options.quiet)
-    try:
-        with _engine(options, jobs=jobs, slots=max(jobs, env.max_running)) as engine:
-            result = run_sweep(directory, spec, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
-    finally:
-        progress.close()
+    result = sweep(directory, spec)
     print(_result_text(directory, result))
     return EXIT_CODES[result.ending]
 
@@ -70,7 +79,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
     endpoint = endpoint_of(options)
     directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint))
-    stored = directory.spec() if directory.exists else None
+    stored = None if is_of_suite(directory) or not directory.exists else directory.spec()
     if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
     before = stored.sizes if stored else Sizes()

@@ -235,6 +235,14 @@ def _reading(commands: Commands) -> None:
     verify = _command(commands, "verify", "reading:verify", about_verify)
     _run_dir(verify)
     verify.add_argument("--json", action="store_true", help="print one JSON object")
+    about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
+    baseline = _command(commands, "baseline", "reading:baseline", about)
+    _run_dir(baseline)
+    about = "learner calls of the vote over several draws of examples (as many as the run's)"
+    baseline.add_argument("--calls", type=int, metavar="N", help=about)
+    about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
+    baseline.add_argument("--examples", type=int, metavar="K", help=about)
+    baseline.add_argument("--json", action="store_true", help="print one JSON object")
     predict = _command(commands, "predict", "reading:predict", "predict new rows with a posterior")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")
@@ -275,8 +283,14 @@ def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     parser = _command(commands, "bench", "benching:bench", about)
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
-    parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks (all)")
-    parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
+    about = "tables with known rules instead of the paper's tasks: NAME_train.csv, NAME_test.csv and truth.json in DIR"
+    parser.add_argument("--suite", choices=("hypobench",), help=about)
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="the suite's folder")
+    parser.add_argument("--json", action="store_true", help="print a suite's results as one JSON object")
+    parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks, or of the suite's tables (all)")
+    parser.add_argument(
+        "--methods", metavar="A,B", help="methods and variants, named below (the paper's; a suite: smc)"
+    )
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
     parser.add_argument("--jobs", type=int, metavar="N", help=about)
@@ -285,7 +299,7 @@ def _bench(commands: Commands) -> None:
     about = "address of the Ray cluster; auto = this machine's cluster, local = start one for this sweep (local)"
     parser.add_argument("--ray-address", metavar="ADDRESS", help=about)
     parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
-    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
+    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60; a suite: 200)")
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
     _endpoint_options(parser, cached=False)
     # Methods ask the same questions: with a cache, times would depend on the order of cells.

@@ -1,6 +1,7 @@
-"""Commands that read a run: `report`, `verify`, `predict`; and `task`, which writes a table."""
+"""Commands that read a run: `report`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
 
 import asyncio
+import json
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -13,18 +14,23 @@ from vpp.cli.system import environment, find_run, keys, read_table, write_bytes
 from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import read_like
 from vpp.data.tasks import generate
+from vpp.drawing.comparison import MODEL_NAMES
 from vpp.errors import InputError
+from vpp.inspection.baselines import Baselines, baselines
+from vpp.inspection.prompted import with_prompted
+from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import ask
+from vpp.runs.prompted import Asked, PromptedBaselines, ask_prompted
 from vpp.runs.reader import RunReader
 from vpp.verification import verify as verification
 from vpp.verification.ledger import TOLERANCE
 from vpp.wording.verification import notes, verification_lines
-from vpp.wording.words import counted
+from vpp.wording.words import counted, score_text
 
 HOLDS, DOES_NOT_HOLD = 0, 1
 
@@ -87,6 +93,48 @@ def _verification_json(result: verification.Verification, run: str) -> dict[str,
         "told": list(notes(result)),
         "unchecked": [{"why": why, "times": times} for why, times in result.unchecked],
     }
+
+
+def baseline(options: Namespace) -> int:
+    """Ask the prompted baselines, write the report with them, and print each beside the run's own result."""
+    directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
+    tally = Tally(sys.stderr, of="answers")
+    asking = ask_prompted(directory, asked, keys=keys(), cache_dir=environment().cache_dir, on_answer=tally)
+    try:
+        found = asyncio.run(asking)
+    finally:
+        tally.close()
+    write_all(directory)
+    reader = RunReader(directory)
+    dataset = reader.dataset()
+    simple = with_prompted(baselines(dataset), directory, dataset)
+    test = reader.refresh().view.evaluated.get("test")
+    own = None if test is None else averaged_score(test, dataset)
+    if options.json:
+        print(json.dumps(_baseline_json(directory.id, found, simple, own)))
+    else:
+        named = [(MODEL_NAMES[model.name], model.score, model.about) for model in simple.models]
+        lines = [("the run", own, ""), *named] if own else named
+        width = max(len(name) for name, *_ in lines)
+        print("\n".join(f"{name:{width}}  {score_text(score):>8}  {about}".rstrip() for name, score, about in lines))
+    return 0
+
+
+def _baseline_json(run: str, found: PromptedBaselines, simple: Baselines, own: Score | None) -> dict[str, Any]:
+    scores = {model.name: model.score.value for model in simple.models}
+    prompted = {
+        each.name: {
+            "test": scores[each.name],
+            "calls": each.calls,
+            "questions_a_row": each.questions,
+            "examples": each.examples,
+        }
+        for each in found.models
+    }
+    fitted = {name: value for name, value in scores.items() if name not in prompted}
+    metric = "mse" if simple.models[0].score.n_correct is None else "accuracy"
+    own_part = {"test": own and own.value, "learner_calls": found.run_calls}
+    return {"run": run, "metric": metric, "posterior": own_part, "simple": fitted, "prompted": prompted}
 
 
 def predict(options: Namespace) -> int:

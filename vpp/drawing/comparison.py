@@ -29,11 +29,20 @@ from vpp.wording.words import (
 
 CODES = ascii_uppercase
 """Letters of runs, by place; as many runs can be compared."""
-MODEL_NAMES: Mapping[Name, str] = {"constant": "one answer", "linear": "linear model", "tree": "tree of depth 2"}
+MODEL_NAMES: Mapping[Name, str] = {
+    "constant": "one answer",
+    "linear": "linear model",
+    "tree": "tree of depth 2",
+    "text": "TF-IDF model",
+    "zero-shot": "the learner without a rule",
+    "few-shot": "the learner with examples",
+    "few-shot vote": "examples, voting at equal calls",
+}
 SIGN_TEST = (
     "Sign test p: how often a fair coin would split the rows on which the two differ at least as unevenly. It covers "
     "these test rows only: another seed is another draw, and one in twenty comparisons falls below 0.05 by chance."
 )
+PROMPTED = "python -m vpp baseline RUN asks a run’s learner without a rule, and with examples instead, on these rows."
 VOTE = (
     "Vote accuracy counts the recorded vote on every test row. A tie counts with the answer recorded, no answer as "
     "wrong."
@@ -268,14 +277,16 @@ def left_out_text(simple: Baselines) -> str:
 
 def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
     """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    head = ("run", "its own test rows", "95 % interval, or standard error", *MODEL_NAMES.values())
+    made = {place: simple(comparison.runs[place]).models for place in comparison.elsewhere}
+    names = [name for name in MODEL_NAMES if any(model.name == name for models in made.values() for model in models)]
+    head = ("run", "its own test rows", "95 % interval, or standard error", *(MODEL_NAMES[name] for name in names))
     lines: list[_Line] = []
     for place in comparison.elsewhere:
         run, own = comparison.runs[place], comparison.standings[place]
         if own is None:
             continue
-        scores = {model.name: score_text(model.score) for model in simple(run).models}
-        cells = (range_text(own), *(scores.get(name, "–") for name in MODEL_NAMES))
+        scores = {model.name: score_text(model.score) for model in made[place]}
+        cells = (range_text(own), *(scores.get(name, "–") for name in names))
         metric = _metric(own, "MSE " if own.score.n_correct is None else "")
         lines.append((named(CODES[place], run.label, run_words(run)), (metric, *map(text, cells))))
     return _versus("Each on its own rows", head, lines, n_runs=len(lines))

@@ -1,7 +1,8 @@
 """Baselines: simple models fitted on a run's training rows and scored on its test rows.
 
 Numbers are used as they are, with the training median and an indicator column for missing cells; categories are one-hot
-encoded; a sequence gives one column an item. All columns are standardised on the training rows.
+encoded; a sequence gives one column an item. All columns are standardised on the training rows. Texts are read by a
+model of their own (`text_baseline`).
 """
 
 import warnings
@@ -15,6 +16,7 @@ from vpp.data.dataset import Dataset, Kind, Row
 from vpp.data.kinds import is_number, sequence_items
 from vpp.events import Votes
 from vpp.inspection.scores import Score, baseline, score
+from vpp.inspection.text_baseline import predicted_from_text, text_columns
 from vpp.posterior.weights import Floats
 
 MOST_VALUES = 30
@@ -23,7 +25,7 @@ MAX_ITERATIONS = 5000
 DEPTH = 2
 CONSTANT = 1e-12
 """Largest standard deviation of values up to 1 that is a rounding error."""
-Name = Literal["constant", "linear", "tree"]
+Name = Literal["constant", "linear", "tree", "text", "zero-shot", "few-shot", "few-shot vote"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +59,14 @@ def baselines(dataset: Dataset) -> Baselines:
     """Fit the simple models of a split with at least one test row; deterministic in the rows."""
     features, left_out = _features(dataset)
     models = [_constant(dataset)]
-    if features and len({row.target for row in dataset.train}) > 1:
-        table = _standardised(np.array(features, dtype=np.float64).T, n_train=len(dataset.train))
-        models += [_fitted(name, table, dataset) for name in _ABOUT[dataset.task]]
+    if len({row.target for row in dataset.train}) > 1:
+        table = None
+        if features:
+            table = _standardised(np.array(features, dtype=np.float64).T, n_train=len(dataset.train))
+            models += [_fitted(name, table, dataset) for name in _ABOUT[dataset.task]]
+        if text := _of_texts(dataset, table):
+            models.append(text)
+            left_out = tuple(each for each in left_out if each[0] not in text_columns(dataset))
     return Baselines(models=tuple(models), left_out=left_out)
 
 
@@ -87,18 +94,38 @@ _ABOUT: dict[str, dict[Name, str]] = {
 }
 
 
+_ABOUT_TEXT = {"classification": "Logistic regression (L2 penalty, C = 1)", "regression": "Ridge regression"}
+
+
+def _of_texts(dataset: Dataset, others: Floats | None) -> SimpleModel | None:
+    """Return the model of the text columns with the other usable inputs; None without a word to fit."""
+    targets, unit = _scaled_targets(dataset)
+    predicted = predicted_from_text(dataset, targets, others)
+    if predicted is None:
+        return None
+    beside = "" if others is None else ", with the other usable inputs"
+    about = f"{_ABOUT_TEXT[dataset.task]} on TF-IDF weights of words and word pairs{beside}."
+    return _model("text", about, predicted, dataset, unit)
+
+
 def _fitted(name: Name, table: Floats, dataset: Dataset) -> SimpleModel:
-    n, targets = len(dataset.train), [row.target for row in dataset.train]
-    model = _estimator(name, dataset)
+    n, (targets, unit) = len(dataset.train), _scaled_targets(dataset)
+    predicted = _fit(_estimator(name, dataset), table[:n], targets).predict(table[n:])
+    return _model(name, _ABOUT[dataset.task][name], predicted.tolist(), dataset, unit)
+
+
+def _scaled_targets(dataset: Dataset) -> tuple[list[Any], float]:
+    """Return the training labels; or numbers divided by the largest, so that no square overflows, and that number."""
+    targets = [row.target for row in dataset.train if row.target is not None]
     if dataset.task == "classification":
-        labels = _fit(model, table[:n], targets).predict(table[n:])
-        answers: Votes = tuple(str(label) for label in labels)
-    else:
-        # Scale by the largest target, so that no sum of squares overflows.
-        unit = max(abs(float(y)) for y in targets if y is not None) or 1.0
-        numbers = _fit(model, table[:n], [float(y) / unit for y in targets if y is not None]).predict(table[n:])
-        answers = tuple(float(number) * unit for number in numbers)
-    about = _ABOUT[dataset.task][name]
+        return list(targets), 1.0
+    unit = max(abs(float(y)) for y in targets) or 1.0
+    return [float(y) / unit for y in targets], unit
+
+
+def _model(name: Name, about: str, predicted: Sequence[Any], dataset: Dataset, unit: float) -> SimpleModel:
+    is_label = dataset.task == "classification"
+    answers: Votes = tuple(str(each) if is_label else float(each) * unit for each in predicted)
     return SimpleModel(name=name, about=about, answers=answers, score=score(answers, dataset.test, dataset))
 
 

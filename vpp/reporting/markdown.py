@@ -12,6 +12,7 @@ from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.inspection.baselines import Baselines, baselines
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.prompted import with_prompted
 from vpp.inspection.scores import by_label
 from vpp.reporting.markdown_findings import (
     disagreement,
@@ -96,8 +97,9 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
     name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
     head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
+    scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
-        ("In brief", _brief(snapshot, dataset, ideas, simple_models=simple_models)),
+        ("In brief", _brief(snapshot, dataset, ideas, scale)),
         ("The posterior", posterior(snapshot, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
@@ -139,7 +141,8 @@ def _what(snapshot: Snapshot, run_id: str) -> str:
     )
 
 
-def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_models: bool) -> Iterator[str]:
+def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, simple: Baselines | None) -> Iterator[str]:
+    """Yield the measures and the results of simple models. simple: None to say where they are shown."""
     lines = []
     for each in _figures(snapshot, dataset, ideas):
         # `1.6 of 2`, `25 % (2 of 8 judged)`
@@ -153,8 +156,8 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
         yield markdown_table(LABEL_HEAD, rows, right=LABEL_NUMBERS)
     if "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
-    elif simple_models:
-        yield from _for_scale(baselines(dataset))
+    elif simple:
+        yield from _for_scale(simple)
     else:
         yield (
             "The page Compare, `python -m vpp report` and a downloaded report show what a linear model and a tree of "
@@ -163,8 +166,8 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, *, simple_
 
 
 def _for_scale(simple: Baselines) -> Iterator[str]:
-    """Results of simple models on the same rows."""
-    yield "For scale, simple models fitted on the same training rows:"
+    """Results of simple and prompted models on the same rows."""
+    yield "For scale, simple models on the same training and test rows:"
     rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
     yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
     if simple.left_out:

@@ -75,6 +75,7 @@ class Session:
     learner: LlmLearner
     budget: Budget
     """Calls that the endpoints may still send."""
+    learner_limits: ModelLimits
 
 
 @asynccontextmanager
@@ -98,7 +99,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         may_guess = room_for_guesses(spec, budget, counters, ends[0].has_room)
         problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
         await warming
-        yield Session(problem=problem, learner=learner, budget=budget)
+        yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
 
 
 def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: int, access: Access) -> LlmLearner:

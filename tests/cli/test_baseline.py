@@ -1,0 +1,88 @@
+"""`baseline`: a run's learner without a rule and with examples, by HTTP, on the run's test rows."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Desk, Model
+from vpp.inspection.baselines import baselines
+from vpp.inspection.prompted import with_prompted
+from vpp.llm.budget import Cap
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.directory import RunDirectory
+from vpp.runs.prompted import WITH, WITHOUT, read_prompted
+from vpp.runs.reader import RunReader
+
+N_TEST, N_TRAIN = 10, 30
+
+
+@pytest.fixture
+def run_dir(desk: Desk, served: Model) -> Path:
+    """A finished run."""
+    done = desk.run("run", *served.options).finish()
+    assert done.code == 0, done.err
+    return desk.folder / "run"
+
+
+def test_the_learner_is_asked_without_a_rule_then_with_examples_at_equal_calls(
+    desk: Desk, served: Model, run_dir: Path
+) -> None:
+    before = len(served.bodies)
+    result = desk.vpp("baseline", run_dir, "--json").result
+    prompts = [body["messages"][-1]["content"] for body in served.bodies[before:]]
+    calls = result["posterior"]["learner_calls"]
+    draws = calls // N_TEST
+    zero, few, vote = (result["prompted"][name] for name in ("zero-shot", "few-shot", "few-shot vote"))
+    assert (zero["calls"], zero["examples"]) == (N_TEST, 0)
+    assert (few["calls"], few["questions_a_row"], few["examples"]) == (N_TEST, 1, N_TRAIN)
+    assert (vote["calls"], vote["questions_a_row"]) == (draws * N_TEST, draws)
+    assert calls - N_TEST < vote["calls"] <= calls
+    assert [sum(words in prompt for prompt in prompts) for words in (WITHOUT, WITH)] == [N_TEST, draws * N_TEST]
+    shown = next(prompt for prompt in prompts if WITH in prompt)
+    assert shown.count(" -> ") == N_TRAIN
+    assert set(result["simple"]) == {"constant", "linear", "tree"}
+
+
+def test_calls_and_examples_can_be_limited_and_the_report_shows_them(desk: Desk, served: Model, run_dir: Path) -> None:
+    done = desk.vpp("baseline", run_dir, "--calls", "20", "--examples", "4")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0].startswith("the run ")
+    directory = RunDirectory(run_dir)
+    found = read_prompted(directory)
+    assert found is not None
+    assert [(each.calls, each.questions, each.examples) for each in found.models] == [
+        (10, 1, 0),
+        (10, 1, 4),
+        (20, 2, 4),
+    ]
+    report = report_markdown(RunReader(directory))
+    assert report == (run_dir / "report.md").read_text()
+    assert "the learner without a rule" in report
+    assert "drawn anew in each of 2 questions a row: the majority counts. 20 learner calls" in report
+
+
+def test_results_of_other_test_rows_are_left_out(desk: Desk, served: Model, run_dir: Path) -> None:
+    desk.vpp("baseline", run_dir, "--calls", "10")
+    path = run_dir / "prompted.json"
+    content = json.loads(path.read_text())
+    dataset, directory = RunReader(RunDirectory(run_dir)).dataset(), RunDirectory(run_dir)
+    simple = baselines(dataset)
+    assert len(with_prompted(simple, directory, dataset).models) == len(simple.models) + 3
+    for damaged in (json.dumps({**content, "rows": content["rows"][::-1]}), "{", "[]"):
+        path.write_text(damaged)
+        assert with_prompted(simple, directory, dataset) == simple
+
+
+def test_a_cap_on_calls_ends_the_command_and_keeps_nothing(desk: Desk, served: Model, run_dir: Path) -> None:
+    RunDirectory(run_dir).amend(cap=Cap(calls=15))
+    done = desk.vpp("baseline", run_dir)
+    assert done.code != 0
+    assert "the run's cap leaves no call for the baselines" in done.err
+    assert not (run_dir / "prompted.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--calls", "--examples"])
+def test_a_number_below_1_is_refused(option: str, desk: Desk, run_dir: Path) -> None:
+    done = desk.vpp("baseline", run_dir, option, "0")
+    assert (done.code, done.complaint) == (2, f"{option} is 0: give at least 1")

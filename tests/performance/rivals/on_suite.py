@@ -1,0 +1,107 @@
+"""`make rivals SUITE=DIR BASE_URL=URL MODEL=NAME`: GEPA, HypoGeniC and this product on a suite, by one model.
+
+All get the same training rows. This product runs first; the others get as many calls as it needed, its test rows
+included, and answer the test rows on top of them.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.markdown import table
+from tests.performance.stub import ROOT
+from vpp.bench.suite import SuiteTable, read_suite
+from vpp.llm.rendering import render_input
+
+HERE = Path(__file__).parent
+LIB = ROOT / ".rivals" / "lib"
+SCRIPTS = {"GEPA": "gepa_on_rows.py", "HypoGeniC": "hypogenic_on_rows.py"}
+WITHIN_S = 1800
+
+
+def ours(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """Run this product on every table; return its cells."""
+    words = [sys.executable, "-m", "vpp", "bench", "--suite", "hypobench", options.suite, "--json", "--seeds", "1"]
+    words += ["-o", str(folder / "sweep"), "--train-size", str(options.train_size), "--jobs", str(options.jobs)]
+    words += ["--test-size", str(options.test_size), "--epochs", str(options.epochs)]
+    words += ["--tasks", options.tasks] if options.tasks else []
+    words += ["--demo"] if options.demo else ["--base-url", options.base_url, "--model", options.model]
+    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    cells: list[dict[str, Any]] = json.loads(done.stdout)["cells"]
+    return cells
+
+
+def job(given: SuiteTable, cell: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """Return the rows of a table as texts, and the calls that a rival may use."""
+    dataset = given.dataset(seed=0, train_size=options.train_size, test_size=options.test_size)
+    meanings = " ".join(f"{name}: {text}." for name, text in dataset.descriptions.columns)
+    parts = {"train": dataset.train, "test": dataset.test}
+    return {
+        **{part: [{"text": render_input(row), "label": row.target} for row in rows] for part, rows in parts.items()},
+        "labels": list(dataset.classes),
+        "about": f"A row of a table is given; the label is its {dataset.target}. {meanings}",
+        "base_url": options.base_url,
+        "model": options.model,
+        "key": os.environ.get("OPENAI_API_KEY", ""),
+        "calls": sum(cell["calls"].values()),
+    }
+
+
+def rival(script: str, given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Run a rival; return its result, or why there is none."""
+    path, log = folder / "job.json", folder / "log"
+    path.write_text(json.dumps(given))
+    environment = {**os.environ, "PYTHONPATH": str(LIB)}
+    with log.open("ab") as errors:
+        words = [sys.executable, str(HERE / script), str(path)]
+        try:
+            done = subprocess.run(
+                words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, timeout=WITHIN_S, check=True
+            )
+            result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        except (subprocess.SubprocessError, ValueError, IndexError) as error:
+            return {"fault": f"{type(error).__name__}; {log.read_text(errors='replace').strip()[-300:]}"}
+    return result
+
+
+def shown(result: dict[str, Any]) -> str:
+    """`99.5 % (1,200 calls)`, or that it failed."""
+    return f"{100 * result['test']:.1f} % ({sum(result['calls'].values()):,} calls)" if "test" in result else "failed"
+
+
+def main() -> None:
+    """Run all, print a table, and write every result as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--base-url", default="")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--demo", action="store_true", help="this product alone on the demo model")
+    parser.add_argument("--tasks")
+    parser.add_argument("--train-size", type=int, default=100)
+    parser.add_argument("--test-size", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("-o", "--output", default="rivals.json")
+    options = parser.parse_args()
+    if not options.demo and not (options.base_url and options.model):
+        parser.error("give --base-url and --model")
+    tables, results = read_suite(Path(options.suite)), []
+    with tempfile.TemporaryDirectory() as name:
+        for cell in ours(options, Path(name)):
+            given = job(tables[cell["table"]], cell, options)
+            others = {} if options.demo else {who: rival(script, given, Path(name)) for who, script in SCRIPTS.items()}
+            results.append({"table": cell["table"], "this product": cell, **others})
+            print(json.dumps(results[-1]), file=sys.stderr, flush=True)
+            Path(options.output).write_text(json.dumps(results, indent=1))
+    names = ("this product", *(() if options.demo else SCRIPTS))
+    rows = [[each["table"], *(shown(each[who]) for who in names)] for each in results]
+    print("\n".join(table(["table", *names], rows)))
+
+
+if __name__ == "__main__":
+    main()
