@@ -23,8 +23,8 @@ from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360
 REPORT = "Download the report (HTML)"
+# Name, label, MIME type, and the function that writes it. (Streamlit would draw a docstring here.)
 File = tuple[str, str, str, Callable[[], bytes]]
-"""Name, label, MIME type, and the function that writes it."""
 
 
 def page(run: opening.OpenRun) -> None:

@@ -89,3 +89,15 @@ def test_docstrings_open_with_a_verb_or_a_noun() -> None:
 
 def test_the_field_has_a_word_for_what_is_told() -> None:
     assert sum(len(re.findall(r"\btold\b", path.read_text("utf-8"), re.IGNORECASE)) for path in product()) < 20
+
+
+def test_no_page_has_a_string_that_streamlit_would_draw() -> None:
+    """A page's script draws each string that stands alone, unless it is the script's own docstring."""
+    scripts = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
+    alone = [
+        f"{path.name}: {node.value.value}"
+        for path in scripts
+        for node in ast.parse(path.read_text("utf-8")).body[1:]
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    assert alone == []

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from vpp.data.dataset import Column, Row
+from vpp.data.grid import shown_name
 from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import Table, read_like
@@ -112,10 +113,13 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     fill_from(run, fields)
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
-        cells: list[str | None] = []
-        for place, (column, field) in enumerate(blocks.in_columns(fields, ACROSS)):
+        cells: list[str | None] = [None] * len(fields)
+        short = [place for place, field in enumerate(fields) if field.column.kind != "text"]
+        for column, place in blocks.in_columns(short, ACROSS):
             with column:
-                cells.append(cell_of(field, _key(run, f"cell.{place}")))
+                cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"))
+        for place in sorted({*range(len(fields))}.difference(short)):
+            cells[place] = text_of(fields[place], _key(run, f"cell.{place}"))
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -139,6 +143,15 @@ def cell_of(field: Field, key: str) -> str | None:
         seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
     example = f"e.g. {field.written(field.example)}" if field.example else ""
     return str(st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen))
+
+
+def text_of(field: Field, key: str) -> str:
+    """Draw a field of several lines for a column of text."""
+    example = field.example or ""
+    begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
+    return str(
+        st.text_area(markdown_text(field.column.name), **blocks.lasting(key), placeholder=begin, height="content")
+    )
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:

@@ -80,6 +80,11 @@ class Model:
         return str(self.measured("structured output").get("carrier", ""))
 
     @property
+    def context_length(self) -> int:
+        """Return the tokens of the learner's context that the server stated; 0 before a test and if it did not."""
+        return int(self.measured("context length").get("tokens") or 0)
+
+    @property
     def pace(self) -> Pace | None:
         """Return the pace that the test measured; that of the demo model is known roughly."""
         if self.endpoint.demo:

@@ -18,16 +18,20 @@ from vpp.data.grid import shown_name
 from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.table import Table
 from vpp.errors import VppError
+from vpp.llm.rendering import cut
 from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.options import demo_text_words, tau_words
+from vpp.wording.planned import cells_words
 from vpp.wording.words import capitalised
 
 DATA, METHOD, MODEL = "Data", "Method", "Model"
 """Parts of the form, numbered in its headings."""
+PREVIEWED = 200
+"""Characters of a cell in the preview of the table."""
 SKIP = '<a class="skip" href="#new-start">Skip to Start</a>'
 """Link to the cost above Start, seen while it has focus."""
 GOES_ON = "The run continues if you close this tab. You can pause or stop it and keep its results."
@@ -54,6 +58,13 @@ class Plan:
     spec: RunSpec
     dataset: Dataset
     model: Model
+
+    @property
+    def planned(self) -> RunSpec:
+        """Return the spec with the context length that a test found, which the run asks for again."""
+        endpoint = self.spec.endpoint
+        length = endpoint.context_length or self.model.context_length
+        return replace(self.spec, endpoint=replace(endpoint, context_length=length))
 
 
 class NotReady(Exception):
@@ -85,7 +96,7 @@ def draw() -> None:
         if isinstance(plan, str):
             start_button(plan)
         else:
-            budget.draw_plan(plan.spec, plan.dataset, plan.model.pace, partial(offer_start, plan))
+            budget.draw_plan(plan.planned, plan.dataset, plan.model.pace, partial(offer_start, plan))
 
 
 def prepare(rows: Rows | None) -> Plan:
@@ -127,7 +138,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
     if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # time and context of a model file are its own
         of = earlier.endpoint
         endpoint = replace(endpoint, timeout_s=of.timeout_s, max_wait_s=of.max_wait_s, context_length=of.context_length)
-    templates = choose_templates(
+    templates, cell_limit = choose_templates(
         dataset,
         prior=config.prior,
         is_demo=endpoint.is_demo,
@@ -143,6 +154,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
+        cell_limit=cell_limit,
         prices=prices,
         cap=cap,
     )
@@ -153,6 +165,10 @@ def offer_start(plan: Plan) -> None:
     text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
     if text_words:
         blocks.draw(markup.phase("uns", text_words))
+        choose = partial(st.session_state.__setitem__, "new.who", SERVER)
+        st.button("Use a language model instead", key="new.language_model", on_click=choose)
+    if cut := cells_words(plan.planned, plan.dataset):
+        blocks.captions(cut)
     if doubt := plan.model.doubt_html:
         st.html(doubt)
     if start_button(lacking(plan)):
@@ -254,7 +270,7 @@ def preview(source: table_part.Source, choice: Choice | None) -> str:
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
-    first = [[cells[i] or "" for cells in table.values] for i in range(min(4, table.n_rows))]
+    first = [[cut(cells[i] or "", PREVIEWED) for cells in table.values] for i in range(min(4, table.n_rows))]
     names = [shown_name(name) for name in table.names]
     kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[choice.part_of(name) for name in table.names]] if choice else []
@@ -310,6 +326,7 @@ def fill(run: str, spec: RunSpec) -> None:
     }
     for name, value in fields.items():
         st.session_state[f"new.{name}"] = value
+    st.session_state["new.cell_limit"] = spec.cell_limit or None
     budget.fill(spec)
 
 

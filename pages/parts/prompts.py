@@ -8,7 +8,7 @@ from pages.parts import blocks
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.context import prompt_tokens
+from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.structure import StructuredAnswers
 from vpp.llm.templates import check_templates, name_of, set_texts, template_of
@@ -29,8 +29,10 @@ def choose_templates(
     is_demo: bool,
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
-) -> Texts:
-    """Ask for the text of each role's template; None is the set `paper`. Raises InputError.
+) -> tuple[Texts, int]:
+    """Ask for the text of each role's template, None for the set `paper`, and the characters shown of a cell.
+
+    Raises InputError.
 
     held: how answers are structured, for the preview. earlier: templates of the run that is started again.
     """
@@ -48,8 +50,25 @@ def choose_templates(
         about = [AUTO_WORDS] if chosen == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
         blocks.captions(*about, *warnings)
-        _preview(texts, dataset, prior, held)
-    return texts
+        cell_limit = _cell_limit(dataset)
+        _preview(texts, dataset, prior, (held, cell_limit))
+    return texts, cell_limit
+
+
+def _cell_limit(dataset: Dataset) -> int:
+    """Ask how much of a long cell is shown; 0 is all that fits, also for a table without long cells."""
+    longest = longest_cell(dataset)
+    if longest <= LEAST_SHOWN:
+        return 0
+    chosen = st.number_input(
+        "Characters shown of a cell",
+        1,
+        value=None,
+        **blocks.begun("new.cell_limit", None),
+        placeholder="all that fit",
+        help=f"The longest cell has {longest:,}. Left empty, cells are cut only if the model's context is too short.",
+    )
+    return int(chosen or 0)
 
 
 def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
@@ -74,13 +93,16 @@ def _own(rest: str) -> Texts:
     return texts
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str, held: StructuredAnswers) -> None:
-    """Show each template, and what the learner is asked about the first row."""
+def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[StructuredAnswers, int]) -> None:
+    """Show each template, and what the learner is asked about the first row.
+
+    shown: how answers are structured, and the characters of a cell.
+    """
     *templates, filled = st.tabs([*(TITLES[role] for role in ROLES), "Asked about a row"])
     for role, tab in zip(ROLES, templates, strict=True):
         tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    prompts = LearnerPrompts(dataset=dataset, template=template, structured=held)
+    prompts = LearnerPrompts(dataset=dataset, template=template, structured=shown[0], cell_limit=shown[1])
     asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[:1])
     filled.code(as_text(asked, opening=len(template.opening)), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

@@ -54,7 +54,7 @@ def choose() -> Source | None:
         st.caption(TASKS[name].description)
         table = read(generate(name, seed=0), f"{name}.csv", DETECT)
         return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
-    file = _uploaded("CSV, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
+    file = _uploaded("CSV, JSON, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
     return Source(read_upload(file[1], file[0])) if file else None
 
 
@@ -112,8 +112,9 @@ def _detected(content: bytes, name: str) -> Reading | None:
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
     """Ask for the decisions that the file's format has."""
-    if detected and detected.format == "parquet":
-        blocks.captions("A Parquet file holds names and kinds itself: nothing had to be detected.")
+    if detected and detected.format in ("parquet", "json"):
+        called = "Parquet" if detected.format == "parquet" else "JSON"
+        blocks.captions(f"A {called} file holds rows and names itself: nothing had to be detected.")
         return DETECT
     one, two, three = st.columns(3)
     read_as: dict[str, Any] = {}

@@ -1,12 +1,14 @@
 """Asking the posterior from its page: a row, a table, a stop, a refusal."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests import inspected
 from tests.app import drawn
 from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
@@ -62,6 +64,20 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.switch_page("pages/posterior.py").run()
     assert "Class yes, with 80 % of the weight behind it." in shown(app)
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
+
+
+def test_a_text_is_typed_in_several_lines_and_asked_about_as_typed(
+    opened: Opened, tmp_path: Path, served: Model
+) -> None:
+    column, target = inspected.LABELS.columns
+    reader = asked_pair(
+        tmp_path, served, data=replace(inspected.LABELS, columns=(replace(column, kind="text"), target))
+    )
+    app = opened(reader)
+    app.text_area(key=key(reader, "cell.0")).set_value("Fine.\n[2] <b>Very</b>")
+    button(app, "Ask three particles").click().run()
+    ended(app, reader, "row")
+    assert job(app, reader, "row").asking.rows[0].inputs == (("a", "Fine.\n[2] <b>Very</b>"),)
 
 
 def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:

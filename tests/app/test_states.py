@@ -111,9 +111,10 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
 
 
 def test_a_column_of_text_is_named_before_a_run_of_the_demo_model(app: AppTest) -> None:
-    said = "The demo model cannot read free text: column &#x27;review&#x27; will not help it."
+    said = "The demo model cannot read free text, and these rows have nothing else: it can only guess."
     assert said in shown(upload(app, REVIEWS))
-    app.segmented_control(key="new.who").set_value(SERVER).run()
+    app.button(key="new.language_model").click().run()
+    assert app.segmented_control(key="new.who").value == SERVER
     assert said not in shown(app)
     app.segmented_control(key="new.who").set_value(DEMO).run()
     assert "cannot read free text" not in shown(upload(app, LABELS))

@@ -451,6 +451,22 @@ async def test_models_are_listed_with_their_context_or_raise() -> None:
             assert not endpoint.counters.snapshot().faults
 
 
+@pytest.mark.parametrize(
+    ("reply", "count"),
+    [
+        (as_json({"count": 3, "max_model_len": 2048, "tokens": [1, 2, 3]}), 3),  # vLLM
+        (as_json({"tokens": [{"id": 1}, {"id": 2}]}), 2),  # llama.cpp
+        *((each, None) for each in (as_json({}), as_json([1]), refusal(404), refusal(500), HTML)),
+    ],
+)
+async def test_tokens_are_counted_by_a_server_that_can_and_cost_no_call(reply: Reply, count: int | None) -> None:
+    async with endpoint_of(script(reply)) as (endpoint, stub):
+        assert await endpoint.count_tokens("a text") == count
+        assert [(request.path, request.body["prompt"]) for request in stub.requests] == [("/tokenize", "a text")]
+        snapshot = endpoint.counters.snapshot()
+        assert (snapshot.sent, snapshot.faults) == (0, {})
+
+
 def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
     incomplete = ("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1")
     for address in (*incomplete, "http://me:pw@h/v1"):

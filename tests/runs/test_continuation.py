@@ -46,6 +46,7 @@ def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
     spec = prepared.create(tmp_path / "runs").spec()
     assert (spec.start, spec.started_from, spec.name) == (prepared.spec.start, prepared.spec.started_from, "more")
     assert spec.is_continued
+    assert spec.cell_limit == 0, "its prompts are its own, whatever the earlier run showed of a cell"
     assert spec.config.particles == len(spec.start) == 4
 
 

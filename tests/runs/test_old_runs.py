@@ -28,6 +28,7 @@ def test_an_old_run_is_read_and_reported(name: str) -> None:
     snapshot = reader.refresh()
     assert (snapshot.state, snapshot.damage, snapshot.view.size) == ("finished", "", 3)
     assert [at.step for at in snapshot.view.finished_steps] == [-1, 0, 1, 2]
+    assert snapshot.spec.cell_limit is None, "cells are shown as they were"
     report = report_markdown(reader, simple_models=False)
     written = json.loads(posterior_json(reader))
     for state in snapshot.view.population:

@@ -45,8 +45,8 @@ def _command(commands: Commands, name: str, function: str, about: str, **more: A
 
 
 def _run(commands: Commands) -> None:
-    parser = _command(commands, "run", "running:run", "learn a posterior over sentences from a CSV")
-    parser.add_argument("data", metavar="DATA.csv", help="the table; - reads standard input")
+    parser = _command(commands, "run", "running:run", "learn a posterior over sentences from a table")
+    parser.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     parser.add_argument("--target", help="column to predict (guessed from the names)")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     parser.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
@@ -152,6 +152,8 @@ def _template_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group(f"prompts (NAME: {', '.join(GALLERY)})")
     about = f"templates for every role; {AUTO} = worked examples for a language model (auto)"
     group.add_argument("--templates", metavar="NAME", type=current_name, default=AUTO, choices=TEMPLATES, help=about)
+    about = "characters shown of a cell; 0 = all that the models' contexts hold (0)"
+    group.add_argument("--cell-limit", type=int, default=0, metavar="N", help=about)
     for role, about in (
         ("learner", "template that asks for a row's output: a NAME or a file"),
         ("optimizer", "template that asks for the next hypothesis"),

@@ -46,6 +46,7 @@ def run(options: Namespace) -> int:
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
+        cell_limit=options.cell_limit,
         command=tuple(sys.argv[1:]),
         prices=_prices(options),
         cap=cap_of(options, before=NO_CAP),

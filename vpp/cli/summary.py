@@ -13,7 +13,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import known_rows
 from vpp.runs.view import RunView
-from vpp.wording.counts import error_text, miss_words, number_text, r2_text, share_text
+from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.support import support_sentence, unread_sentence
@@ -48,6 +48,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:
         lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
+    if dataset and (cut := cut_cells_text(dataset, directory.spec().cell_limit)):
+        lines.append(cut)
     if refused := refused_answers(view.usage.refused):
         lines.append(refused)
     if cached := cache_sentence(view.usage):

@@ -90,6 +90,8 @@ def format_text(reading: Reading) -> str:
     """Describe a file's format, as in `semicolon, UTF-8, header`."""
     if reading.format == "parquet":
         return "Parquet"
+    if reading.format == "json":
+        return f"JSON, {encoding_name(reading.encoding)}"
     if reading.format == "excel":
         parts = ["Excel", f"sheet {reading.sheet!r}"]
     else:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 TEXT_LIMIT = 2_000
-"""Most characters of a name or cell in a prompt."""
+"""Most characters of a name or label in a prompt."""
 CUT = " […]"
 
 _CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
@@ -35,10 +35,14 @@ def one_line(text: str) -> str:
 
     A backslash that could begin an escape is doubled, so that different short texts stay different.
     """
-    cut = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT
-    if "\\" not in cut and cut.isprintable():
-        return cut
-    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[0], f"\\u{ord(match[0]):04x}"), cut)
+    return escaped(text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + CUT)
+
+
+def escaped(text: str) -> str:
+    """Escape the control characters of `text`, line breaks among them, at its full length."""
+    if "\\" not in text and text.isprintable():
+        return text
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[0], f"\\u{ord(match[0]):04x}"), text)
 
 
 def quoted(text: str) -> str:

@@ -1,7 +1,6 @@
 """Formats other than CSV: detect them, read Excel and Parquet as plain text, refuse the others."""
 
 import io
-import json
 import math
 import re
 import zipfile
@@ -246,7 +245,7 @@ def _texts(column: Any) -> list[str]:
     return [text.strip() for text in plain_texts(column.to_pylist())]
 
 
-Format = Literal["csv", "excel", "parquet"]
+Format = Literal["csv", "json", "excel", "parquet"]
 
 _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
@@ -272,13 +271,11 @@ def find_format(content: bytes, *, name: str) -> Format:
 
 
 def check_text(text: str, *, name: str) -> None:
-    """Raises DataError for a text of another format: HTML, XML or JSON."""
+    """Raises DataError for a text of another format: HTML or XML."""
     start = text[:100].lstrip()
     if _MARKUP.match(start):
         what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
         raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
-    if start.startswith(("{", "[")) and _is_json(text):
-        raise DataError(f"{name} is JSON, not a CSV: turn it into a table of rows and columns, and save that as CSV")
 
 
 def _zipped(content: bytes, name: str) -> Format:
@@ -293,13 +290,3 @@ def _zipped(content: bytes, name: str) -> Format:
     raise DataError(
         f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
     )
-
-
-def _is_json(text: str) -> bool:
-    """True for a JSON document, and for one object a line."""
-    with suppress(ValueError, RecursionError):
-        json.loads(text)
-        return True
-    with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(text.lstrip().partition("\n")[0]), dict)
-    return False

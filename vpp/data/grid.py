@@ -45,7 +45,7 @@ def unique_names(
 
 
 def shown_name(name: str) -> str:
-    """The name, cut at LONG_NAME characters."""
+    """The name, or the beginning of another text, cut at LONG_NAME characters."""
     return name if len(name) <= LONG_NAME else f"{name[: LONG_NAME - 1]}…"
 
 

@@ -14,6 +14,7 @@ from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs
 from vpp.data.dialect import NO_DELIMITER, find_delimiter, named_delimiter, skip_lines, table_start, why_no_header
 from vpp.data.grid import Grid, build_grid, shown_name
 from vpp.data.kinds import is_identifier
+from vpp.data.objects import read_json
 from vpp.data.text import SAMPLE_RECORDS, Record, decode, read_records
 from vpp.errors import DataError
 
@@ -31,7 +32,7 @@ class Reading:
     encoding: str = ""
     """Python's name; empty for Excel and Parquet."""
     delimiter: str = ""
-    """Empty if each line is one cell, and for Excel and Parquet."""
+    """Empty if each line is one cell, and for JSON, Excel and Parquet."""
     header: bool = True
     skipped_lines: int = 0
     """Lines above the table."""
@@ -64,6 +65,9 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     if not text.strip(None if read_as.delimiter else _NO_TEXT):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     check_text(text, name=name)
+    grid = read_json(text, name=name)
+    if grid is not None:
+        return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
     named = named_delimiter(text) if read_as.skip_lines is None else None
     skipped = (read_as.skip_lines or 0) + (1 if named else 0)
     body = skip_lines(text, skipped)
@@ -173,7 +177,7 @@ class Table:
 
     @classmethod
     def read(cls, content: bytes, *, name: str, read_as: ReadAs = DETECT) -> "Table":
-        """Read a CSV, Excel or Parquet file; `name` is the file's name in messages.
+        """Read a CSV, JSON, Excel or Parquet file; `name` is the file's name in messages.
 
         Lines without any text are skipped. Raises DataError for a file that is not a table, is too large, has no rows,
         or has a row wider than its header.

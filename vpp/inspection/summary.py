@@ -8,6 +8,7 @@ from vpp.events import Evaluated
 from vpp.inference.plan import ENDING_ROUNDS, first_rounds, step_rounds, waits_for_looks
 from vpp.inference.tempered import why_nominal
 from vpp.inspection.scores import Score, averaged_score, baseline, ensemble, particle_scores, rows_of
+from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
@@ -29,6 +30,10 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "status": directory.state(view),
         "method": spec.config.method,
         "structured": _structured(spec),
+        "cells": {
+            "limit": spec.cell_limit,
+            "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
+        },
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
             "train": _json(train.value) if train else None,

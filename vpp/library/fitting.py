@@ -50,6 +50,7 @@ def fit(
     endpoint: EndpointSpec | str = "demo",
     preset_name: Preset = "recommended",
     templates: str = AUTO,
+    cell_limit: int = 0,
     name: str = "",
     read_as: ReadAs = DETECT,
     descriptions: Mapping[str, Any] | None = None,
@@ -59,13 +60,13 @@ def fit(
 
     This is the public call: every option is a keyword, named as the option of `vpp run`.
 
-    data: the path of a CSV, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
+    data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
     those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
-    EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". config: any
-    option of `settings.Config`.
+    EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
+    characters shown of a cell, 0 for all that fit. config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
     environment = system.environment()
@@ -95,6 +96,7 @@ def fit(
         learner_template=texts["learner"],
         optimizer_template=texts["optimizer"],
         prior_template=texts["prior"],
+        cell_limit=cell_limit,
     )
     directory = Preparation(dataset=dataset, spec=spec).create(environment.runs_dir)
     launch(directory, keys=system.keys())

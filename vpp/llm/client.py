@@ -60,6 +60,14 @@ class Client:
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         return await self._sent(httpx2.Request("POST", self._chat, headers=self._headers, content=content))
 
+    async def tokenize(self, model: str, text: str) -> Reply:
+        """Return the answer of the tokenizer that vLLM and llama.cpp have above /v1. Raises as `post_chat` does."""
+        root = self._base.raw_path.removesuffix(b"v1/")
+        # vLLM reads the model and the prompt, llama.cpp the content
+        content = json.dumps({"model": model, "prompt": text, "content": text}).encode()
+        url = self._base.copy_with(raw_path=root + b"tokenize")
+        return await self._sent(httpx2.Request("POST", url, headers=self._headers, content=content))
+
     async def get(self, path: str) -> Reply:
         """Return the answer to a request without a body. Raises as `post_chat` does."""
         return await self._sent(httpx2.Request("GET", self._url(path), headers=self._headers))

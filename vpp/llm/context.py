@@ -6,16 +6,20 @@ context length is unknown (0), every prompt fits, and the server decides.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.problem import Prediction
+from vpp.problem import Exchange, Prediction
 
+MARGIN = 1.1
+"""Allowance for other texts than those whose tokens a server has counted."""
 MESSAGE_TOKENS = 8
 """Tokens that a chat template adds to a message, at most."""
 CHAT_TOKENS = 24
@@ -37,6 +41,11 @@ def prompt_tokens(messages: Messages) -> int:
     return CHAT_TOKENS + sum(MESSAGE_TOKENS + tokens_at_most(message["content"]) for message in messages)
 
 
+def counted_factor(counts: Mapping[str, int]) -> float:
+    """Return the factor of `ModelLimits` from the tokens that a server counts in each text; 1 without any."""
+    return MARGIN * max((count / tokens_at_most(text) for text, count in counts.items()), default=1 / MARGIN)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLimits:
     """Tokens that a model can read and write."""
@@ -45,6 +54,8 @@ class ModelLimits:
     """Tokens of one answer."""
     context_length: int = 0
     """Tokens of a prompt and its answer together; 0 if unknown."""
+    factor: float = 1.0
+    """Tokens for each one of `prompt_tokens`, as the server's tokenizer counts this table's longest rows."""
 
     def bounded(self) -> "ModelLimits":
         """Return these limits with at most half the context for an answer."""
@@ -52,16 +63,20 @@ class ModelLimits:
             return self
         return replace(self, max_tokens=max(1, min(self.max_tokens, self.context_length // 2)))
 
+    def tokens(self, messages: Messages) -> int:
+        """Return an upper estimate of the tokens of a conversation."""
+        return ceil(self.factor * prompt_tokens(messages))
+
     def fit(self, messages: Messages, *, answers: int = 1) -> bool:
         """Return whether a conversation and its answers surely fit the context."""
-        return not self.context_length or prompt_tokens(messages) + self.max_tokens * answers <= self.context_length
+        return not self.context_length or self.tokens(messages) + self.max_tokens * answers <= self.context_length
 
     def shortfall(self, messages: Messages, *, answers: int = 1) -> str | None:
         """Return the tokens needed and the tokens available as words, or None if the conversation fits."""
         if self.fit(messages, answers=answers):
             return None
         return (
-            f"takes up to {prompt_tokens(messages):,} tokens and its answer up to {self.max_tokens * answers:,}, "
+            f"takes up to {self.tokens(messages):,} tokens and its answer up to {self.max_tokens * answers:,}, "
             f"and the model's context is {self.context_length:,}"
         )
 
@@ -82,7 +97,7 @@ def check_fit(
 ) -> None:
     """Raise InputError if the longest rows leave no room for an answer even with the shortest hypothesis."""
     dataset = learner.dataset
-    longest = _longest((*dataset.train, *dataset.test), points_per_call)
+    longest = longest_rows((*dataset.train, *dataset.test), points_per_call, learner.cell_limit)
     if not longest:
         return
     asked = learner.messages(optimizer.seed_text, longest)
@@ -90,11 +105,68 @@ def check_fit(
         what = f"about row {longest[0].id + 1}" if len(longest) == 1 else f"about the {len(longest)} longest rows"
         remedy = REMEDY if len(longest) == 1 else f"ask about fewer points a call (--points-per-call), {REMEDY}"
         raise InputError(f"the learner's prompt {what} {shortfall}: {remedy}")
-    row = _longest(dataset.train, 1)
+    row = longest_rows(dataset.train, 1, optimizer.cell_limit)
     asked = optimizer.about_batch(optimizer.seed_text, row, [Prediction(row=one.id, value=None) for one in row])
     if shortfall := optimizer_limits.shortfall(asked):
         raise InputError(f"the optimizer's prompt about row {row[0].id + 1} alone {shortfall}: {REMEDY}")
 
 
-def _longest(rows: Iterable[Row], count: int) -> Sequence[Row]:
-    return sorted(rows, key=lambda row: len(render_input(row).encode("utf-8", "replace")), reverse=True)[:count]
+def longest_rows(rows: Iterable[Row], count: int, cell_limit: int | None) -> Sequence[Row]:
+    """Return the rows with the longest prompts, the longest first. cell_limit: characters shown of a cell."""
+    return sorted(rows, key=lambda row: prompt_bytes(row, cell_limit), reverse=True)[:count]
+
+
+def prompt_bytes(row: Row, cell_limit: int | None) -> int:
+    """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
+    return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
+
+
+def longest_cell(dataset: Dataset) -> int:
+    """Return the characters of the longest input cell."""
+    rows = (*dataset.train, *dataset.test, *dataset.unlabelled)
+    return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
+
+
+LEAST_SHOWN = 500
+"""Characters of a cell that are always shown, unless the user asks for fewer."""
+LEAST_IN_BATCH = 1_500
+"""Characters below which cells are not cut for the optimizer's sake: it then leaves out rows of a batch."""
+_STEP = 100
+_HYPOTHESIS = " answer" * 170
+"""Stands for a long hypothesis."""
+
+
+def fitting_cell_limit(
+    learner: LearnerPrompts,
+    optimizer: OptimizerPrompts,
+    batches: Sequence[Sequence[Row]],
+    *,
+    limits: tuple[ModelLimits, ModelLimits],
+    points_per_call: int = 1,
+    history: int = 0,
+) -> int:
+    """Return the characters of a cell with which the longest rows and the longest batch fit; 0 if whole cells do.
+
+    A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
+    limits: of learner and optimizer. history: earlier exchanges shown with a batch.
+    """
+    dataset = learner.dataset
+    asked = (*dataset.train, *dataset.test, *dataset.unlabelled)
+    text = f"{optimizer.seed_text}{_HYPOTHESIS}"
+
+    def fits(limit: int) -> bool:
+        size = {row.id: prompt_bytes(row, limit) for row in asked}
+        longest = sorted(asked, key=lambda row: size[row.id], reverse=True)[:points_per_call]
+        batch = tuple(max(batches, key=lambda rows: sum(size[row.id] for row in rows)))
+        given = [Prediction(row=row.id, value=None) for row in batch]  # all wrong: templates may list mistakes again
+        earlier = Exchange(step=0, slot=0, hypothesis=text, rows=batch, predictions=tuple(given), raw=text)
+        about_rows = replace(learner, cell_limit=limit).messages(text, longest)
+        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given, [earlier] * history)
+        is_short = (limit or longest_cell(dataset)) <= LEAST_IN_BATCH
+        return limits[0].fit(about_rows, answers=len(longest)) and (is_short or limits[1].fit(about_batch))
+
+    if not batches or not any(each.context_length for each in limits) or fits(0):
+        return 0
+    lengths = range(LEAST_SHOWN, longest_cell(dataset), _STEP)
+    n_fitting = bisect_left(lengths, True, key=lambda limit: not fits(limit))
+    return lengths[max(0, n_fitting - 1)] if lengths else 0

@@ -1,6 +1,7 @@
 """One model behind one OpenAI-compatible address, as a run asks it: cached, limited and retried."""
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -104,6 +105,12 @@ class Endpoint:
             return await self._transport.models()
         except AttemptFailed as failure:
             raise EndpointUnreachable(self.server.message(str(failure))) from None
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return the tokens of a text as the server counts them; None if it has no tokenizer to ask."""
+        with suppress(AttemptFailed, EndpointRefused):
+            return await self._transport.count_tokens(text)
+        return None
 
     async def _cached(self, cache: ResponseCache, messages: Messages, options: dict[str, Any], ask: Ask) -> Completion:
         """Return the cached answer, that of an equal request in flight, or a new one, which is stored."""

@@ -77,13 +77,16 @@ class LearnerPrompts:
     dataset: Dataset
     template: Template
     structured: StructuredAnswers = FREE_TEXT
+    cell_limit: int | None = 0
+    """Characters shown of a cell, as `render_input` takes it."""
 
     def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
         """Return the question about the rows, each below its number from 1 if there are several."""
+        shown = self.units, self.cell_limit
         prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
-            input=render_input(rows[0], self.units) if len(rows) == 1 else render_inputs(rows, self.units),
+            input=render_input(rows[0], *shown) if len(rows) == 1 else render_inputs(rows, *shown),
             outputs=outputs_of(self.dataset),
             answer_form=answer_form(self.structured, self.template.style, self.dataset, len(rows)),
         )
@@ -113,6 +116,8 @@ class OptimizerPrompts:
     """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
+    cell_limit: int | None = 0
+    """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(
         self,
@@ -148,17 +153,17 @@ class OptimizerPrompts:
 
     def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)
-        slots, own_units = self.refining.slots, units(self.dataset)
+        slots, shown = self.refining.slots, (units(self.dataset), self.cell_limit)
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
         return self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
-            inputs=render_inputs(rows, own_units) if "inputs" in slots else "",
-            rows=render_rows(turned, own_units) if "rows" in slots else "",
-            values=render_values(turned, own_units) if "values" in slots else "",
+            inputs=render_inputs(rows, *shown) if "inputs" in slots else "",
+            rows=render_rows(turned, *shown) if "rows" in slots else "",
+            values=render_values(turned, shown[0]) if "values" in slots else "",
             predictions=render_predictions(predictions),
-            mistakes=render_mistakes(turned, predictions, own_units) if is_listed else NO_RULE,
+            mistakes=render_mistakes(turned, predictions, *shown) if is_listed else NO_RULE,
             targets=render_targets(rows) if "targets" in slots else "",
             task=optimizer_task(self.dataset),
             outputs=outputs_of(self.dataset),

@@ -236,6 +236,13 @@ def read_models(body: bytes, *, secret: str = "") -> list[ServedModel]:
     ]
 
 
+def read_token_count(body: bytes, *, secret: str = "") -> int | None:
+    """Return the number of tokens that a tokenizer counts or lists; None if it does neither. Raises OddReply."""
+    reply = _read_object(body, secret)
+    tokens = reply.get("tokens")
+    return _count(reply.get("count")) or (len(tokens) if isinstance(tokens, list) else 0) or None
+
+
 def server_words(body: bytes, *, secret: str = "") -> str:
     """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
     if is_web_page(body):

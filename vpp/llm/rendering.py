@@ -1,10 +1,11 @@
-"""Renders rows, outputs and columns of a table as prompt text; every value stays on one line."""
+"""Renders rows, outputs and columns of a table as prompt text; text of the table begins no line of its own."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from vpp.data.answers import one_line
+from vpp.data.answers import TEXT_LIMIT, escaped, one_line
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.kinds import is_number
 from vpp.problem import Prediction
@@ -14,6 +15,8 @@ NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
+QUOTED = "| "
+"""Begins each line of a cell with several lines, so that none reads as a fence, a row's number or a heading."""
 
 
 def render_value(value: Value) -> str:
@@ -29,20 +32,52 @@ def units(dataset: Dataset) -> dict[str, str]:
     return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
 
 
-def render_input(row: Row, units: Mapping[str, str] = NO_UNITS) -> str:
-    """Return a line `name: value` a column, with the unit after a number."""
-    return "\n".join(f"{one_line(name)}: {_cell(cell, units.get(name))}" for name, cell in row.inputs)
+def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
+    """Return a line `name: value` a column, with the unit after a number; lines of a cell stand below its name.
+
+    limit: characters shown of a cell; 0 shows all. None shows cells as older runs did: 2,000 characters in one line.
+    """
+    return "\n".join(f"{one_line(name)}:{_below(cell, units.get(name), limit)}" for name, cell in row.inputs)
 
 
-def _cell(cell: str | None, unit: str | None) -> str:
+def _below(cell: str | None, unit: str | None, limit: int | None) -> str:
+    """Return a cell after its name: in the same line, or its lines below it, each behind a mark."""
+    if cell is None or limit is None or not ("\n" in cell or "\r" in cell):
+        return f" {_cell(cell, unit, limit)}"
+    lines = cut(cell, limit).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "".join(f"\n{QUOTED}{escaped(line)}" for line in lines)
+
+
+def _cell(cell: str | None, unit: str | None, limit: int | None = 0) -> str:
+    """Return a cell in one line."""
     if cell is None:
         return MISSING
-    return f"{one_line(cell)} {unit}" if unit and is_number(cell) else one_line(cell)
+    shown = one_line(cell) if limit is None else escaped(cut(cell, limit))
+    return f"{shown} {unit}" if unit and is_number(cell) else shown
 
 
-def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+def cut(cell: str, limit: int) -> str:
+    """Return a cell, or its first `limit` characters and how many more it has; 0 cuts nothing."""
+    if not limit or len(cell) <= limit:
+        return cell
+    more = len(cell) - limit
+    return f"{cell[:limit]}… ({more:,} more character{'s' if more > 1 else ''})"
+
+
+def cut_cells(dataset: Dataset, limit: int | None) -> dict[str, int]:
+    """Return how many cells of training and test rows are shown in part, by column, if any are."""
+    most = TEXT_LIMIT if limit is None else limit
+    if not most:
+        return {}
+    longer = Counter(
+        name for row in (*dataset.train, *dataset.test) for name, cell in row.inputs if len(cell or "") > most
+    )
+    return dict(longer)
+
+
+def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
     """Return the input of each row below its number, from 1."""
-    return "\n".join(f"[{number}]\n{render_input(row, units)}" for number, row in enumerate(rows, 1))
+    return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
 
 
 def render_predictions(predictions: Sequence[Prediction]) -> str:
@@ -60,17 +95,17 @@ def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
     return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
 
 
-def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
+def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
     """Return each row's input and correct output in one line, equal outputs together, for comparison."""
-    return "\n".join(_labelled(row, units) for row in sorted(rows, key=_by_target))
+    return "\n".join(_labelled(row, units, limit) for row in sorted(rows, key=_by_target))
 
 
 def _by_target(row: Row) -> tuple[bool, Value]:
     return (False, 0.0) if row.target is None else (True, row.target)
 
 
-def _labelled(row: Row, units: Mapping[str, str]) -> str:
-    inputs = render_input(row, units).replace("\n", ", ")
+def _labelled(row: Row, units: Mapping[str, str], limit: int | None) -> str:
+    inputs = ", ".join(f"{one_line(name)}: {_cell(cell, units.get(name), limit)}" for name, cell in row.inputs)
     return f"{inputs} -> {_output(row.target)}"
 
 
@@ -78,10 +113,13 @@ def _output(value: Value | None) -> str:
     return MISSING if value is None else render_value(value)
 
 
-def render_mistakes(rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS) -> str:
+def render_mistakes(
+    rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0
+) -> str:
     """Return the rows whose prediction is not exactly the correct output, with both values."""
     wrong = [
-        f"{_labelled(row, units)} (the rule gave {NO_ANSWER if given.value is None else render_value(given.value)})"
+        f"{_labelled(row, units, limit)} "
+        f"(the rule gave {NO_ANSWER if given.value is None else render_value(given.value)})"
         for row, given in zip(rows, predictions, strict=True)
         if given.value != row.target
     ]

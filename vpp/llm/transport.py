@@ -32,6 +32,7 @@ from vpp.llm.protocol import (
     named_fields,
     read_completion,
     read_models,
+    read_token_count,
     retry_after_s,
     server_words,
     short_reason,
@@ -133,6 +134,12 @@ class Transport:
     async def models(self) -> list[ServedModel]:
         """Return the models that the server lists; one attempt. Raises AttemptFailed or EndpointRefused."""
         return self._read(read_models, await self._exchange(self._connected().get("models"), {}))
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return the tokens of a text; one attempt. Raises AttemptFailed or EndpointRefused, as most servers do."""
+        return self._read(
+            read_token_count, await self._exchange(self._connected().tokenize(self._server.model, text), {})
+        )
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""

@@ -108,7 +108,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Does uncertainty mean error?", doubt_and_error(view, dataset, config)),
         ("How far to trust this", ["\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))]),
         ("Step by step", steps(snapshot)),
-        ("Data", data(dataset)),
+        ("Data", data(dataset, snapshot.spec.cell_limit)),
         ("Method and settings", method(snapshot)),
         ("Calls", calls(snapshot)),
         ("Reproduce", reproduce(snapshot)),

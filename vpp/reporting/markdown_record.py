@@ -13,7 +13,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import StepView
 from vpp.settings import Config, option_docs
 from vpp.wording.command import repeat_command, without_credentials
-from vpp.wording.counts import split_text
+from vpp.wording.counts import cut_columns_sentence, split_text
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.wording.options import changed_words
 from vpp.wording.servers import structured_words
@@ -21,16 +21,17 @@ from vpp.wording.status import refused_sentence
 from vpp.wording.words import NBSP, fixed, integer, number, seconds
 
 
-def data(dataset: Dataset) -> Iterator[str]:
-    """The file, the rows used, the columns, and what was decided on the way."""
+def data(dataset: Dataset, cell_limit: int | None) -> Iterator[str]:
+    """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
     columns = [_column(column, dataset) for column in dataset.columns]
     yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.descriptions:
         meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.by_key.items()]
         yield markdown_table(("column or label", "what it means"), meanings)
-    if dataset.provenance.notes:
-        yield "\n".join(f"- {markdown_text(note)}" for note in dataset.provenance.notes)
+    cut = cut_columns_sentence(dataset, cell_limit)
+    if notes := [*filter(None, (cut,)), *dataset.provenance.notes]:
+        yield "\n".join(f"- {markdown_text(note)}" for note in notes)
 
 
 def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from vpp.llm.gate import Gate
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.run_prompts import check_prompts_fit, limits_of
+from vpp.runs.run_prompts import check_prompts_fit, fitted_to, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import RunStore
 from vpp.settings import Config
@@ -37,7 +37,13 @@ class Preparation:
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
-        whole = replace(self.spec, name=name, dataset=dataset_spec(self.dataset), structured_as="")
+        whole = replace(
+            self.spec,
+            name=name,
+            dataset=dataset_spec(self.dataset),
+            structured_as="",
+            cell_limit=self.spec.cell_limit or 0,
+        )
         object.__setattr__(self, "spec", whole)
         check_run(self.spec, self.dataset)
 
@@ -53,6 +59,8 @@ class Preparation:
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
+    if (spec.cell_limit or 0) < 0:
+        raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)
     check_prefetch(endpoint, config)
@@ -61,7 +69,7 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_templates(spec.templates)
     check_demo_templates(endpoint, spec.templates)
     if length := endpoint.context_length:
-        check_prompts_fit(spec, dataset, limits_of(endpoint, length, length))
+        check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:

@@ -148,7 +148,10 @@ class _Asking:
     async def all(self, draws: int, *, most: int) -> tuple[Prompted, ...]:
         """Ask without examples, with one draw of them, then with the other draws."""
         shown = [self._examples(draw, most) for draw in range(draws)]
-        texts = [f"{self._seed_text} {WITH}\n{render_rows(rows, self._prompts.units)}" for rows in shown]
+        texts = [
+            f"{self._seed_text} {WITH}\n{render_rows(rows, self._prompts.units, self._prompts.cell_limit)}"
+            for rows in shown
+        ]
         zero = await self._asked("zero-shot", [f"{self._seed_text} {WITHOUT}"])
         first = await self._asked("few-shot", texts[:1], examples=len(shown[0]))
         vote = await self._asked("few-shot vote", texts, examples=min(map(len, shown)))
@@ -172,7 +175,7 @@ class _Asking:
         chosen: list[Row] = []
         for place in order[:most]:
             row = self._dataset.train[place]
-            room -= 1 + tokens_at_most(render_rows([row], self._prompts.units))
+            room -= 1 + tokens_at_most(render_rows([row], self._prompts.units, self._prompts.cell_limit))
             if room < 0:
                 break
             chosen.append(row)

@@ -1,12 +1,12 @@
 """A run's prompts and rows, its first journal record, and the check that the prompts fit the models' contexts."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
-from vpp.llm.context import ModelLimits, check_fit
+from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.llm.templates import template_of
@@ -17,7 +17,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     """Return the prompts of the run's learner."""
     template = template_of(spec.learner_template, role="learner")
-    return LearnerPrompts(dataset=dataset, template=template, structured=answers_of(spec))
+    return LearnerPrompts(dataset=dataset, template=template, structured=answers_of(spec), cell_limit=spec.cell_limit)
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -27,6 +27,7 @@ def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
         refining=template_of(spec.optimizer_template, role="optimizer"),
         drawing=template_of(spec.prior_template, role="prior"),
         seed_text=seed_sentence(dataset, spec.config.prior),
+        cell_limit=spec.cell_limit,
     )
 
 
@@ -76,6 +77,39 @@ def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLi
         ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
         ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
     )
+
+
+def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
+    """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
+    if spec.cell_limit != 0:
+        return spec
+    problem = problem_of(spec, dataset)
+    limit = fitting_cell_limit(
+        learner_prompts(spec, dataset),
+        optimizer_prompts(spec, dataset),
+        [problem.batch(step) for step in range(problem.steps)],
+        limits=limits,
+        points_per_call=spec.config.points_per_call,
+        history=spec.config.history,
+    )
+    return replace(spec, cell_limit=limit)
+
+
+def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
+    """Return the spec fitted to one context length for both models, in tokens; unchanged if it is 0, for unknown."""
+    return fitted(spec, dataset, limits_of(spec.endpoint, context_length, context_length)) if context_length else spec
+
+
+COUNTED_ROWS, COUNTED_CHARACTERS = 3, 50_000
+"""Longest rows whose tokens a server counts, and the characters of each."""
+
+
+def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
+    """Return what the learner is asked about the longest rows, as text, for a server's tokenizer."""
+    rows = longest_rows((*dataset.train, *dataset.test), COUNTED_ROWS, spec.cell_limit)
+    prompts = learner_prompts(spec, dataset)
+    asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), [row]) for row in rows)
+    return ["\n".join(message["content"] for message in messages)[-COUNTED_CHARACTERS:] for messages in asked]
 
 
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:

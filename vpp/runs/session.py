@@ -3,7 +3,7 @@
 import asyncio
 import importlib.metadata
 import platform
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from vpp.gguf.server import LIBRARY
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import CarrierTest, honoured, try_carriers
-from vpp.llm.context import ModelLimits
+from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.gate import Gate
@@ -32,7 +32,15 @@ from vpp.runs.keys import Keys
 from vpp.runs.model_file import OnLoading, model_server
 from vpp.runs.process import bare_environment, demo_server
 from vpp.runs.run_files import load_dataset
-from vpp.runs.run_prompts import check_prompts_fit, learner_prompts, limits_of, optimizer_prompts, problem_of
+from vpp.runs.run_prompts import (
+    check_prompts_fit,
+    fitted,
+    learner_prompts,
+    limits_of,
+    longest_prompts,
+    optimizer_prompts,
+    problem_of,
+)
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 TEST_ATTEMPTS = 2
@@ -92,7 +100,10 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
         ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
         limits = await _limits(spec.endpoint, *ends)
+        if longest_cell(dataset) > LEAST_SHOWN:
+            limits = await _calibrated(limits, ends, longest_prompts(spec, dataset))
         spec = await with_carrier(directory, spec, ends[0], budget)
+        spec = with_cell_limit(directory, spec, dataset, limits)
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
@@ -123,12 +134,43 @@ async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) ->
     return limits_of(spec, lengths[learner], lengths[optimizer])
 
 
+async def _calibrated(
+    limits: tuple[ModelLimits, ModelLimits], ends: tuple[Endpoint, Endpoint], texts: Sequence[str]
+) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits with the tokens that the servers count in these texts, if their context is known."""
+    known = dict.fromkeys(end for each, end in zip(limits, ends, strict=True) if each.context_length)
+    factors = {end: counted_factor(await _token_counts(end, texts)) for end in known}
+    learner, optimizer = (replace(each, factor=factors.get(end, 1.0)) for each, end in zip(limits, ends, strict=True))
+    return learner, optimizer
+
+
+async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
+    """Return the tokens of each text; nothing once the server has no count."""
+    counts: dict[str, int] = {}
+    for text in texts:
+        count = await endpoint.count_tokens(text)
+        if count is None:
+            return {}
+        counts[text] = count
+    return counts
+
+
 async def _context_length(endpoint: Endpoint) -> int:
     """Return the context length that the server lists, in tokens; 0 if it lists none."""
     with suppress(EndpointError):
         listed = await endpoint.models()
         return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
     return 0
+
+
+def with_cell_limit(
+    directory: RunDirectory, spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]
+) -> RunSpec:
+    """Return the spec with the characters shown of a cell; record them in run.json where whole cells do not fit."""
+    chosen = fitted(spec, dataset, limits)
+    if chosen.cell_limit != spec.cell_limit:
+        directory.amend(cell_limit=chosen.cell_limit)
+    return chosen
 
 
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:

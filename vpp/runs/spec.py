@@ -181,6 +181,11 @@ class RunSpec:
 
     Empty until the server has been tested. The default is what older programs sent."""
 
+    cell_limit: int | None = None
+    """Characters that prompts show of a cell; 0: all that the models' contexts hold.
+
+    None, in older records: 2,000 characters in one line, with line breaks as `\\n`."""
+
     @property
     def templates(self) -> dict[Role, str | None]:
         """Text of each role's template; None for the default."""

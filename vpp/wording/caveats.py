@@ -12,7 +12,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import accuracy_interval
-from vpp.wording.counts import cut_sentences, rows_sentence, steps_text
+from vpp.wording.counts import cut_cells_text, cut_sentences, rows_sentence, steps_text
 from vpp.wording.support import surpassed_sentences
 from vpp.wording.verdicts import DEFAULTS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
@@ -30,6 +30,8 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         yield f"The log evidence is nominal: {'; '.join(nominal['because'])}."
     yield from _unread(snapshot)
     yield from cut_sentences(view)
+    if cells := cut_cells_text(dataset, snapshot.spec.cell_limit):
+        yield f"Of the longest texts the models saw only the beginning: {cells}."
     if dataset.provenance.n_left_out:
         yield rows_sentence(dataset)
     yield from _tau(snapshot, dataset)

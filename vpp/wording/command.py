@@ -93,6 +93,8 @@ def _words(spec: RunSpec) -> Iterator[str]:
     yield from _differing(spec.config, Config(), (field.name for field in fields(Config)))
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
+    if spec.cell_limit:
+        yield f"--cell-limit={spec.cell_limit}"
 
 
 def _path(spec: RunSpec, name: str) -> str:

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from vpp.data.answers import TEXT_LIMIT
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
+from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
 from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
@@ -85,7 +87,28 @@ def split_text(dataset: Dataset) -> str:
     return "by chance" + (", labels in their proportions" if dataset.task == "classification" else "")
 
 
-# Prompts cut to the model's context
+# Cells and prompts cut to the model's context
+
+
+def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
+    """`21 of 160 cells are shown in part, their first 2,000 characters`; empty if all are whole.
+
+    limit: characters shown of a cell, as in the run's spec.
+    """
+    cut = cut_cells(dataset, limit)
+    if not cut:
+        return ""
+    n_cells, n_cut = len(cut) * (len(dataset.train) + len(dataset.test)), sum(cut.values())
+    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit or TEXT_LIMIT, 'character')}"
+    cells = counted(n_cells, "cell")
+    return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
+
+
+def cut_columns_sentence(dataset: Dataset, limit: int | None) -> str:
+    """Return the same with the number in each column, whose name is to be escaped; empty if all are whole."""
+    text = cut_cells_text(dataset, limit)
+    by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
+    return f"{text}: {by_column}." if text else ""
 
 
 def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:

@@ -143,9 +143,11 @@ def demo_text_words(dataset: Dataset) -> str:
     names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
     if not names:
         return ""
+    if len(names) == len(dataset.inputs):
+        return "The demo model cannot read free text, and these rows have nothing else: it can only guess."
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     columns = f"column{'s' if len(names) > 1 else ''} {listed([*names[:MOST_NAMED], *more])}"
-    return f"The demo model cannot read free text: {columns} will not help it. Choose a language model for text."
+    return f"The demo model cannot read free text: {columns} will not help it."
 
 
 def groups() -> dict[str, tuple[str, ...]]:

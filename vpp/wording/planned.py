@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
+from vpp.llm.context import LEAST_SHOWN, longest_cell
 from vpp.runs.budget import cap_words, money
 from vpp.runs.estimate import (
     BYTES_A_TOKEN,
@@ -14,8 +15,10 @@ from vpp.runs.estimate import (
     Pace,
     time_s,
 )
+from vpp.runs.run_prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.usage import Usage
+from vpp.wording.counts import cut_columns_sentence
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 
 HEAD = ("work", "calls", "tokens in", "tokens out")
@@ -78,6 +81,7 @@ def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace |
     """Return the sentences under the table."""
     return [
         *_left_out(dataset),
+        *_cells(spec, dataset),
         *_calls(estimate),
         *_money(estimate, spec),
         *_time(estimate, pace),
@@ -89,6 +93,24 @@ def _left_out(dataset: Dataset) -> Iterator[str]:
     left = dataset.provenance.n_left_out
     if left:
         yield f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used."
+
+
+def cells_words(spec: RunSpec, dataset: Dataset) -> str:
+    """Say which cells are shown in part, with names of columns, to be escaped; empty if all are whole."""
+    limit = fitted_to(spec, dataset, spec.endpoint.context_length).cell_limit
+    cut = cut_columns_sentence(dataset, limit)
+    return f"By estimate, {cut}" if cut and not spec.cell_limit else cut
+
+
+def _cells(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    longest = longest_cell(dataset)
+    if cut := cells_words(spec, dataset):
+        yield cut
+    elif not (spec.cell_limit or spec.endpoint.context_length) and longest > LEAST_SHOWN:
+        yield (
+            f"The longest cell has {counted(longest, 'character')}. The run reads the models' context lengths at its "
+            "start, and shows cells in part only if they are too short for whole ones."
+        )
 
 
 def _calls(estimate: Estimate) -> Iterator[str]:

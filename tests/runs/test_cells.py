@@ -1,0 +1,70 @@
+"""Cells of long text: whole where the models' contexts hold them, else cut with a count of what is cut."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.llm.stub import Reply, Request, as_json
+from tests.processes import Desk, Model, served_by_thread
+
+SMALL = ("--demo", "--target", "label", "--method", "vml", "--epochs", "1", "--templates", "paper", "--quiet")
+
+
+def reviews(folder: Path, *, long: int) -> Path:
+    """Write 24 labelled reviews with a line break each, 12 of them of `long` characters."""
+    path = folder / "reviews.csv"
+    lines = [
+        f'"{n}: the stay\n{"was fine " * (long // 9 if n % 2 else 1)}",{("bad", "good")[n % 2]}' for n in range(24)
+    ]
+    path.write_text("\n".join(["review,label", *lines]))
+    return path
+
+
+def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
+    data = reviews(desk.folder, long=4_500)
+    limited = desk.vpp("run", data, *SMALL, "--plan", "--cell-limit", "1000")
+    assert "12 of 24 cells are shown in part, their first 1,000 characters: review 12." in limited.out
+    unknown = " ".join(desk.vpp("run", data, *SMALL, "--plan").out.split())
+    assert "The longest cell has 4,512 characters. The run reads the models' context lengths" in unknown
+    roomy = desk.vpp("run", data, *SMALL, "--plan", "--context-length", "100000")
+    assert "longest cell" not in roomy.out
+    assert "in part" not in roomy.out
+    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--context-length", "4096").out.split())
+    assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
+    refused = desk.vpp("run", data, *SMALL, "--plan", "--cell-limit", "-1")
+    assert refused.complaint == "cell_limit is -1: it must be at least 0"
+
+
+@pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])
+def test_a_run_cuts_cells_only_if_its_models_context_is_too_short(desk: Desk, long: int, cut: dict[str, int]) -> None:
+    ended = desk.run("run", *SMALL, "--json", data=reviews(desk.folder, long=long)).finish()
+    limit = desk.directory("run").spec().cell_limit
+    assert ended.result["cells"] == {"limit": limit, "shown_in_part": cut}
+    assert bool(limit) == bool(cut)
+    report = (desk.directory("run").path / "report.md").read_text()
+    assert ("12 of 24 cells are shown in part" in report) == bool(cut)
+    assert "was fine was fine" in (desk.directory("run").path / "data.csv").read_text()
+    assert not desk.look("run").view.usage.failed
+
+
+class Counting(Model):
+    """The demo model behind a server whose tokenizer counts a token for eight characters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counted: list[str] = []
+
+    async def behave(self, request: Request) -> Reply | None:
+        if request.path == "/tokenize":
+            self.counted.append(request.body["prompt"])
+            return as_json({"count": len(request.body["prompt"]) // 8})
+        return await super().behave(request)
+
+
+def test_a_servers_own_count_of_tokens_decides_what_fits(desk: Desk) -> None:
+    data = reviews(desk.folder, long=27_000)
+    with served_by_thread(Counting()) as served:
+        ended = desk.run("run", *SMALL[1:], *served.options, data=data).finish()
+        assert ended.result["cells"] == {"limit": 0, "shown_in_part": {}}
+        assert len(served.counted) == 3
+        assert all("the stay\n| was fine was" in text for text in served.counted)
