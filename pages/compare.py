@@ -32,10 +32,9 @@ from vpp.drawing.differences import (
     points_sentence,
 )
 from vpp.errors import VppError
-from vpp.inspection.baselines import Baselines, baselines
+from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
 from vpp.inspection.conditions import conditions
-from vpp.inspection.prompted import with_prompted
 from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec

@@ -21,7 +21,7 @@ from vpp.wording import markup
 from vpp.wording.brief import held_by, voting
 from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
-from vpp.wording.words import counted
+from vpp.wording.words import ROW_OF, counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
 # here.)
@@ -42,8 +42,8 @@ def page(run: opening.OpenRun) -> None:
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the last evaluation of the test rows."""
-    test = snapshot.view.evaluated.get("test")
+    """Draw the last evaluation of the test rows; of the training rows if there are no test rows."""
+    test = snapshot.view.evaluated.get("test" if run.reader.dataset().test else "train")
     if test is None:
         opening.not_yet(
             run,
@@ -69,7 +69,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset, at=at)))
     thresholds.draw_expander()
     particles(run, test, is_weighted=config.is_weighted)
-    judged(run, test, test_points, drawn.held, at)
+    if test.split == "test":  # weights that were made from the rows cannot be judged on them
+        judged(run, test, test_points, drawn.held, at)
 
 
 def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
@@ -130,7 +131,7 @@ def draw_matrix(
 ) -> bool:
     """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
-        blocks.captions("The particles agree on every test row.")
+        blocks.captions("The particles agree on every row.")
         return False
     test, dataset = drawn.test, run.reader.dataset()
     numeric, size = test.metric == "mse", len(test.weights)
@@ -146,7 +147,8 @@ def draw_matrix(
     merged = dissent.merged_words(len(columns), size) if alike and size > 1 else ""
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
-    words = f"{len(shown)} of {counted(len(test_points), 'test row')}. Press a row’s number, or the row, to open it."
+    rows = counted(len(test_points), ROW_OF[test.split])
+    words = f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it."
     blocks.captions(words)
     return chosen is not None
 
@@ -183,7 +185,7 @@ def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> No
         more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
     words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
-    section = markup.heading("Particle by particle", "on the test rows") + table + markup.caption(words)
+    section = markup.heading("Particle by particle", f"on the {ROW_OF[test.split]}s") + table + markup.caption(words)
     pieces.steady(section, key="disagreement.particles")
 
 

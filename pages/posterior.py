@@ -13,9 +13,18 @@ from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, v
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.similarity import Nearness, nearness
+from vpp.inspection.weighed import deciding_rows
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import ensemble_metrics, evidence_measure, shares_sentence, weights_measure
+from vpp.wording.brief import (
+    DECIDING_HEAD,
+    deciding_sentence,
+    deciding_table,
+    ensemble_metrics,
+    evidence_measure,
+    shares_sentence,
+    weights_measure,
+)
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.wording.progress import nothing_yet
 from vpp.wording.support import support_sentence, unread_html
@@ -97,9 +106,20 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         markup.caption(f"{compared_words(ideas)}. Bar length = {bars}."),
         markup.caption(f"{'Weights: ' if config.is_weighted else ''}{weights_measure(snapshot).words}"),
         *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
+        deciding_html(snapshot, run.reader.dataset()),
         by_label_html(snapshot, run.reader.dataset()),
         markup.strip(ensemble_metrics(five)) if five else "",
     )
+
+
+def deciding_html(snapshot: Snapshot, dataset: Dataset) -> str:
+    """Return the rows that decide between the two heaviest of the weighed sentences; empty for other runs."""
+    config = snapshot.spec.config
+    decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
+    if decided is None:
+        return ""
+    table = markup.table(DECIDING_HEAD, deciding_table(decided), right=(0, 4)) if decided.rows else ""
+    return f"{markup.group('Rows that decide')}{markup.caption(deciding_sentence(decided))}{table}"
 
 
 def by_label_html(snapshot: Snapshot, dataset: Dataset) -> str:

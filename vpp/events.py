@@ -80,8 +80,8 @@ class ParticleDrawn:
     """Why the answer could not be read, or was refused."""
     step: int = INITIAL_STEP
     """-1 for the initial population; else the step after which the particle joined."""
-    origin: Literal["drawn", "continued"] = "drawn"
-    """`continued`: copied from the run that this one continues, without a call."""
+    origin: Literal["drawn", "continued", "yours"] = "drawn"
+    """`continued`: copied from the run that this one continues; `yours`: given by a person."""
     shown: int | None = None
     """Number of first batch rows that fitted into the prompt; null if all did."""
     thoughts: str = ""

@@ -126,7 +126,9 @@ class Problem:
     deduplicate_buffer: bool = False
     error_mass: ErrorMass = "whole"
     start_texts: tuple[str, ...] = ()
-    """(K,) hypotheses of an earlier run that the first population takes over; empty if the optimizer draws them."""
+    """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
+    start_origin: Literal["continued", "yours"] = "continued"
+    """Where these come from: an earlier run, or a person."""
     has_room: Callable[[], bool] = lambda: True
     """True while the learner has room for calls that may turn out not to be needed. It changes no result."""
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from vpp.errors import InputError
 
-Method = Literal["smc", "mh", "always-accept", "vml", "vml5"]
+Method = Literal["smc", "mh", "always-accept", "vml", "vml5", "weigh"]
 Preset = Literal["recommended", "paper"]
 FinalWeights = Literal["rescored", "train", "paper"]
 Tempering = Literal["paper", "incremental", "adaptive"]
@@ -18,6 +18,8 @@ Start = Literal["batch", "prior"]
 BatchOrder = Literal["shuffled", "fixed"]
 Ties = Literal["lowest", "seeded"]
 ErrorMass = Literal["whole", "shared"]
+WEIGHING = ("seed", "prior", "points_per_call", "learner_temperature", "tau", "epsilon", "error_mass", "ties")
+"""Options with an effect where given sentences are weighed."""
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
 LARGEST_BETA = 1e9
@@ -28,6 +30,7 @@ METHOD_NAMES: Mapping[str, str] = {
     "always-accept": "Always accept",
     "vml": "Verbalized Machine Learning",
     "vml5": "Five VML runs",
+    "weigh": "Weigh mine",
 }
 CHAINS_OF_VML: Mapping[str, int] = {"vml": 1, "vml5": 5}
 """Hypotheses of the methods that have no K of their own."""
@@ -48,8 +51,8 @@ class Config:
 
     method: Method = _option(
         "smc",
-        "sampler: smc (Algorithm 2), mh (Algorithm 1), always-accept (mh without its filter), vml (one hypothesis) or "
-        "vml5 (five vml runs)",
+        "sampler: smc (Algorithm 2), mh (Algorithm 1), always-accept (mh without its filter), vml (one hypothesis), "
+        "vml5 (five vml runs), or weigh (your sentences on all rows, none rewritten)",
     )
     particles: int = _option(10, "K, the number of particles; vml always has one, vml5 five", least=1)
     epochs: int = _option(2, "passes over the training rows", least=1)
@@ -133,17 +136,22 @@ class Config:
     @property
     def is_weighted(self) -> bool:
         """True if particles have weights of their own."""
-        return self.method == "smc"
+        return self.method in ("smc", "weigh")
+
+    @property
+    def is_weighing(self) -> bool:
+        """True if the given sentences are weighed on all rows, and no optimizer is asked."""
+        return self.method == "weigh"
 
     @property
     def is_telescoping(self) -> bool:
-        """True if smc's weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
-        return self.method == "smc" and self.tempering != "paper"
+        """True if weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
+        return self.is_weighing or (self.method == "smc" and self.tempering != "paper")
 
     @property
     def scored_on(self) -> ScoredRows:
         """Rows on which a step scores each particle: its batch, the rolling buffer, or all training rows."""
-        if self.method == "smc":
+        if self.is_weighted:
             return "train" if self.is_telescoping else "buffer"
         return self.mh_rows if self.method == "mh" else "batch"
 
@@ -155,7 +163,7 @@ class Config:
     @property
     def is_filtered(self) -> bool:
         """True if an accept step decides on proposals."""
-        return self.method == "mh" or (self.method == "smc" and self.mutate == "filtered") or self.is_telescoping
+        return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
     def may_run_ahead(self) -> bool:
@@ -176,8 +184,8 @@ class Config:
 
     @property
     def draws_initial(self) -> bool:
-        """True if first hypotheses are asked for; vml begins with the seed sentence."""
-        return self.method not in CHAINS_OF_VML
+        """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
+        return self.method not in CHAINS_OF_VML and not self.is_weighing
 
     @property
     def fixed_tau(self) -> float | None:

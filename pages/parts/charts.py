@@ -43,7 +43,7 @@ def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
         yield Chart(lambda mode: weights_figure(view, mode), "Weight by step", caption, "watch.weights")
     if config.is_filtered:
         yield Chart(lambda mode: acceptance_figure(view, mode), "Proposals accepted", "by step", "watch.acc")
-    if config.is_telescoping:
+    if config.is_telescoping and not config.is_weighing:
         yield Chart(lambda mode: evidence_figure(view, mode), "Log evidence", "nominal, by step", "watch.evidence")
     if config.particles_max:
         yield Chart(lambda mode: size_figure(view, mode), "Particles K", "after each step", "watch.size")
@@ -59,7 +59,8 @@ def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
 
 def is_odd(config: Config) -> bool:
     """Return whether the other charts are odd in number, and leave a place empty."""
-    return (config.is_filtered + config.is_telescoping + (config.particles_max > 0)) % 2 == 1
+    has_evidence = config.is_telescoping and not config.is_weighing
+    return (config.is_filtered + has_evidence + (config.particles_max > 0)) % 2 == 1
 
 
 def made_from(view: RunView) -> Hashable:
@@ -102,12 +103,12 @@ def zoom_key(run: opening.OpenRun) -> str:
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
     """Yield what the numbers leave out."""
-    config, nominal = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if nominal:
-        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}. {COMPARABLE}"
+    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if found and found["because"]:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
     if config.is_rescored:
         yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
-    if not config.is_filtered:
+    if not (config.is_filtered or config.is_weighing):
         yield "Every proposal is taken, so none is accepted or rejected."
     if not config.is_weighted:
         yield "There are no weights, so there is no effective sample size."

@@ -16,14 +16,17 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
 from vpp.data.grid import shown_name
 from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task, target_guess
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import VppError
 from vpp.llm.rendering import cut
 from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import RunSpec
+from vpp.runs.start import with_start
 from vpp.settings import Config
 from vpp.wording import markup
+from vpp.wording.escaping import one_line
 from vpp.wording.options import demo_text_words, tau_words
 from vpp.wording.planned import cells_words
 from vpp.wording.words import capitalised
@@ -117,7 +120,8 @@ def prepare(rows: Rows | None) -> Plan:
     if rows:
         with data_part, part(DATA, "These rows cannot be used as chosen"):
             dataset = rows.split(config)
-            check_size(dataset, config)
+            if not config.is_weighing:
+                check_size(dataset, config)
         if words := tau_words(config, dataset):
             below.html(markup.block(markup.caption(words)))
     blocks.draw(markup.heading(f"3\u2002{MODEL}"))
@@ -126,6 +130,11 @@ def prepare(rows: Rows | None) -> Plan:
         raise NotReady("Choose a table first.")
     with part(MODEL, "This template cannot be used"):
         spec = completed(dataset, config, model, rows.earlier)
+    with part(METHOD, "These sentences cannot be used"):
+        known = dataset.provenance.notes
+        spec, dataset = with_start(replace(spec, start=method.start_sentences()), dataset)
+        if notes := dataset.provenance.notes[len(known) :]:
+            below.html(markup.block(*map(markup.caption, notes)))
     return Plan(spec=spec, dataset=dataset, model=model)
 
 
@@ -289,8 +298,8 @@ def split_rows(source: table_part.Source, choice: Choice, config: Config) -> Dat
         target=choice.target,
         notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs),
-        split=choice.splitting.plan(config.seed),
-        test_table=choice.splitting.test_table,
+        split=SplitPlan(is_whole=True) if config.is_weighing else choice.splitting.plan(config.seed),
+        test_table=None if config.is_weighing else choice.splitting.test_table,
     )
     known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
     blocks.draw(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known))
@@ -305,6 +314,7 @@ def fill(run: str, spec: RunSpec) -> None:
     st.session_state[FROM] = run
     st.session_state["new.came_with"] = (spec.config.prior, False)
     st.session_state.pop("new.templates", None)
+    st.session_state[method.START] = "" if spec.is_continued else "\n".join(map(one_line, spec.start))
     for name, value in asdict(spec.config).items():
         method.put(name, value)
     of = spec.endpoint

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
+from vpp.runs.start import read_sentences
 from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (
@@ -28,6 +29,8 @@ from vpp.wording.options import (
 PRESETS = {name: preset(name) for name in get_args(Preset)}
 SHARES = ("restart", "ess_threshold", "epsilon")
 """Numbers between 0 and 1."""
+START = "new.start_from"
+"""Key of the field of first sentences."""
 TASK_TAU = "1.0"
 """Value of tau that the paper's tasks are scaled for."""
 
@@ -81,7 +84,8 @@ def put(name: str, value: Any) -> None:
 
 def common_options(deciding: Config) -> None:
     """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
-    numbers = [name for name in OPEN if name not in ("method", "prior")]
+    shown = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
+    numbers = [name for name in shown if name not in ("method", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
             ask(column, name)
@@ -95,6 +99,16 @@ def common_options(deciding: Config) -> None:
     )
     if is_demo():
         blocks.captions(DEMO_PRIOR)
+    label = "Your sentences, one a line" if deciding.is_weighing else "Your own first hypotheses, one a line (optional)"
+    st.text_area(
+        label, **blocks.lasting(START), height=100, placeholder="If the bill is longer than 50 mm, answer Gentoo."
+    )
+
+
+def start_sentences() -> tuple[str, ...]:
+    """Return the sentences typed in; empty without any."""
+    typed = st.session_state.get(START, "")
+    return read_sentences(typed, name="The field of sentences") if typed.strip() else ()
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:

@@ -212,7 +212,8 @@ def go_on(run: opening.OpenRun) -> None:
         forget(run)
         return
     data = prepared.dataset
-    whole = plan(prepared.spec.config, n_train=len(data.train), n_test=len(data.test), is_continued=True)
+    config, given = prepared.spec.config, len(prepared.spec.start)
+    whole = plan(config, n_train=len(data.train), n_test=len(data.test), given=given)
     words = settling.going_on_words(prepared, n_added=len(answered))
     left, right = st.columns([1.4, 1], gap="large")
     right.html(markup.block(settling.plan_html(whole)))

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import pieces
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON
+from pages.parts.method import START
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown, upload
 from tests.inspected import labels
@@ -183,6 +184,20 @@ def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None
     assert option(app, "buffer_size").value == 25
     choose(app, method="mh")
     assert (option(app, "mh_rows").value, option(app, "restart").value) == ("buffer", 0.5)
+
+
+def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:
+    upload(app, LABELS)
+    choose(app, method="weigh")
+    assert "There are no sentences to weigh" in shown(app)
+    assert not {"particles", "epochs", "batch_size", "tempering"} & shown_options(app)
+    app.text_area(key=START).set_value("one\ntwo\n\none").run()
+    assert "sentence 3 repeats an earlier one and counts once" in shown(app)
+    assert app.button(key="new.start").disabled is False
+    n = LABELS.count(b"\n") - 1
+    assert f"{2 * n} calls at most" in shown(app)
+    app.text_area(key=START).set_value("x" * 10_000).run()
+    assert "sentence 1 has 10,000 characters" in shown(app)
 
 
 def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Desk, Model
-from vpp.inspection.baselines import baselines
-from vpp.inspection.prompted import with_prompted
+from vpp.inspection.baselines import baselines, with_prompted
 from vpp.llm.budget import Cap
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.directory import RunDirectory

@@ -44,7 +44,7 @@ def test_the_headline_counts_the_rows_without_a_clear_answer_and_says_the_rule()
 @pytest.mark.parametrize(("faint", "agrees"), [(1e-20, True), (1e-6, False)])
 def test_a_voice_too_faint_to_hear_makes_no_spread(faint: float, agrees: bool) -> None:
     said = saying(*numbers_weighed(1 - 2 * faint, faint, faint), inspected.NUMBER_CONFIG)
-    assert (said == "Practically all of the weight says the same on every test row.") is agrees
+    assert (said == "Practically all of the weight says the same on every row.") is agrees
 
 
 def test_the_counts_of_a_vote_say_what_they_count(tmp_path: Path) -> None:

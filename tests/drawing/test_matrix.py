@@ -42,7 +42,7 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     assert html.count('<th class="col"') == 3
     assert '<abbr title="particles 0 and 2, weight 0.600">0<small>×2</small></abbr>' in html
     merged = merged_words(3, 4).replace(NBSP, " ")
-    assert merged == "Four particles answer the test rows in 3 ways: one column per way; ×2 = two particles."
+    assert merged == "Four particles answer the rows in 3 ways: one column per way; ×2 = two particles."
 
 
 def test_nobody_dissents_at_a_tie_and_no_side_of_its_bar_is_inked() -> None:

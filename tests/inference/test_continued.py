@@ -25,16 +25,18 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
     assert [p.text for p in scripted.populations(events)[0].particles] == list(texts)
     assert script.proposed[0][0] != scripted.SEED_TEXT
     assert script.drawn == []
-    whole = plan(config, n_train=18, n_test=7, is_continued=True)
+    whole = plan(config, n_train=18, n_test=7, given=len(texts))
     assert not any("irst" in what for what, _ in whole.items)
     assert script.asked + len(script.proposed) <= whole.calls
     assert len(script.proposed) == whole.optimizer_calls
-    assert first_rounds(config, is_continued=True) == 0
+    assert first_rounds(config, given=len(texts)) == 0
     assert whole.rounds == plan(config, n_train=18, n_test=7).rounds - first_rounds(config)
 
 
 def test_its_evidence_is_nominal_and_says_why():
     within = scripted.variant("smc incremental", initial="prior", restart=1.0)
     assert why_nominal(within, "classification") == ()
-    (reason,) = why_nominal(within, "classification", is_continued=True)
+    (reason,) = why_nominal(within, "classification", given="continued")
     assert "those of an earlier run" in reason
+    (reason,) = why_nominal(within, "classification", given="yours")
+    assert "given by a person" in reason

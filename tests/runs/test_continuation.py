@@ -91,7 +91,7 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
 
 def test_texts_and_particles_must_be_as_many() -> None:
     config = Config(particles=3, batch_size=2)
-    spec = RunSpec(name="", config=config, endpoint=builders.DEMO, start=("one", "two"))
+    spec = RunSpec(name="", config=config, endpoint=builders.DEMO, start=("one", "two"), started_from="a")
     with pytest.raises(InputError, match="2 hypotheses to begin with, and 3 particles"):
         Preparation(dataset=inspected.LABELS, spec=spec)
 

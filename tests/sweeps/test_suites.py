@@ -2,19 +2,23 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.processes import Desk
+from tests.sweeps.outcomes import outcome
 from vpp.bench.discovery import MOST, probes
 from vpp.bench.sentences import read_sentences
 from vpp.bench.suite import read_suite
+from vpp.bench.suite_tables import SuiteResult, suite_json, suite_table
 from vpp.bench.sweep import sweeps
 from vpp.bench.true_rule import Case, Condition, TrueRule, read_rule
 from vpp.cli import main
 from vpp.errors import InputError
+from vpp.inspection.baselines import baselines
 
 GRADES = ("A", "B", "C", "D", "F")
 SENTENCE = "Students with A in Math and at least one publication will be admitted, otherwise rejected"
@@ -160,7 +164,7 @@ def test_too_many_combinations_are_drawn_with_equal_numbers_of_each_answer(tmp_p
         "cases": [{"if": conditions[:4], "then": "yes"}, {"if": conditions[4:], "then": "yes"}],
         "otherwise": "no",
     }
-    (folder / "truth.json").write_text(json.dumps({"features": {}, "program": program}))
+    (folder / "metadata.json").write_text(json.dumps({"features": {}, "program": program}))
     table = read_suite(folder)["t"]
     assert table.rule is not None
     rows = probes(table.rule, table.dataset(seed=0, train_size=50, test_size=50))
@@ -168,6 +172,21 @@ def test_too_many_combinations_are_drawn_with_equal_numbers_of_each_answer(tmp_p
     assert Counter(row.target for row in rows) == {"yes": MOST // 2, "no": MOST // 2}
     near = [row for row in rows if row.target == "no" and [cell for _, cell in row.inputs[:4]].count("A") == 3]
     assert len(near) >= 5  # a rule that leaves out one condition is caught
+
+
+def test_a_table_of_texts_is_scored_beside_the_baselines_without_a_rule(tmp_path: Path) -> None:
+    texts = [f"{'a fine' if i % 2 else 'a dull'} story of {i} words, told at length and number {i}" for i in range(60)]
+    lines = ["said,label", *(f'"{text}",{"yes" if i % 2 else "no"}' for i, text in enumerate(texts))]
+    for part in ("train", "test"):
+        (tmp_path / f"t_{part}.csv").write_text("\n".join(lines))
+    (tmp_path / "truth.json").write_text(json.dumps({"t": {"truth": ["Fine stories are liked"]}}))
+    table = read_suite(tmp_path)["t"]
+    assert (table.has_text, table.rule) == (True, None)
+    simple = baselines(table.dataset(seed=0, train_size=40, test_size=30))
+    result = SuiteResult(outcome=replace(outcome("sum-parity", "smc", 0, test=0.9), task="t"), simple=simple)
+    shown = dict(zip(suite_table([result]).head, suite_table([result]).rows[0], strict=True))
+    assert (shown["on test rows"], shown["rule found"], shown["TF-IDF"]) == ("90.0 %", "–", "100.0 %")
+    assert suite_json({"t": table}, [result])["cells"][0]["rule_found"] is None
 
 
 def test_a_suite_runs_and_judges_the_heaviest_idea_by_its_answers(desk: Desk) -> None:

@@ -64,6 +64,7 @@ def kept_run(
         learner=Learner(roles, log),
         seed_text=seed_sentence(dataset),
         start_texts=start,
+        start_origin="yours",
     )
     events = [_started(spec, problem), *asyncio.run(_events(problem, config)), RunFinished(outcome="finished")]
     log.close()

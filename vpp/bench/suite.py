@@ -23,6 +23,8 @@ from vpp.data.table import MAX_BYTES, Table
 from vpp.errors import InputError
 
 TRAIN, TEST, TRUTH = "_train", "_test", "truth.json"
+METADATA = "metadata.json"
+"""HypoBench's name of a truth.json about one table."""
 TEST_ROWS = 200
 """Most test rows of a table."""
 
@@ -131,7 +133,7 @@ def read_suite(folder: Path) -> dict[str, SuiteTable]:
     tests = {path.stem.removesuffix(TRAIN): path.with_name(path.name.replace(TRAIN, TEST)) for path in trains}
     if not trains:
         raise InputError(f"{folder} holds no NAME{TRAIN}.csv: name a folder with tables, their tests and {TRUTH}")
-    truth = _truth(folder / TRUTH)
+    truth = _truth(next((folder / name for name in (TRUTH, METADATA) if (folder / name).is_file()), folder / TRUTH))
     return {
         name: SuiteTable(name=name, train=train, test=test, entry=_entry(truth, name))
         for train, (name, test) in zip(trains, tests.items(), strict=True)

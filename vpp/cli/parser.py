@@ -2,6 +2,7 @@
 
 import argparse
 from argparse import ArgumentParser, _ArgumentGroup, _SubParsersAction
+from collections.abc import Collection
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
@@ -9,7 +10,7 @@ from vpp import __version__
 from vpp.data.dataset import RANDOM, SHAPES, Kind, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, PREFETCH, STRUCTURED, TEMPLATES, current_name
-from vpp.settings import Config, Preset, choices, option_docs
+from vpp.settings import WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 
@@ -28,6 +29,7 @@ def build_parser() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"vpp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _run(commands)
+    _weigh(commands)
     _resume(commands)
     _continue(commands)
     _control(commands)
@@ -46,6 +48,33 @@ def _command(commands: Commands, name: str, function: str, about: str, **more: A
 
 def _run(commands: Commands) -> None:
     parser = _command(commands, "run", "running:run", "learn a posterior over sentences from a table")
+    _table_options(parser)
+    about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
+    parser.add_argument("--start", metavar="FILE", help=about)
+    parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
+    about = f"how rows are split: {SHAPES} (random)"
+    parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
+    parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
+    parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
+    parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
+    parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
+    _config_options(parser, option_docs())
+    _work_options(parser)
+
+
+def _weigh(commands: Commands) -> None:
+    about = "weigh your own sentences on every row of a table, without an optimizer"
+    parser = _command(commands, "weigh", "running:run", about)
+    _table_options(parser)
+    about = "the sentences, one a line or a JSON list"
+    parser.add_argument("--start", metavar="FILE", required=True, help=about)
+    _config_options(parser, WEIGHING)
+    _work_options(parser)
+    whole = {"test": None, "split": RANDOM, "test_fraction": 0.375, "train_size": 100, "test_size": 60}
+    parser.set_defaults(preset="recommended", **{"config.method": "weigh"}, **whole)
+
+
+def _table_options(parser: ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     parser.add_argument("--target", help="column to predict (guessed from the names)")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
@@ -55,16 +84,11 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
     about = "what a column, or label:LABEL of the target, means; repeatable (DATA.columns.csv or .columns.json)"
     parser.add_argument("--describe", type=_description, action="append", default=[], metavar="COLUMN=TEXT", help=about)
-    parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
-    about = f"how rows are split: {SHAPES} (random)"
-    parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
-    parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
-    parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
-    parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
+
+
+def _work_options(parser: ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="the run's name")
-    parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
     _file_options(parser)
-    _config_options(parser)
     _endpoint_options(parser)
     _template_options(parser)
     _budget_options(parser)
@@ -83,11 +107,11 @@ def _file_options(parser: ArgumentParser) -> None:
     group.add_argument("--decimal", metavar="MARK", help="decimal mark: point or comma")
 
 
-def _config_options(parser: ArgumentParser) -> None:
-    """Add every option of `Config` under its own name. Unset, it is None: presets tell that from the default."""
+def _config_options(parser: ArgumentParser, names: Collection[str]) -> None:
+    """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
     docs = option_docs()
     group = parser.add_argument_group("method")
-    for option in fields(Config):
+    for option in (each for each in fields(Config) if each.name in names):
         group.add_argument(
             f"--{option.name.replace('_', '-')}",
             dest=f"config.{option.name}",

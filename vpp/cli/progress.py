@@ -11,7 +11,7 @@ from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
-from vpp.wording.counts import steps_done, steps_text
+from vpp.wording.counts import ending_words, steps_done, steps_text
 from vpp.wording.status import faults_named, files_words, loading_words, retry_words, wait_words
 from vpp.wording.words import integer, seconds
 
@@ -133,7 +133,7 @@ def _phase(view: RunView) -> str:
     if view.last_step is None:
         return f"first hypotheses, {len(view.drawn)} so far"
     if view.last_step == view.total_steps - 1:
-        return "final weights and test rows" if "train" not in view.evaluated else "done"
+        return ending_words(view) if "train" not in view.evaluated else "done"
     return steps_text(view)
 
 

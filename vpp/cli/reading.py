@@ -16,8 +16,7 @@ from vpp.data.table import read_like
 from vpp.data.tasks import generate
 from vpp.drawing.comparison import MODEL_NAMES
 from vpp.errors import InputError
-from vpp.inspection.baselines import Baselines, baselines
-from vpp.inspection.prompted import with_prompted
+from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html

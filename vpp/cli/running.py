@@ -26,6 +26,7 @@ from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.start import read_sentences
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
@@ -47,17 +48,18 @@ def run(options: Namespace) -> int:
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
         cell_limit=options.cell_limit,
+        start=read_sentences(read_text(options.start) or "", name=options.start) if options.start else (),
         command=tuple(sys.argv[1:]),
         prices=_prices(options),
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
     if options.plan:
-        _print_reading(dataset, file_format, options)
+        _print_reading(preparation.dataset, file_format, options)
         _print_plan(preparation, sys.stdout)
         return 0
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.run_dir) if options.run_dir else None)
-    _print_reading(dataset, file_format, options)
+    _print_reading(preparation.dataset, file_format, options)
     if not options.quiet:
         _print_plan(preparation, sys.stderr)
         print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
@@ -125,6 +127,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             test_size=options.test_size,
             test_fraction=options.test_fraction,
             rule=options.split,
+            is_whole=config.is_weighing,
         ),
     )
     source = f"; columns are described in {described_in}" if described_in else ""

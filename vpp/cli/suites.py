@@ -13,7 +13,7 @@ from vpp.bench.outcome import Outcome
 from vpp.bench.scheduler import SweepResult
 from vpp.bench.suite import TEST_ROWS, SuiteTable, read_suite
 from vpp.bench.suite_tables import SuiteResult, suite_json, suite_table
-from vpp.bench.sweep import SweepDirectory, SweepSpec, SweepView, folder_name
+from vpp.bench.sweep import SweepDirectory, SweepSpec, folder_name
 from vpp.bench.table import markdown
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment, keys
@@ -49,7 +49,10 @@ def bench_suite(options: Namespace, sweep: Sweep) -> SweepResult:
         preset="recommended",
     )
     result = sweep(directory, spec)
-    _report(directory, tables, result.view, as_json=options.json)
+    results = _results(directory, tables, result)
+    text = markdown(suite_table(results)) + "\n"
+    write_atomically(directory.tables, text.encode())
+    print(json.dumps(suite_json(tables, results), ensure_ascii=False) if options.json else text)
     return result
 
 
@@ -68,22 +71,20 @@ def _chosen(tables: dict[str, SuiteTable], names: str | None) -> dict[str, Suite
     return {name: tables[name] for name in asked}
 
 
-def _report(directory: SweepDirectory, tables: dict[str, SuiteTable], view: SweepView, *, as_json: bool) -> None:
-    """Judge the finished cells of these tables; write and print the results."""
-    finished = [each.outcome for each in view.cells if each.outcome and each.cell.task in tables]
-    results = [_judged(directory, tables[outcome.task], outcome) for outcome in finished]
-    text = markdown(suite_table(results)) + "\n"
-    write_atomically(directory.tables, text.encode())
-    print(json.dumps(suite_json(tables, results), ensure_ascii=False) if as_json else text)
+def _results(directory: SweepDirectory, tables: dict[str, SuiteTable], result: SweepResult) -> list[SuiteResult]:
+    """Judge the finished cells of these tables; after a stop without a further call."""
+    finished = [each.outcome for each in result.view.cells if each.outcome and each.cell.task in tables]
+    may_ask = result.ending != "stopped"
+    return [_judged(directory, tables[outcome.task], outcome, may_ask=may_ask) for outcome in finished]
 
 
-def _judged(directory: SweepDirectory, table: SuiteTable, outcome: Outcome) -> SuiteResult:
+def _judged(directory: SweepDirectory, table: SuiteTable, outcome: Outcome, *, may_ask: bool) -> SuiteResult:
     """Add the simple baselines, and what the heaviest idea answers where the true rule is known."""
     cell = Cell(task=outcome.task, method=outcome.method, seed=outcome.seed)
     run, discovery = directory.run_of(cell), None
     if table.rule:
         discovery = known_discovery(run)
-        if discovery is None:
+        if discovery is None and may_ask:
             asking = discover(run, table.rule, keys=keys(), cache_dir=environment().cache_dir)
             discovery = asyncio.run(asking)
     return SuiteResult(outcome=outcome, simple=baselines(load_dataset(run, run.spec())), discovery=discovery)

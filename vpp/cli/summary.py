@@ -9,10 +9,12 @@ from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.inspection.summary import result, uncertain_points
+from vpp.inspection.weighed import deciding_rows
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import cache_advice
 from vpp.runs.run_files import known_rows
 from vpp.runs.view import RunView
+from vpp.wording.brief import deciding_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
@@ -54,7 +56,10 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(refused)
     if cached := cache_sentence(view.usage):
         lines.append(cached)
-    if view.population:
+    if directory.spec().config.is_weighing and view.started:
+        decided = deciding_rows(view, directory.spec().config, dataset) if dataset else None
+        lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])
+    elif view.population:
         lines.append(one_line(heaviest(directory, view)))
     if view.failure == "disk" and (advice := cache_advice(view.detail, directory.path, environment().cache_dir)):
         lines.append(f"{advice}: python -m vpp cache clear")

@@ -59,7 +59,7 @@ def build_dataset(
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
     described = describe(columns.descriptions, columns=table.names, labels=classes)
-    hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()
+    hints = split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()
     n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
     covered = coverage_notes(parted, classes, n_left=n_left)
     own_notes = (
@@ -172,7 +172,7 @@ def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) ->
         yield f"no training row has {_listed(unseen)}" + (f": {rows}" if n else "")
     if labels and (rare := _rare(Counter(str(row.target) for row in parted.train))):
         yield rare + ("; take more rows (Rows and split; --train-size)" if n_left else "")
-    untested = [label for label in labels if label in trained and label not in tested]
+    untested = [label for label in labels if parted.test and label in trained and label not in tested]
     if untested:
         yield f"no test row has {_listed(untested)}, so the accuracy on such rows is unknown"
 

@@ -23,6 +23,9 @@ SPLIT = 101
 class SplitPlan:
     """Rule, sizes and seed of a split. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
 
+    is_whole: bool = False
+    """Every row with a target is a training row, in the file's order; there are no test rows."""
+
     rule: SplitRule = RANDOM
     """Rows without a value in its column are left out."""
     train_size: int = 100
@@ -38,6 +41,8 @@ class SplitPlan:
                 raise InputError(f"{name} {size} is too small: give at least 1")
         if not 0 < self.test_fraction < 1:
             raise InputError(f"test fraction {self.test_fraction} is out of range: give a number between 0 and 1")
+        if self.is_whole and self.rule != RANDOM:
+            raise InputError("every row is a training row here: leave out the split")
 
     def within(self, n: int) -> tuple[int, int]:
         """Return (training, test) rows of n: both sizes if n suffices, else the test fraction, at least 1 test row."""
@@ -214,6 +219,8 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
 
     Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
+    if plan.is_whole:
+        return _whole(files)
     if plan.rule == RANDOM:
         train, test = _drawn(files, plan)
         return Parted(train=train, test=test)
@@ -225,6 +232,13 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     if n := len(file.labelled) - len(file.targets):
         notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
     return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=tuple(notes))
+
+
+def _whole(files: Sequence[Examples]) -> Parted:
+    if len(files) > 1:
+        raise InputError("every row is a training row here: leave out the table of test rows")
+    _check_enough(files, n_train=len(files[0].targets), n_test=1)
+    return Parted(train=files[0].rows(range(len(files[0].targets))), test=())
 
 
 def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...], tuple[Row, ...]]:

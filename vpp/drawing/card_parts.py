@@ -82,7 +82,7 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
         return (("", f"joined at step {step}"),)
     proposed = run.proposal(step, slot)
     if proposed is None:
-        return (("same", "not rewritten before: only copies are"),)
+        return (("", "yours"),) if run.config.is_weighing else (("same", "not rewritten before: only copies are"),)
     return outcome_marks(run, proposed)
 
 
@@ -134,7 +134,12 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
         return (("gone", "resampled away"),)
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
     spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
-    kept = at.finished and run.config.mutate == "duplicates" and not at.proposed.keys() & set(copies)
+    kept = (
+        at.finished
+        and run.config.method == "smc"
+        and run.config.mutate == "duplicates"
+        and not at.proposed.keys() & set(copies)
+    )
     still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
     return (*spread, *still, *shrunk(at, copies))
 

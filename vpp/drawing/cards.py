@@ -29,6 +29,9 @@ from vpp.inspection.slots import RecordedAnswers, answers_of, came_from, grouped
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 
+GIVEN = {"continued": "taken over from the earlier run", "yours": "yours"}
+"""Badge of a first hypothesis that nobody drew, by its origin."""
+
 Made = tuple[Card, Scored | None]
 """A card, and the score of its text; None before it is scored."""
 
@@ -91,7 +94,7 @@ class CardMaker:
     def _fresh(self, drawn: ParticleDrawn) -> Card:
         joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
         bare: Marks = (("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else ()
-        kept: Marks = (("", "taken over from the earlier run"),) if drawn.origin == "continued" else ()
+        kept: Marks = (("", GIVEN[drawn.origin]),) if drawn.origin in GIVEN else ()
         return Card(
             slot=drawn.particle,
             sentence=self._run.text(drawn.hypothesis),

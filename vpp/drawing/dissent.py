@@ -18,6 +18,7 @@ from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entro
 from vpp.wording.words import (
     EQUAL,
     NBSP,
+    ROW_OF,
     capitalised,
     counted,
     fixed,
@@ -40,10 +41,10 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
         if math.isinf(spread):
             return f"On row {row} nobody{_with_weight(config)} gave a readable answer: nothing is known there."
         if spread == 0:
-            return "Practically all of the weight says the same on every test row."
+            return "Practically all of the weight says the same on every row."
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = sum(point.is_uncertain for point in rows)
-    disagree = uncertain_sentence(doubtful, len(rows))
+    disagree = uncertain_sentence(doubtful, len(rows), row=ROW_OF[test.split])
     return f"{disagree} {_unknown_words(rows, doubtful, held_by(config))}" if doubtful else disagree
 
 
@@ -93,7 +94,7 @@ def _of_them(some: int, n: int) -> str:
 def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
     """Sentence on the step of the evaluation, and when the next one comes."""
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
-    evaluated = f"The test rows as answered {when}."
+    evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
     if not live:
         return evaluated
     now = view.last_step
@@ -198,6 +199,6 @@ def number_legend(unit: float, held: str) -> str:
 def merged_words(n_columns: int, size: int) -> str:
     """Caption on particles that share a column."""
     return (
-        f"{capitalised(in_words(size))} particles answer the test rows in {counted(n_columns, 'way')}: one column "
+        f"{capitalised(in_words(size))} particles answer the rows in {counted(n_columns, 'way')}: one column "
         f"per way; ×2{NBSP}={NBSP}two particles."
     )

@@ -14,6 +14,7 @@ from vpp.wording.words import capitalised, counted, cut, listed, particles, step
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
+    "yours": "yours",
     "joined": "newcomer",
     "accepted": "rewritten, accepted",
     "taken": "rewritten",
@@ -250,7 +251,7 @@ def _marks(each: Node, says: str) -> Iterator[tuple[Mark, str]]:
         yield "", f"copied from particle {each.copied_from}"
     if not says:
         yield "", "the seed sentence alone"
-    if each.step != INITIAL_STEP:
+    if each.step != INITIAL_STEP or each.happened == "yours":
         yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
 
 

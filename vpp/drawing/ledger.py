@@ -69,7 +69,7 @@ def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
     n = sum(entry.reason != "unparsable" for entry in entries)
     if n:
         return f"{_texts(n)} ruled out."
-    return "Nothing was ruled out." if config.is_filtered or config.is_weighted else ""
+    return "Nothing was ruled out." if config.is_filtered or config.method == "smc" else ""
 
 
 def lived_on_sentence(n: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,21 +24,27 @@ async def first_population(
 ) -> AsyncGenerator[Yielded, None]:
     """theta_0^(k) <- f_opt(theta_init, seed batch), each at its own temperature. Yield events, then the particles.
 
-    VML begins with theta_init itself. A run that continues an earlier one begins with its hypotheses.
+    Given hypotheses come first, and the rest are drawn. VML begins with theta_init itself.
     """
-    if config.draws_initial and not problem.start_texts:
-        seeds = [call_seed(problem.seed, "draw", 0, k) for k in range(config.size)]
-        coming = await draws(problem, config, range(config.size), seeds, batch=problem.batch(0), step=step)
+    given = problem.start_texts
+    bare = () if config.draws_initial else (problem.seed_text,) * (config.size - len(given))
+    particles = tuple(Particle(text=text, parent=k) for k, text in enumerate((*given, *bare)))
+    for k, p in enumerate(particles):
+        yield ParticleDrawn(
+            particle=k,
+            hypothesis=p.id,
+            text=p.text,
+            temperature=0.0,
+            raw="",
+            origin=problem.start_origin if k < len(given) else "drawn",
+        )
+    if slots := range(len(particles), config.size):
+        seeds = [call_seed(problem.seed, "draw", 0, k) for k in slots]
+        coming = await draws(problem, config, slots, seeds, batch=problem.batch(0), step=step)
         async with Round(coming) as drawing:
             async for event in drawing:
                 yield event
-        particles = drawing.particles
-    else:
-        texts = problem.start_texts or (problem.seed_text,) * config.size
-        particles = tuple(Particle(text=text, parent=k) for k, text in enumerate(texts))
-        origin: Literal["continued", "drawn"] = "continued" if problem.start_texts else "drawn"
-        for k, p in enumerate(particles):
-            yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=origin)
+        particles += drawing.particles
     yield replace(population, step=step, particles=particles, tau=await _tau(problem, config, particles))
 
 

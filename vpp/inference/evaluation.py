@@ -27,7 +27,8 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
     last = chains(problem, config, population, step=population.step) if is_rescored else []
     work: list[Coroutine[Any, Any, Outcome | _Answers]]
     work = [score(chain, problem.final_rows(config, population.step), role="final") for chain in last]
-    work += [_answered(problem, k, p, split) for split in SPLITS for k, p in enumerate(population.particles)]
+    splits = [split for split in SPLITS if _rows(problem, split)]
+    work += [_answered(problem, k, p, split) for split in splits for k, p in enumerate(population.particles)]
     scored: dict[int, Outcome] = {}
     said: dict[tuple[Split, int], Votes] = {}
     async with aclosing(completed(work)) as outcomes:
@@ -43,7 +44,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
         final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
         yield replace(final, role="final")
         population = replace(population, particles=particles)
-    for split in SPLITS:
+    for split in splits:
         predictions = tuple(said[split, k] for k in range(population.size))
         yield _evaluated(problem, config, population, split, predictions)
 

@@ -52,42 +52,43 @@ class Plan:
         return sum(calls for _, calls in self.items)
 
 
-def plan(config: Config, *, n_train: int, n_test: int, is_continued: bool = False, is_prefetched: bool = False) -> Plan:
+def plan(config: Config, *, n_train: int, n_test: int, given: int = 0, is_prefetched: bool = False) -> Plan:
     """Plan the whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
 
-    is_continued: whether the first hypotheses come from an earlier run, without a call. is_prefetched: whether chains
-    guess their next forward pass, which takes fewer rounds and more calls.
+    given: first hypotheses that take no call. is_prefetched: whether chains guess their next forward pass, which takes
+    fewer rounds and more calls.
     """
     config = _within_budget(config, n_train, n_test)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
-    is_drawn = config.draws_initial and not is_continued
+    drawn = max(0, config.size - given) if config.draws_initial else 0
+    proposals = 0 if config.is_weighing else k * steps
     first_batch = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
     growths = steps // PATIENCE if config.particles_max else 0
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
     guessed = _guessed(config, steps, n_train) if is_prefetched else 0
     every = (
-        ("Predictions, first batch", first_batch * is_drawn),
-        ("First hypotheses", config.size * is_drawn),
+        ("Predictions, first batch", first_batch * (drawn > 0)),
+        ("First hypotheses", drawn),
         (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
-        ("Proposals", k * steps),
+        ("Proposals", proposals),
         ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
         ("Predictions, for newcomers", growths * first_batch),
         ("Newcomers, where K grows", growths * -(-k // 2)),
         ("Test rows, along the way", looks * k * _calls(config, n_test)),
         ("Final weights", k * _final_calls(config, n_train)),
         ("Test rows", k * _calls(config, n_test)),
-        ("Training rows, for the summary", k * _calls(config, n_train)),
+        ("Training rows, for the summary", 0 if config.is_weighing else k * _calls(config, n_train)),
         (GUESSED, guessed),
     )
-    rounds = first_rounds(config, is_continued=is_continued) + growths * first_rounds(config)
+    rounds = first_rounds(config, given=given) + growths * first_rounds(config)
     rounds += sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
-    rounds += ENDING_ROUNDS + looks * waits_for_looks(config)
+    rounds += ending_rounds(config, n_test=n_test) + looks * waits_for_looks(config)
     return Plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
-        least_learner_calls=_calls(config, n_train) + _calls(config, n_test),
-        least_optimizer_calls=config.size * is_drawn + _least_proposals(config, steps),
+        least_learner_calls=(_calls(config, n_train) + _calls(config, n_test)) * (k if config.is_weighing else 1),
+        least_optimizer_calls=drawn + _least_proposals(config, steps),
         rounds=rounds - (steps - 1) if guessed else rounds,
         rounds_plain=rounds,
     )
@@ -112,14 +113,19 @@ def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
     return replace(config, particles_max=largest, growth_budget=0)
 
 
-def first_rounds(config: Config, *, is_continued: bool = False) -> int:
-    """Rounds that draw the first hypotheses, or newcomers as K grows: none for VML and continued runs.
+def first_rounds(config: Config, *, given: int = 0) -> int:
+    """Rounds that draw the first hypotheses, or newcomers as K grows: none for VML and where all are given.
 
     A draw from the prior needs no predictions.
     """
-    if is_continued or not config.draws_initial:
+    if given >= config.size or not config.draws_initial:
         return 0
     return 1 if config.initial == "prior" else 2
+
+
+def ending_rounds(config: Config, *, n_test: int) -> int:
+    """Rounds of the final weights and evaluations: none if all rows have been weighed already."""
+    return 0 if config.is_weighing and not n_test else ENDING_ROUNDS
 
 
 def may_be_prefetched(config: Config) -> bool:
@@ -145,7 +151,7 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     is_known = config.is_on_fixed_rows and step > 0  # whatever was kept was scored on the same rows
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch
-    return (not is_known) + looks_again + 1 + config.is_filtered
+    return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered
 
 
 def _calls(config: Config, rows: int) -> int:
@@ -192,6 +198,8 @@ def _final_calls(config: Config, n_train: int) -> int:
 
 def _least_proposals(config: Config, steps: int) -> int:
     """Proposals at least: one a particle and step, unless only copies are rewritten."""
+    if config.is_weighing:
+        return 0
     least = min(config.size, config.particles_min) if config.particles_max else config.size
     rewrites_all = config.method != "smc" or config.mutate != "duplicates" or config.is_telescoping
     return least * steps * rewrites_all
@@ -200,4 +208,6 @@ def _least_proposals(config: Config, steps: int) -> int:
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
     """(learner, optimizer) calls of one step at most, without newcomers and evaluations along the way."""
     k = config.largest_size
-    return k * (_scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train)), k
+    return k * (
+        _scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train)
+    ), 0 if config.is_weighing else k

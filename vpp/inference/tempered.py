@@ -102,23 +102,27 @@ def _log_weights(population: Population) -> Floats:
     return np.array([p.log_weight for p in population.particles], dtype=np.float64)
 
 
-def why_nominal(config: Config, task: Task, *, is_continued: bool = False) -> tuple[str, ...]:
+def why_nominal(config: Config, task: Task, *, given: str = "") -> tuple[str, ...]:
     """Violated conditions, one sentence each; empty if a run with these options meets them all.
 
     The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
     K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
-    is_continued: whether the first hypotheses are the last ones of an earlier run.
+    Sentences that are weighed are the prior themselves. given: `continued` or `yours` if first
+    hypotheses come from there.
     """
-    return tuple(_broken(config, task, is_continued))
+    if config.is_weighing:
+        return tuple(_unfixed(config, task))
+    return tuple(_broken(config, task, given))
 
 
-def _broken(config: Config, task: Task, is_continued: bool) -> Iterator[str]:
-    if is_continued:
+def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
+    if given == "yours":
+        yield "first hypotheses were given by a person, not drawn from the prior"
+    if given == "continued":
         yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
     elif config.initial != "prior":
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
-    if task == "regression" and config.fixed_tau is None:
-        yield "tau was set from the data"
+    yield from _unfixed(config, task)
     if config.tempering == "adaptive":
         yield "the exponents were found from the weights, not fixed in advance"
     if config.restart < 1:
@@ -126,6 +130,12 @@ def _broken(config: Config, task: Task, is_continued: bool) -> Iterator[str]:
         yield "the optimizer's temperature looks at the population's median"
     if config.mutate == "duplicates":
         yield "which particles are rewritten depends on the resampling"
+
+
+def _unfixed(config: Config, task: Task) -> Iterator[str]:
+    """Yield why the likelihood was not fixed in advance."""
+    if task == "regression" and config.fixed_tau is None:
+        yield "tau was set from the data"
     if config.learner_temperature > 0:
         yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
     if config.points_per_call > 1:

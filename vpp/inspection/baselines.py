@@ -7,7 +7,7 @@ model of their own (`text_baseline`).
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,8 @@ from vpp.events import Votes
 from vpp.inspection.scores import Score, baseline, score
 from vpp.inspection.text_baseline import predicted_from_text, text_columns
 from vpp.posterior.weights import Floats
+from vpp.runs.directory import RunDirectory
+from vpp.runs.prompted import Prompted, PromptedBaselines, read_prompted
 
 MOST_VALUES = 30
 """Most values of a category that is used."""
@@ -226,3 +228,34 @@ def _one_hot(train: _Cells, test: _Cells) -> _Columns | str:
     if len(values) > MOST_VALUES:
         return f"more than {MOST_VALUES} values"
     return [[float(cell == value) for cell in (*train, *test)] for value in values]
+
+
+# Prompted baselines: the learner without a rule, and with examples instead
+
+
+def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
+    """Add the answers that `vpp baseline` kept for these test rows, if any."""
+    found = read_prompted(directory)
+    if found is None or found.rows != tuple(row.id for row in dataset.test):
+        return simple
+    return replace(simple, models=(*simple.models, *(_prompted_model(each, found, dataset) for each in found.models)))
+
+
+def _prompted_model(prompted: Prompted, found: PromptedBaselines, dataset: Dataset) -> SimpleModel:
+    return SimpleModel(
+        name=prompted.name,
+        about=f"{_asked_how(prompted, dataset)} {prompted.calls:,} learner calls; the run needed {found.run_calls:,}.",
+        answers=prompted.answers,
+        score=score(prompted.answers, dataset.test, dataset),
+    )
+
+
+def _asked_how(prompted: Prompted, dataset: Dataset) -> str:
+    """Say how the learner was asked."""
+    if prompted.name == "zero-shot":
+        return "The run\N{RIGHT SINGLE QUOTATION MARK}s learner asked without any rule."
+    shown = f"{prompted.examples} training rows as examples instead of a rule"
+    if prompted.name == "few-shot":
+        return f"The learner with {shown}."
+    how = "the majority" if dataset.task == "classification" else "the mean"
+    return f"The learner with {shown}, drawn anew in each of {prompted.questions} questions a row: {how} counts."

@@ -14,12 +14,15 @@ from vpp.events import INITIAL_STEP, Proposed
 from vpp.inspection.slots import came_from, heirs, rewritten_as, shrank_at
 from vpp.runs.view import RunView, StepView, resampled_at
 
-Happened = Literal["first", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
-"""Origin of a text in its place: drawn initially, or later as a newcomer; its parent mutated, with or without an accept
-step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
+Happened = Literal[
+    "first", "yours", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"
+]  # fmt: skip
+"""Origin of a text in its place: drawn initially, given by a person, or later as a newcomer; its parent mutated, with
+or without an accept step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since
+none was made.
 """
 Fate = Literal["", "resampled away", "dropped"]
-CHANGING: tuple[Happened, ...] = ("first", "joined", "accepted", "taken")
+CHANGING: tuple[Happened, ...] = ("first", "yours", "joined", "accepted", "taken")
 """Origins of a new text."""
 
 
@@ -203,7 +206,7 @@ def _generation(
             changed=parent is None or parent.hypothesis != state.hypothesis,
             weight=weights[slot],
             parent=parent.slot if parent else None,
-            happened=_happened(at, slot, proposed),
+            happened="yours" if _is_yours(view, at, slot) else _happened(at, slot, proposed),
             is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
             founder=parent.founder if parent else Place(at.step, slot),
             survives=slot in survivors,
@@ -211,6 +214,11 @@ def _generation(
         )
         nodes.append(node)
     return tuple(nodes)
+
+
+def _is_yours(view: RunView, at: StepView, slot: int) -> bool:
+    """True for a first hypothesis that a person gave."""
+    return at.step == INITIAL_STEP and slot in view.drawn and view.drawn[slot].origin == "yours"
 
 
 def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[float, ...]:

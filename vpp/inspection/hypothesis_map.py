@@ -249,9 +249,7 @@ def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None,
     return replace(about, points=points, n_rows=placed.n_rows, stress=placed.stress, half=placed.half)
 
 
-def _met(
-    placed: _Placed, before: _Placed, alive: Sequence[Point], were: Sequence[Point]
-) -> list[tuple[float, float]]:
+def _met(placed: _Placed, before: _Placed, alive: Sequence[Point], were: Sequence[Point]) -> list[tuple[float, float]]:
     """(K,) by slot of the step before, where its text is drawn; where others of its dot are, if it is rewritten."""
     now = dict(zip(placed.ids, placed.dots, strict=True))
     stays = {dot: alive[now[each]] for each, dot in zip(before.ids, before.dots, strict=True) if each in now}

@@ -1,13 +1,22 @@
 """The result of a run as one JSON object: the output of `--json`, and the head of every report."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
-from vpp.inference.plan import ENDING_ROUNDS, first_rounds, step_rounds, waits_for_looks
+from vpp.inference.plan import ending_rounds, first_rounds, step_rounds, waits_for_looks
 from vpp.inference.tempered import why_nominal
-from vpp.inspection.scores import Score, averaged_score, baseline, ensemble, particle_scores, rows_of
+from vpp.inspection.scores import (
+    Score,
+    averaged_score,
+    baseline,
+    ensemble,
+    particle_scores,
+    rows_of,
+    weighed_log_likelihoods,
+)
+from vpp.inspection.weighed import deciding_rows
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
@@ -68,6 +77,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "log_evidence": evidence(spec, view),
         "individual": {"test": _particle_metrics(test, dataset), "train": _particle_metrics(train, dataset)},
         **(_independent(view, dataset) if spec.config.method == "vml5" else {}),
+        **(weighed(spec, view, known_rows(directory)) if spec.config.is_weighing else {}),
     }
 
 
@@ -186,26 +196,50 @@ def _independent(view: RunView, dataset: Dataset | None) -> dict[str, float | st
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
-    """Return the evidence of a run with carried weights, and why it is nominal."""
+    """Return the evidence of a run with carried weights, and why it is nominal; nothing if it is exact."""
     value = log_evidence(view)
     if value is None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
-    because = [*why_nominal(spec.config, spec.dataset["task"], is_continued=spec.is_continued)]
+    because = [*why_nominal(spec.config, spec.dataset["task"], given=given_by(spec))]
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
-    because += ["a model's draws cannot be shown to be independent"]
-    return {"value": _json(value), "exponent": 1 / made[-1].beta, "label": "nominal", "because": because}
+    because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
+    label = "exact" if is_exact(spec) else "nominal"
+    return {"value": _json(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
+
+
+def given_by(spec: RunSpec) -> Literal["", "continued", "yours"]:
+    """Return where first hypotheses come from if they were given."""
+    return "continued" if spec.is_continued else "yours" if spec.start else ""
+
+
+def is_exact(spec: RunSpec) -> bool:
+    """True if the evidence is a plain sum over given sentences with a likelihood fixed in advance."""
+    return spec.config.is_weighing and not why_nominal(spec.config, spec.dataset["task"])
+
+
+def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:
+    """Return the sentences, their log-likelihoods, the evidence as a number, and the rows that decide."""
+    found = evidence(spec, view)
+    decided = deciding_rows(view, spec.config, dataset) if dataset else None
+    return {
+        "sentences": [view.texts[state.hypothesis] for state in view.population],
+        "log_likelihoods": [None if each is None else _json(each) for each in weighed_log_likelihoods(view)],
+        "log_evidence": found["value"] if found else None,
+        "evidence": found,
+        "deciding_rows": decided.as_json() if decided else None,
+    }
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:
     """Count the rounds in sequence: first draw, finished steps, newcomers, final weights, evaluations."""
     done = [step for step in view.finished_steps if step.step >= 0]
-    drawn = first_rounds(spec.config, is_continued=spec.is_continued) if view.finished_steps else 0
+    drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     grown = first_rounds(spec.config) * sum(bool(step.joined) for step in done)
     looks = sum(evaluated.step > whole for whole, evaluated in view.evaluations)
-    ending = ENDING_ROUNDS * (len(view.evaluations) > looks)
+    ending = ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * (len(view.evaluations) > looks)
     return drawn + steps + grown + looks * waits_for_looks(spec.config) + ending
 
 

@@ -1,7 +1,7 @@
-"""`vpp.fit` and `vpp.load_run`."""
+"""`vpp.fit`, `vpp.weigh` and `vpp.load_run`."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,6 +27,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.start import read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def fit(
     train_size: int = 100,
     test_size: int = 60,
     split: str = "random",
+    start: Sequence[str] = (),
     endpoint: EndpointSpec | str = "demo",
     preset_name: Preset = "recommended",
     templates: str = AUTO,
@@ -62,7 +64,8 @@ def fit(
 
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
-    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
+    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN. start:
+    sentences that the first particles hold; the others are drawn.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
@@ -83,7 +86,13 @@ def fit(
             exclude=exclude or (),
             descriptions=described,
         ),
-        split=SplitPlan(seed=settings.seed, train_size=train_size, test_size=test_size, rule=SplitRule.read(split)),
+        split=SplitPlan(
+            seed=settings.seed,
+            train_size=train_size,
+            test_size=test_size,
+            rule=SplitRule.read(split),
+            is_whole=settings.is_weighing,
+        ),
     )
     server = _endpoint(endpoint, environment)
     texts = set_texts(
@@ -97,12 +106,22 @@ def fit(
         optimizer_template=texts["optimizer"],
         prior_template=texts["prior"],
         cell_limit=cell_limit,
+        start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
     )
     directory = Preparation(dataset=dataset, spec=spec).create(environment.runs_dir)
     launch(directory, keys=system.keys())
     _wait(directory)
     write_all(directory, simple_models=False)
     return Posterior(directory)
+
+
+def weigh(data: "Table | str | Path | pd.DataFrame", *, target: str, start: Sequence[str], **options: Any) -> Posterior:
+    """Weigh sentences on every row of a table: their posterior under equal prior weights, without an optimizer.
+
+    `Posterior.weights` are in the order of `start`, repeated sentences left out. options: those of `fit`, without its
+    sizes and split. Raises what `fit` raises.
+    """
+    return fit(data, target=target, start=start, method="weigh", **options)
 
 
 def load_run(directory: str | Path) -> Posterior:

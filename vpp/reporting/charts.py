@@ -52,7 +52,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
             yield "Does uncertainty mean error?", partial(risk_figure, result.curve, is_label=is_label)
     if config.is_filtered:
         yield "Step by step", partial(acceptance_figure, view)
-    if config.is_telescoping:
+    if config.is_telescoping and not config.is_weighing:
         yield "Step by step", partial(evidence_figure, view)
     if config.particles_max:
         yield "Step by step", partial(size_figure, view)

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 from vpp.data.dataset import Dataset, Task
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
-from vpp.inspection.baselines import Baselines, baselines
+from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
-from vpp.inspection.prompted import with_prompted
 from vpp.inspection.scores import by_label
 from vpp.reporting.markdown_findings import (
+    deciding,
     disagreement,
     doubt_and_error,
     lineage,
@@ -97,10 +97,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
     name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
     head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
-    scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models else None
+    scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        ("The posterior", posterior(snapshot, ideas)),
+        ("The posterior", (*posterior(snapshot, ideas), *deciding(snapshot, dataset))),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
@@ -154,7 +154,7 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, simple: Ba
         rows = [tuple(map(markdown_text, cells)) for cells in label_cells(by_labels)]
         yield "The averaged prediction, label by label:"
         yield markdown_table(LABEL_HEAD, rows, right=LABEL_NUMBERS)
-    if "test" not in snapshot.view.evaluated:
+    if dataset.test and "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
     elif simple:
         yield from _for_scale(simple)

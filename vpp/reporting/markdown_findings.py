@@ -20,14 +20,24 @@ from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away,
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices
+from vpp.inspection.weighed import deciding_rows
 from vpp.posterior.prediction import CLEAR_WORDS, Value
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import compared_sentence, held_by, shares_sentence, weights_measure
+from vpp.wording.brief import (
+    DECIDING_HEAD,
+    compared_sentence,
+    deciding_sentence,
+    deciding_table,
+    held_by,
+    shares_sentence,
+    weights_measure,
+)
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import (
+    ROW_OF,
     capitalised,
     counted,
     in_words,
@@ -67,6 +77,18 @@ def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
         yield f"{shares_sentence(ideas, config)} {compared_sentence(ideas)} {weights}"
     for rank, idea in enumerate(ideas, 1):
         yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
+
+
+def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """Rows that decide between the two heaviest of the sentences that were weighed."""
+    config = snapshot.spec.config
+    decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
+    if decided is None:
+        return
+    yield deciding_sentence(decided)
+    if decided.rows:
+        lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
+        yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
@@ -144,7 +166,7 @@ WIDEST_POINTS = 10
 
 def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
     """The uncertain test points with their votes, or the points with the widest spread."""
-    test = view.evaluated.get("test")
+    test = view.evaluated.get("test" if dataset.test else "train")
     if test is None:
         yield "The test rows are not evaluated yet."
     elif len(test.weights) == 1:
@@ -221,7 +243,7 @@ def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator
     head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
     shown = lines[:MOST_VOICES]
     cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
-    yield f"### Particle by particle,{cut} on the test rows"
+    yield f"### Particle by particle,{cut} on the {ROW_OF[test.split]}s"
     yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
     yield markdown_table(head, shown, right=range(1, len(head)))
 
@@ -232,6 +254,9 @@ def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator
 def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
     """Accuracy where all agree and where they differ, and the proper scores; or the reason why they say nothing."""
     test = view.evaluated.get("test")
+    if not dataset.test:
+        yield "There are no test rows, and weights cannot be judged on the rows that they were made from."
+        return
     if test is None:
         yield "The test rows are not evaluated yet."
         return

@@ -195,6 +195,8 @@ def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
 
 def how_to_read(config: Config) -> str:
     """Explanation of the columns for the method."""
+    if config.is_weighing:
+        return "One step weighs the given sentences on all rows; none is resampled or rewritten."
     accepted = "Accepted are the proposals that the likelihood let through."
     if not config.is_filtered:
         only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""

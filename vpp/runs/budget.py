@@ -64,7 +64,7 @@ def calls_left(spec: RunSpec, view: RunView) -> int:
 def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:
     """Return the plan of the whole run."""
     n_train, n_test, guesses = spec.dataset["n_train"], spec.dataset["n_test"], with_guesses and is_prefetched(spec)
-    return plan(spec.config, n_train=n_train, n_test=n_test, is_continued=spec.is_continued, is_prefetched=guesses)
+    return plan(spec.config, n_train=n_train, n_test=n_test, given=len(spec.start), is_prefetched=guesses)
 
 
 def is_prefetched(spec: RunSpec) -> bool:

@@ -1,6 +1,6 @@
 """Preparation of a run from a table and options, shared by command line, app and library."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
@@ -18,6 +18,7 @@ from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.start import check_start, with_start
 from vpp.runs.store import RunStore
 from vpp.settings import Config
 
@@ -37,14 +38,10 @@ class Preparation:
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
-        whole = replace(
-            self.spec,
-            name=name,
-            dataset=dataset_spec(self.dataset),
-            structured_as="",
-            cell_limit=self.spec.cell_limit or 0,
-        )
-        object.__setattr__(self, "spec", whole)
+        plain = replace(self.spec, name=name, structured_as="", cell_limit=self.spec.cell_limit or 0)
+        spec, dataset = with_start(plain, self.dataset)
+        object.__setattr__(self, "dataset", dataset)
+        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset)))
         check_run(self.spec, self.dataset)
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
@@ -64,7 +61,7 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_size(dataset, config)
     check_endpoint(endpoint)
     check_prefetch(endpoint, config)
-    check_start(spec.start, config)
+    check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
     check_demo_templates(endpoint, spec.templates)
@@ -96,14 +93,6 @@ def check_size(dataset: Dataset, config: Config) -> None:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
     if config.largest_size > MOST_PARTICLES:
         raise InputError(f"the run would have more than {MOST_PARTICLES:,} particles: use fewer")
-
-
-def check_start(start: Sequence[str], config: Config) -> None:
-    """Raise InputError if a continued run has another number of texts than of particles."""
-    if start and len(start) != config.size:
-        raise InputError(
-            f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
-        )
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:

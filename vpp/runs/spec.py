@@ -172,9 +172,9 @@ class RunSpec:
     command: tuple[str, ...] = ()
     """Arguments of `python -m vpp` that repeat the run."""
     start: tuple[str, ...] = ()
-    """(K,) first hypotheses of a continued run; empty for other runs, which ask for theirs."""
+    """First hypotheses of an earlier run, or a person's own; the optimizer is asked for the others of the K."""
     started_from: str = ""
-    """Id of the run that these come from."""
+    """Id of the run that these come from; empty if they are a person's own."""
 
     structured_as: str = "structured_outputs"
     """Field of the request that carries the structure (`vpp.llm.structure.CARRIERS`); off if the server honours none.
@@ -209,4 +209,4 @@ class RunSpec:
     @property
     def is_continued(self) -> bool:
         """True if it continues from an earlier run's particles."""
-        return bool(self.start)
+        return bool(self.started_from)

@@ -50,12 +50,14 @@ def check_started(run: Run, event: RunStarted) -> None:
 
 def check_first_population(run: Run, at: StepView) -> None:
     """Check the first hypotheses, the population made of them, and tau."""
-    start = run.spec.start
+    start, given = run.spec.start, run.problem.start_origin
     drawn = [event for _, event in sorted(run.view.drawn.items())]
     for event in drawn:
         check_drawn(run, event)
-        if start or not run.config.draws_initial:
-            follows = start[event.particle] if event.particle < len(start) else run.problem.seed_text
+        is_given = event.particle < len(start)
+        run.check(event, "texts", origin=given if is_given else "drawn")
+        if is_given or not run.config.draws_initial:
+            follows = start[event.particle] if is_given else run.problem.seed_text
             run.check(event, "texts", text=follows)
     if at.finished:
         written = [event.particle for event in drawn]

@@ -56,7 +56,7 @@ def _check_complete(run: Run, event: StepFinished, at: StepView, size: int) -> N
 
 def _rewritten(config: Config, at: StepView, size: int) -> list[int]:
     """Slots to mutate: all, or only further copies of an ancestor."""
-    if config.method != "smc" or config.mutate != "duplicates":
+    if not (config.is_weighted and config.mutate == "duplicates"):
         return list(range(size))
     ancestors = at.resampled.ancestors if at.resampled else ()
     return [slot for slot, ancestor in enumerate(ancestors) if ancestor in ancestors[:slot]]

@@ -108,7 +108,7 @@ def _check_end(run: Run, directory: RunDirectory) -> None:
     for what, written, follows in (
         ("last finished step", view.last_step, run.problem.steps - 1),
         ("final weights", view.final is not None, is_due),
-        ("splits evaluated", sorted(splits), ["test", "train"]),
+        ("splits evaluated", sorted(splits), ["test", "train"] if run.dataset.test else ["train"]),
     ):
         run.ledger.compare("lines", last, what, written=written, follows=follows)
 

@@ -7,14 +7,25 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import Ideas
-from vpp.inspection.scores import Ensemble, Score, averaged_score, baseline, ensemble, particle_scores, rows_of
+from vpp.inspection.scores import (
+    Ensemble,
+    Score,
+    averaged_score,
+    baseline,
+    ensemble,
+    particle_scores,
+    rows_of,
+    weighed_log_likelihoods,
+)
 from vpp.inspection.settling import tau_of
 from vpp.inspection.summary import evidence, uncertain_points
+from vpp.inspection.weighed import Decided
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import Config
 from vpp.wording.counts import error_text, r2_text
+from vpp.wording.escaping import one_line
 from vpp.wording.markup import Metric
 from vpp.wording.support import support_sentence, unread_sentence
 from vpp.wording.words import (
@@ -29,6 +40,8 @@ from vpp.wording.words import (
     score_text,
     share_sentence,
     uncertain_sentence,
+    value_text,
+    weight_text,
     weights_sentence,
 )
 
@@ -38,7 +51,7 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
     if ideas is None:
         return "The first population is incomplete: this report has only the settings."
     test = view.evaluated.get("test")
-    outcome = "The test rows are not evaluated yet."
+    outcome = "" if config.is_weighing and not dataset.test else "The test rows are not evaluated yet."
     if test:
         outcome = _outcome(averaged_score(test, dataset), voting(config, view.size))
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
@@ -135,7 +148,8 @@ def _within(figure: Estimate, *, points: bool = False) -> str:
 def _train(train: Evaluated, dataset: Dataset) -> Metric:
     score = averaged_score(train, dataset)
     share = f"{integer(score.n_correct)} of " if score.n_correct is not None else "Over "
-    words = f"{share}{counted(score.n, 'row')}, the rows that the hypotheses were written from."
+    made = "hypotheses were written" if dataset.test else "weights were made"
+    words = f"{share}{counted(score.n, 'row')}, the rows that the {made} from."
     return Metric(name=f"Training {_metric(dataset)}", value=score_text(score), words=words)
 
 
@@ -165,6 +179,9 @@ def weights_measure(snapshot: Snapshot) -> Metric:
 def _weights(snapshot: Snapshot) -> tuple[str, str]:
     view, config = snapshot.view, snapshot.spec.config
     last = view.finished_steps[-1]
+    if config.is_weighing and last.reweighted:
+        rows = counted(snapshot.spec.dataset["n_train"], "row")
+        return "posterior", f"Equal prior weights times the likelihood of all {rows}."
     if config.is_telescoping:
         return _equal_weights(last) or _carried_weights(last, n_train=snapshot.spec.dataset["n_train"])
     if config.is_weighted:
@@ -228,18 +245,15 @@ COMPARABLE = (
 def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
-    nominal = evidence(snapshot.spec, view)
+    found = evidence(snapshot.spec, view)
     value = log_evidence(view)
-    if nominal is None or value is None:
+    if found is None or value is None:
         return
-    yield Metric(
-        name="Log evidence",
-        value=f"{fixed(value)}, nominal",
-        words=(
-            f"Natural log of the average likelihood under the first draw, at φ = {number(nominal['exponent'])}. "
-            f"Nominal, an estimate without a guarantee: {'; '.join(nominal['because'])}. {COMPARABLE}"
-        ),
-    )
+    of = "of the given sentences" if snapshot.spec.config.is_weighing else "under the first draw"
+    words = f"Natural log of the average likelihood {of}, at φ = {number(found['exponent'])}."
+    if found["because"]:
+        words += f" Nominal, an estimate without a guarantee: {'; '.join(found['because'])}."
+    yield Metric(name="Log evidence", value=f"{fixed(value)}, {found['label']}", words=f"{words} {COMPARABLE}")
 
 
 def tau_of_weights(snapshot: Snapshot) -> float | None:
@@ -317,3 +331,40 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
     )
     picks = (replace(pick, scale="on test") for pick in _picks(five))
     return [together, *picks]
+
+
+# Sentences that were weighed
+
+DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-likelihood difference")
+"""Head of the table of deciding rows."""
+
+
+def deciding_sentence(decided: Decided | None) -> str:
+    """Say what decides between the two heaviest sentences; empty without two of them."""
+    if decided is None:
+        return ""
+    first, second = decided.slots
+    pair = f"Particles {first} and {second}, the two heaviest,"
+    if not decided.n_deciding:
+        return f"{pair} have equal log-likelihoods on every row: no row decides between them."
+    shown = f" The {integer(len(decided.rows))} largest:" if len(decided.rows) < decided.n_deciding else ""
+    rows = counted(decided.n_deciding, "row")
+    return f"{pair} differ on {rows}, by {fixed(decided.difference)} in log-likelihood (natural log) in all.{shown}"
+
+
+def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
+    """Return the cells of the deciding rows, under `DECIDING_HEAD`."""
+    return [
+        (str(each.row.id), value_text(each.row.target), *map(value_text, each.answers), fixed(each.difference))
+        for each in decided.rows
+    ]
+
+
+def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
+    """Yield the weight and log-likelihood of each sentence in the given order, then the log evidence."""
+    for state, weight, log_lik in zip(view.population, view.weights, weighed_log_likelihoods(view), strict=True):
+        scored = "not scored" if log_lik is None else f"log-likelihood {fixed(log_lik)}"
+        sentence = one_line(view.texts[state.hypothesis].removeprefix(seed_text).strip())
+        yield f"weight {weight_text(weight)}, {scored}: {sentence}"
+    if (value := log_evidence(view)) is not None:
+        yield f"log evidence {fixed(value)} (natural log)"

@@ -26,8 +26,8 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     yield from _evaluation(view, dataset)
     yield from surpassed_sentences(view, dataset, clear=False)
     yield from target_words(snapshot.spec.config, dataset.task)
-    if nominal := evidence(snapshot.spec, view):
-        yield f"The log evidence is nominal: {'; '.join(nominal['because'])}."
+    if (found := evidence(snapshot.spec, view)) and found["because"]:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}."
     yield from _unread(snapshot)
     yield from cut_sentences(view)
     if cells := cut_cells_text(dataset, snapshot.spec.cell_limit):
@@ -35,7 +35,8 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     if dataset.provenance.n_left_out:
         yield rows_sentence(dataset)
     yield from _tau(snapshot, dataset)
-    yield "This is one run with one seed: other seeds show how much of it is luck."
+    if not snapshot.spec.config.is_weighing:
+        yield "This is one run with one seed: other seeds show how much of it is luck."
 
 
 def is_demo(snapshot: Snapshot) -> bool:
@@ -66,6 +67,9 @@ def _state(snapshot: Snapshot) -> Iterator[str]:
 
 def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
     test = view.evaluated.get("test")
+    if not dataset.test:
+        yield "Every row was used for the weights: nothing here says how well the hypotheses predict new rows."
+        return
     if test is None:
         yield "The test rows are not evaluated yet: nothing here says how well the hypotheses predict new rows."
         return
@@ -153,7 +157,12 @@ _COMPARED_ON = {
 
 def target_words(config: Config, task: Task) -> Iterator[str]:
     """Yield a few sentences on the target: what the run's weights or chains stand for."""
-    if config.is_telescoping:
+    if config.is_weighing:
+        yield (
+            "Weights are the posterior over the given sentences alone: equal prior weights times the likelihood of all "
+            "rows. A sentence that nobody gave has no weight."
+        )
+    elif config.is_telescoping:
         yield _CARRIED
         if config.tempering == "adaptive":
             yield "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."

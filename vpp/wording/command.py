@@ -13,7 +13,7 @@ from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import name_of
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.settings import Config
+from vpp.settings import WEIGHING, Config
 from vpp.wording.escaping import plain
 
 PROGRAM = ("python", "-m", "vpp")
@@ -22,6 +22,8 @@ _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$"
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
 """File name given to rows that a person typed in."""
+SENTENCES = "sentences.txt"
+"""File name given to sentences that a person typed in."""
 ENDPOINT_OPTIONS = (
     "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort", "prefetch",
     "context_length", "learner_max_tokens", "optimizer_max_tokens", "warm_prefix",
@@ -78,7 +80,8 @@ def _words(spec: RunSpec) -> Iterator[str]:
         yield from ("continue", _not_an_option(spec.started_from), ANSWERED)
         return
     dataset = spec.dataset
-    yield from ("run", _not_an_option(_path(spec, dataset["provenance"]["file"])))
+    is_weighing = spec.config.is_weighing
+    yield from ("weigh" if is_weighing else "run", _not_an_option(_path(spec, dataset["provenance"]["file"])))
     yield from (f"--target={dataset['target']}", f"--task={dataset['task']}")
     if _can_be_listed(dataset["inputs"]):
         yield f"--inputs={','.join(dataset['inputs'])}"
@@ -89,8 +92,12 @@ def _words(spec: RunSpec) -> Iterator[str]:
         yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
         yield _option(name, value)
-    yield from _split_options(spec)
-    yield from _differing(spec.config, Config(), (field.name for field in fields(Config)))
+    if spec.start:
+        yield f"--start={_start_file(spec)}"
+    if not is_weighing:
+        yield from _split_options(spec)
+    names = WEIGHING if is_weighing else [field.name for field in fields(Config)]
+    yield from _differing(spec.config, Config(), names)
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
     if spec.cell_limit:
@@ -101,6 +108,13 @@ def _path(spec: RunSpec, name: str) -> str:
     """Return the path of a file as it was typed; its name alone if the run was not started from a terminal."""
     typed = (word.rpartition("=")[2] for word in spec.command)
     return next((path for path in typed if PurePath(path).name == name), name)
+
+
+def _start_file(spec: RunSpec) -> str:
+    """Return the path of the file of sentences as it was typed, or a name to save them under."""
+    typed = (after for before, after in zip(spec.command, spec.command[1:], strict=False) if before == "--start")
+    joined = (word.removeprefix("--start=") for word in spec.command if word.startswith("--start="))
+    return [*typed, *joined, SENTENCES][0]
 
 
 def _split_options(spec: RunSpec) -> Iterator[str]:
@@ -160,6 +174,8 @@ def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
         yield "The command was put together from the run's record; give the data file's path as it is on your machine."
     if not spec.is_continued and not _can_be_listed(spec.dataset["inputs"]):
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
+    if spec.start and not spec.is_continued:
+        yield f"{_start_file(spec)} must hold the first sentences, one a line: run.json has them under start."
     if any(_own_templates(spec)):
         own = " and ".join(_own_templates(spec))
         yield f"Own templates are kept in run.json ({own}): save them as files and name them in the command."

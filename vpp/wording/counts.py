@@ -55,6 +55,12 @@ def sizes_text(view: RunView, config: Config) -> str:
     return str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} at first, {sizes[-1]} now"
 
 
+def ending_words(view: RunView) -> str:
+    """Say what the worker does after the last step."""
+    has_test = view.started is None or view.started.dataset.get("n_test")
+    return "final weights and test rows" if has_test else "training rows, for the summary"
+
+
 # Rows
 
 

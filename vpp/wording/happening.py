@@ -38,11 +38,16 @@ def _beginning(view: RunView, config: Config) -> str:
         return f"First text of {hypotheses}: the seed sentence."
     if all(each.origin == "continued" for each in drawn):
         return f"{hypotheses} taken over from the earlier run."
+    yours = sum(each.origin == "yours" for each in drawn)
+    if yours == len(drawn):
+        return f"{hypotheses} given by you."
+    given = f"{counted(yours, 'hypothesis', 'hypotheses')} given by you. " if yours else ""
+    hypotheses = counted(len(drawn) - yours, "hypothesis", "hypotheses")
     source = "no data" if config.initial == "prior" else "the first batch"
-    texts = counted(len({each.hypothesis for each in drawn}), "different text")
+    texts = counted(len({each.hypothesis for each in drawn if each.origin == "drawn"}), "different text")
     unread = sum(each.reason is not None for each in drawn)
     bare = f" {unread} of the answers gave no usable rule: the seed sentence stays there." if unread else ""
-    return f"The optimizer wrote {hypotheses} from {source}: {texts}.{bare}"
+    return f"{given}The optimizer wrote {hypotheses} from {source}: {texts}.{bare}"
 
 
 # Weights
@@ -88,7 +93,7 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
     """Count the proposals by their result; during a step, those made so far."""
     made = list(at.proposed.values())
     if not made:
-        if config.mutate == "duplicates" and config.is_weighted and at.finished:
+        if config.mutate == "duplicates" and config.method == "smc" and at.finished:
             yield "there were no copies, so nothing was rewritten"
         return
     why = Counter(proposed.why for proposed in made)
@@ -153,6 +158,8 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
     elif config.is_weighted:
         yield "The weights are those of the last step."
     test = view.evaluated.get("test")
+    if config.is_weighing and not test:
+        return
     yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not evaluated."
 
 

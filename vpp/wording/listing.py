@@ -23,7 +23,7 @@ MARKS: dict[State, Mark] = {
     "stopped": "same",
     "failed": "rej",
 }
-SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML"}
+SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
 """Short names of the methods."""
 APART = 0.05
 """Least difference between accuracy and balanced accuracy for a list to show both."""

@@ -48,14 +48,15 @@ _FROM_PRIOR = Condition(
     lambda c: (c.draws_initial and c.initial == "prior") or (c.is_filtered and c.restart > 0),
 )
 _NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
-_SMC = Condition("smc", lambda c: c.is_weighted)
+_SMC = Condition("smc", lambda c: c.method == "smc")
+_LEARNS = Condition("every method but weigh", lambda c: not c.is_weighing)
 _MH = Condition("mh", lambda c: c.method == "mh")
 _FILTERED = Condition("mh, and smc that filters", lambda c: c.is_filtered)
 _BUFFERED = Condition(
     "smc with the paper’s tempering, and mh that compares on the buffer", lambda c: c.scored_on == "buffer"
 )
-_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.is_weighted and c.tempering != "adaptive")
-_PAPER = Condition("smc with the paper’s tempering", lambda c: c.is_weighted and not c.is_telescoping)
+_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
+_PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _GROWABLE = Condition("smc with the paper’s tempering, mh and always-accept", _can_grow)
 _GROWING = Condition("a largest K above 0", lambda c: _can_grow(c) and c.particles_max > 0)
 _JUDGED = Condition("smc, mh and a growing K", lambda c: c.is_weighted or c.is_filtered or c.particles_max > 0)
@@ -84,8 +85,8 @@ _TIES = {"lowest": "first in sort order", "seeded": "drawn by seed"}
 OPTIONS: Mapping[str, Option] = {
     "method": Option("Method"),
     "particles": Option("Particles K", needs=_DRAWN),
-    "epochs": Option("Epochs"),
-    "batch_size": Option("Batch M"),
+    "epochs": Option("Epochs", needs=_LEARNS),
+    "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
     "initial": Option("Written from", _FIRST, _DRAWN, values=_INITIAL),
@@ -96,7 +97,7 @@ OPTIONS: Mapping[str, Option] = {
     "cautious_temperature": Option("Cautious temperature", _PROPOSALS, _SMC),
     "bold_temperature": Option("Bold temperature", _PROPOSALS, _SMC),
     "optimizer_temperature": Option("Optimizer’s temperature", _PROPOSALS, _NOT_SMC),
-    "history": Option("Earlier exchanges shown", _PROPOSALS),
+    "history": Option("Earlier exchanges shown", _PROPOSALS, _LEARNS),
     "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
     "early_rejection": Option("Cancel calls once rejection is certain", _ACCEPT, _FILTERED),
@@ -113,11 +114,11 @@ OPTIONS: Mapping[str, Option] = {
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
     "error_mass": Option("Mass of each wrong label", _LIKELIHOOD, _JUDGED, "classification", _MASS),
-    "batch_order": Option("Order of rows", _DATA, values=_ORDER),
+    "batch_order": Option("Order of rows", _DATA, _LEARNS, values=_ORDER),
     "points_per_call": Option("Rows a call", _DATA),
     "learner_temperature": Option("Learner’s temperature", _DATA),
     "ties": Option("Tied votes", _EVALUATION, _SEVERAL, "classification", _TIES),
-    "evaluate_every": Option("Test every n steps (0: last)", _EVALUATION),
+    "evaluate_every": Option("Test every n steps (0: last)", _EVALUATION, _LEARNS),
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
@@ -128,6 +129,7 @@ ABOUT: Mapping[str, str] = {
     "always-accept": "K chains that keep every change, without an accept/reject step.",
     "vml": "One hypothesis, every change kept: a baseline without uncertainty.",
     "vml5": "Five VML runs, averaged without weights.",
+    "weigh": "Weighs your sentences on every row, with the evidence. No optimizer, no test rows.",
 }
 """One-line description of each method."""
 DEMO_PRIOR = (

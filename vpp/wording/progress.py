@@ -8,6 +8,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
 from vpp.inspection.slots import answers_of, batch_places, totals
+from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
 from vpp.runs.budget import is_prefetched
@@ -17,7 +18,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.brief import tau_of_weights
-from vpp.wording.counts import size_changes, steps_done, steps_text
+from vpp.wording.counts import ending_words, size_changes, steps_done, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
@@ -70,7 +71,7 @@ def _activity(view: RunView) -> str:
     if last is None:
         return "writing the first hypotheses"
     if last == view.total_steps - 1:
-        return "final weights and test rows"
+        return ending_words(view)
     step = view.steps.get(last + 1)
     doing = "rewriting" if step and (step.reweighted or step.proposed) else "scoring"
     return f"{doing}, {steps_text(view)} done"
@@ -159,7 +160,8 @@ def population_metrics(snapshot: Snapshot, at: StepView | None, thresholds: Thre
         yield _size_metric(view, at, config)
     if config.largest_size > 1:
         yield _texts_metric(_ids(view, at, is_weighted=config.is_weighted))
-    yield _proposals_metric(snapshot, at, thresholds)
+    if not config.is_weighing:
+        yield _proposals_metric(snapshot, at, thresholds)
 
 
 def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
@@ -256,10 +258,12 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
     exponent, end = number(1 / made.beta, 3), f"of {1 / config.beta_end:g}"
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
     evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
-    nominal = "Up to this exponent. An estimate without a guarantee: see below the charts."
+    label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see below the charts."
+    if is_exact(snapshot.spec):
+        label, words = "exact", "Of these sentences, each with the same prior weight."
     return [
         Metric(name="Exponent φ = 1/β", value=exponent, scale=end, words=carried),
-        Metric(name="Log evidence", value=evidence, scale="nominal", words=nominal),
+        Metric(name="Log evidence", value=evidence, scale=label, words=words),
     ]
 
 
@@ -270,7 +274,7 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     if usage.inferred:
         read += f", {counted(usage.inferred, 'label')} read from explanations"
     spec, rows = snapshot.spec, snapshot.spec.dataset
-    at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], is_continued=spec.is_continued)
+    at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], given=len(spec.start))
     tokens = usage.prompt_tokens + usage.completion_tokens
     cached = cached_words(usage.cached, of=usage.calls)
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
@@ -285,9 +289,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 @lru_cache(maxsize=256)
-def _most_calls(config: Config, n_train: int, n_test: int, *, is_continued: bool) -> int:
+def _most_calls(config: Config, n_train: int, n_test: int, *, given: int) -> int:
     """Most calls of a whole run; cached, since Watch asks every second."""
-    return plan(config, n_train=n_train, n_test=n_test, is_continued=is_continued).calls
+    return plan(config, n_train=n_train, n_test=n_test, given=given).calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,7 @@ from vpp.inspection.support import Against, collapse, predicted
 from vpp.runs.surpassed import Surpassed, surpassed
 from vpp.runs.view import RunView, StepView
 from vpp.wording.markup import state
-from vpp.wording.words import EQUAL, capitalised, counted, integer, number, percent
-
-_ROWS = {"test": "test row", "train": "training row"}
+from vpp.wording.words import EQUAL, ROW_OF, capitalised, counted, integer, number, percent
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
@@ -50,7 +48,7 @@ def _surpassed(by: Surpassed, *, is_label: bool) -> str:
 def _figures(against: Against) -> str:
     """`the most frequent training label: 2 against 2 right, on 4 test rows`."""
     own, constant = against.own, against.constant
-    rows = counted(own.n, _ROWS[against.split])
+    rows = counted(own.n, ROW_OF[against.split])
     if own.n_correct is None or constant.n_correct is None:
         errors = f"mean squared error {number(own.error)} against {number(constant.error)}"
         return f"the mean of the training targets: {errors}, on {rows}"

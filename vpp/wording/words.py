@@ -4,7 +4,7 @@ Numbers have a true minus sign; a no-break space precedes a percent sign. Every 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from statistics import NormalDist
 
@@ -217,11 +217,15 @@ def share_sentence(successes: int, n: int, rows: str = "rows") -> str:
     )
 
 
-def uncertain_sentence(uncertain: int, n: int) -> str:
+ROW_OF: Mapping[str, str] = {"test": "test row", "train": "training row"}
+"""A row of each split."""
+
+
+def uncertain_sentence(uncertain: int, n: int, *, row: str = ROW_OF["test"]) -> str:
     """`The particles disagree on three of 60 test rows.`"""
     if n == 0:
         return "No test rows have been evaluated yet."
-    rows = f"{in_words(n)} test {'row' if n == 1 else 'rows'}"
+    rows = f"{in_words(n)} {row if n == 1 else f'{row}s'}"
     if uncertain == 0:
         return f"The particles agree on {'the' if n == 1 else 'all'} {rows}."
     if uncertain == n:

@@ -1,0 +1,161 @@
+"""A person's own sentences: first hypotheses of a run, and a list that is weighed without an optimizer."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import inspected
+from tests.processes import Desk, but_times_and_ids, model, wait_until
+from tests.reporting import builders
+from vpp.data.dataset import Value
+from vpp.errors import InputError
+from vpp.events import hypothesis_id
+from vpp.inference.plan import plan
+from vpp.inspection.summary import evidence
+from vpp.llm.prompts import seed_sentence
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.answers import read_answers
+from vpp.runs.preparation import Preparation
+from vpp.runs.reader import RunReader
+from vpp.runs.spec import RunSpec
+from vpp.runs.start import MOST_CHARACTERS, read_sentences
+from vpp.settings import Config
+from vpp.wording.command import repeat_command
+
+ABOVE_4, ABOVE_7 = (f"If x is greater than {n}, answer yes; otherwise answer no." for n in (4, 7))
+HOSTILE = "Always answer no. <img src=x onerror=alert(1)> **bold** [link](javascript:alert(1))"
+LABELS = {1: "no", 2: "no", 3: "no", 4: "no", 5: "yes", 6: "yes", 7: "yes", 8: "no", 9: "yes", 10: "yes"}
+ROWS = len(LABELS)
+SEED_TEXT = seed_sentence(inspected.LABELS)
+
+
+@pytest.fixture
+def desk(tmp_path: Path):
+    desk = Desk(tmp_path)
+    (tmp_path / "table.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in LABELS.items()))
+    yield desk
+    desk.close()
+
+
+def weigh(desk: Desk, name: str, *sentences: str, options: tuple[str, ...] = ("--demo",)) -> Any:
+    (desk.folder / "mine.txt").write_text("\n\n".join(sentences))
+    words = ("weigh", "table.csv", "--target", "y", "--start", "mine.txt", "--run-dir", name, "--json", "--quiet")
+    return desk.start(*words, *options)
+
+
+def prepared(*start: str, **options: Any) -> Preparation:
+    config = Config(**{"particles": 3, "batch_size": 2, **options})
+    return Preparation(
+        dataset=inspected.LABELS, spec=RunSpec(name="", config=config, endpoint=builders.DEMO, start=start)
+    )
+
+
+def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> None:
+    outcome = weigh(desk, "run", ABOVE_4, ABOVE_7, ABOVE_4, HOSTILE).finish()
+    assert outcome.code == 0
+    found, directory = outcome.result, desk.directory("run")
+    texts = [f"{SEED_TEXT} {each}" for each in (ABOVE_4, ABOVE_7, HOSTILE)]
+    assert found["sentences"] == texts
+    said: dict[tuple[str, int], Value | None] = {
+        (each.hypothesis, each.prediction.row): each.prediction.value for each in read_answers(directory.answers)
+    }
+    targets = list(LABELS.values())
+    log_lik = [
+        math.fsum(math.log(0.95 if said[hypothesis_id(text), row] == targets[row] else 0.05) for row in range(ROWS))
+        for text in texts
+    ]
+    total = math.log(math.fsum(math.exp(each) / 3 for each in log_lik))
+    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
+    assert found["log_evidence"] == pytest.approx(total, rel=1e-12)
+    assert found["weights"] == pytest.approx([math.exp(each) / 3 / math.exp(total) for each in log_lik], rel=1e-12)
+    assert found["evidence"]["label"] == "exact"
+    assert (found["calls"]["learner"], found["calls"]["optimizer"]) == (3 * ROWS, 0)
+    assert [each["row"] for each in found["deciding_rows"]["rows"]] == [4, 5, 6]
+    assert found["deciding_rows"]["log_likelihood_difference"] == pytest.approx(log_lik[0] - log_lik[1])
+    assert desk.vpp("verify", "run").code == 0
+    reader = RunReader(directory)
+    assert "sentence 3 repeats an earlier one and counts once" in reader.dataset().provenance.notes
+    assert reader.refresh().spec.start == tuple(texts)
+    report = report_markdown(reader, simple_models=False)
+    assert "\\<img src=x" in report
+    assert not re.search(r"(?<!\\)<img", report)
+
+
+def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:
+    with model() as served:
+        options = (*served.options, "--no-cache", "--structured", "off")
+        whole = weigh(desk, "whole", ABOVE_4, ABOVE_7, options=options).finish()
+        served.hold_after = served.asked + ROWS
+        worker = weigh(desk, "killed", ABOVE_4, ABOVE_7, options=options)
+        wait_until(lambda: served.is_holding, "half of the rows are answered, the next is not")
+        worker.kill()
+        assert desk.state("killed") == "interrupted"
+        served.hold_after = None
+        resumed = desk.resume("killed").finish()
+    assert but_times_and_ids(resumed.result) == but_times_and_ids(whole.result)
+    assert desk.vpp("verify", "killed").code == 0
+
+
+def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> None:
+    (desk.folder / "mine.json").write_text(json.dumps([ABOVE_7, ABOVE_4]))
+    words = ("run", "table.csv", "--target=y", "--start=mine.json", "--particles=3", "--batch-size=3", "--epochs=1")
+    evidenced = ("--tempering=incremental", "--initial=prior", "--restart=1", "--demo", "--json", "--quiet")
+    outcome = desk.vpp(*words, *evidenced, "--run-dir=run")
+    snapshot = desk.look("run")
+    assert [(each.origin, bool(each.raw)) for each in snapshot.view.drawn.values()] == [
+        ("yours", False), ("yours", False), ("drawn", True),
+    ]  # fmt: skip
+    assert (
+        "first hypotheses were given by a person, not drawn from the prior" in outcome.result["log_evidence"]["because"]
+    )
+    assert evidence(replace(snapshot.spec, start=()), snapshot.view) != outcome.result["log_evidence"]
+    assert desk.vpp("verify", "run").code == 0
+    repeated = repeat_command(replace(snapshot.spec, command=words))
+    assert "--start=mine.json" in repeated.line
+    assert any("mine.json must hold the first sentences" in note for note in repeated.notes)
+
+
+def test_the_plan_is_a_call_a_sentence_and_row() -> None:
+    spec = prepared("one", "two", "one", method="weigh").spec
+    n = len(inspected.LABELS.train)
+    whole = plan(spec.config, n_train=n, n_test=0, given=len(spec.start))
+    assert (whole.calls, whole.least_calls, whole.optimizer_calls, whole.rounds) == (2 * n, 2 * n, 0, 1)
+
+
+def test_a_sentence_may_begin_with_the_seed_sentence() -> None:
+    assert prepared(f"{SEED_TEXT} one", "one", "two").spec.start == (f"{SEED_TEXT} one", f"{SEED_TEXT} two")
+
+
+@pytest.mark.parametrize(
+    ("start", "options", "words"),
+    [
+        (("a", "b", "c", "d"), {}, "4 sentences to start from, and 3 particles: give fewer sentences, or a larger K"),
+        ((), {"method": "weigh"}, "no sentences to weigh: give them, one a line (--start FILE)"),
+        (("a", "b" * 10_000), {}, "sentence 2 has 10,000 characters: shorten it to at most 4,000"),
+        (("a", " "), {}, "sentence 2 is empty"),
+    ],
+)
+def test_sentences_that_cannot_be_used_are_refused_in_one_line(start, options, words) -> None:
+    with pytest.raises(InputError) as refused:
+        prepared(*start, **options)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_sentence_of_the_largest_length_is_taken_as_it_is() -> None:
+    longest = "<b>" + "a" * (MOST_CHARACTERS - 3)
+    assert prepared(longest).spec.start == (f"{SEED_TEXT} {longest}",)
+
+
+def test_a_file_of_sentences_is_lines_or_a_json_list() -> None:
+    assert read_sentences(" one \n\n[two]\n", name="f") == ("one", "[two]")
+    assert read_sentences('["one\\nmore", "two"]', name="f") == ("one\nmore", "two")
+    with pytest.raises(InputError, match="f has no sentence"):
+        read_sentences("\n \n", name="f")
+    with pytest.raises(InputError, match="other things than strings"):
+        read_sentences('["one", 2]', name="f")
