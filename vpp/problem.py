@@ -6,6 +6,7 @@ The protocols here are all that inference/ and llm/ share.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log
 from typing import Literal, Protocol
 
 import numpy as np
@@ -127,6 +128,8 @@ class Problem:
     error_mass: ErrorMass = "whole"
     start_texts: tuple[str, ...] = ()
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
+    start_prior: tuple[float, ...] = ()
+    """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
     has_room: Callable[[], bool] = lambda: True
@@ -174,6 +177,11 @@ class Problem:
         """Rows on which the texts of the last step are scored for the final weights."""
         on_train = config.final_weights == "train"
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
+
+    @property
+    def start_log_weights(self) -> tuple[float, ...]:
+        """(K,) log-weights of given hypotheses before any row: log(K p(theta^(k))), so that their mean weight is 1."""
+        return tuple(log(len(self.start_prior) * share) for share in self.start_prior) or (0.0,) * len(self.start_texts)
 
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""

@@ -18,7 +18,7 @@ Start = Literal["batch", "prior"]
 BatchOrder = Literal["shuffled", "fixed"]
 Ties = Literal["lowest", "seeded"]
 ErrorMass = Literal["whole", "shared"]
-WEIGHING = ("seed", "prior", "points_per_call", "learner_temperature", "tau", "epsilon", "error_mass", "ties")
+WEIGHING = ("seed", "points_per_call", "learner_temperature", "tau", "epsilon", "error_mass", "ties")
 """Options with an effect where given sentences are weighed."""
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""

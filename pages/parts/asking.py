@@ -1,6 +1,6 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -111,15 +111,16 @@ def ask_row(run: opening.OpenRun) -> None:
 def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
     """Draw a field for each input column; return their contents and whether the button was pressed."""
     fill_from(run, fields)
+    meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
     allowed = consent(run, "row")
     with st.form(_key(run, "form"), border=False):
         cells: list[str | None] = [None] * len(fields)
         short = [place for place, field in enumerate(fields) if field.column.kind != "text"]
         for column, place in blocks.in_columns(short, ACROSS):
             with column:
-                cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"))
+                cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
         for place in sorted({*range(len(fields))}.difference(short)):
-            cells[place] = text_of(fields[place], _key(run, f"cell.{place}"))
+            cells[place] = text_of(fields[place], _key(run, f"cell.{place}"), meanings)
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -130,28 +131,28 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
     return cells, pressed
 
 
-def cell_of(field: Field, key: str) -> str | None:
-    """Draw one field. Its name comes from the file, so Markdown in it is escaped."""
+def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
+    """Draw one field. Its name comes from the file, so Markdown in it is escaped. meanings: Markdown, by column."""
     label = markdown_text(f"{field.column.name}, in {field.unit}" if field.unit else field.column.name)
+    about = [meanings[field.column.name]] if field.column.name in meanings else []
+    if field.low is not None and field.high is not None:
+        about.append(f"The training rows have {field.written(field.low)} to {field.written(field.high)}.")
+    said = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
         chosen: str | None = st.selectbox(
-            label, field.values, index=None, **blocks.lasting(key), accept_new_options=True, placeholder="missing"
+            label, field.values, index=None, **said, accept_new_options=True, placeholder="missing"
         )
         return chosen
-    seen = None
-    if field.low is not None and field.high is not None:
-        seen = f"The training rows have {field.written(field.low)} to {field.written(field.high)}."
     example = f"e.g. {field.written(field.example)}" if field.example else ""
-    return str(st.text_input(label, **blocks.lasting(key), placeholder=example, help=seen))
+    return str(st.text_input(label, **said, placeholder=example))
 
 
-def text_of(field: Field, key: str) -> str:
+def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
     """Draw a field of several lines for a column of text."""
     example = field.example or ""
     begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
-    return str(
-        st.text_area(markdown_text(field.column.name), **blocks.lasting(key), placeholder=begin, height="content")
-    )
+    label, about = markdown_text(field.column.name), meanings.get(field.column.name)
+    return str(st.text_area(label, **blocks.lasting(key), placeholder=begin, height="content", help=about))
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:

@@ -11,6 +11,7 @@ from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
 from pages.parts.front import FROM
+from pages.parts.meanings import choose_meanings
 from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
@@ -217,6 +218,8 @@ class Choice:
     task: Task
     inputs: tuple[str, ...]
     splitting: table_part.Splitting
+    descriptions: dict[str, str]
+    """What columns and labels mean, by key."""
 
     def part_of(self, column: str) -> str:
         """Return a column's part."""
@@ -243,7 +246,7 @@ def rows_of_table() -> Rows | None:
 
 
 def choose_columns(table: Table) -> Choice:
-    """Ask for target, task, inputs and split. Raises DataError."""
+    """Ask for target, task, inputs, split and descriptions. Raises DataError."""
     guess = target_guess(table)
     names = list(table.names)
     left, middle = st.columns(2)
@@ -265,12 +268,15 @@ def choose_columns(table: Table) -> Choice:
     guessed = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
     put_back = (f"{note}; put it back above if it matters" for note in left_out)
     place.html(markup.block(*(markup.caption(note) for note in (*guessed, *put_back))))
+    resolved = resolve_task(table, target, "auto" if task == table_part.AS_FOUND else task)
+    chosen = tuple(name for name in names if name in inputs)
     return Choice(
         table=table,
         target=target,
-        task=resolve_task(table, target, "auto" if task == table_part.AS_FOUND else task),
-        inputs=tuple(name for name in names if name in inputs),
+        task=resolved,
+        inputs=chosen,
         splitting=splitting,
+        descriptions=choose_meanings(table, target=target, inputs=chosen, task=resolved),
     )
 
 
@@ -297,7 +303,7 @@ def split_rows(source: table_part.Source, choice: Choice, config: Config) -> Dat
         choice.table,
         target=choice.target,
         notes=source.notes,
-        columns=ColumnChoice(task=choice.task, inputs=choice.inputs),
+        columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
         split=SplitPlan(is_whole=True) if config.is_weighing else choice.splitting.plan(config.seed),
         test_table=None if config.is_weighing else choice.splitting.test_table,
     )

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.parts import blocks, person
 from pages.parts.opening import ASSETS, OpenRun, settings
+from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
 from vpp.runs.directory import RunDirectory
@@ -58,14 +59,16 @@ def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
 
 
 def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
-    """Draw the page's title over a line that identifies the run, with its other settings folded.
+    """Draw the page's title over a line that identifies the run, with other settings and descriptions folded.
 
     tells_damage: whether a damaged journal is reported here.
     """
     spec = run.snapshot.spec
     chip = markup.DEMO_CHIP if spec.endpoint.is_demo else ""
     of = "" if words == spec.name else spec.name
-    blocks.draw(markup.title(words, identity(run), of=of, chip=chip, rest=details(run)))
+    meant = recorded(spec.dataset.get("descriptions", {})).named(spec.dataset["target"])
+    folds = {"details": [details(run)], "what the columns mean": list(map(": ".join, meant))}
+    blocks.draw(markup.title(words, identity(run), of=of, chip=chip, folds=folds))
     if tells_damage and run.snapshot.damage:
         blocks.failed("The journal is damaged", run.snapshot.damage)
 

@@ -26,11 +26,11 @@ from vpp.runs.reader import RunReader
 pytestmark = pytest.mark.browser
 RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "damaged", "numbers")
 OPENED_WHOLE = {
-    "watch at_cap": "name model fault refused capped seed hypothesis reason unread thoughts",
+    "watch at_cap": "meaning meaning-of-label name model fault refused capped seed hypothesis reason unread thoughts",
     "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
     "disagreement numbers": "cell-1 text-7",
-    "report damaged": "file note target prior hash library version from fault refused",
+    "report damaged": "meaning meaning-of-label file note target prior hash library version from fault refused",
     "compare finished": "name label-no",
     "paper finished": "cell complaint model optimizer library",
 }

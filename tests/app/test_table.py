@@ -1,5 +1,6 @@
 """The form's part on rows: how a file is read, the kinds of its columns, what parts them, and a test file."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,56 @@ def test_a_kind_that_is_chosen_is_used_and_stays_or_is_refused_in_one_line(app: 
     assert 'role="alert"' not in shown(app)
     choose_kind(app, "note", "as found")
     assert "as chosen" not in shown(app)
+
+
+# What columns and labels mean
+
+HEART = "x1,x2,*num*\n" + "".join(f"{i % 20}.5,{i % 7},{'yes' if i % 2 else 'no'}\n" for i in range(40))
+FOLD = "What the columns mean"
+
+
+def meanings(app: AppTest) -> dict[str, Any]:
+    """The fields of the fold, by their label."""
+    return {field.label: field for field in app.text_input if (field.key or "").startswith("new.meaning.")}
+
+
+def fill_meanings(app: AppTest, content: bytes) -> str:
+    field = next(field for field in app.file_uploader if (field.key or "").startswith("new.meanings_file."))
+    field.set_value(("heart.columns.json", content, "application/json")).run()
+    assert not app.exception
+    return shown(app)
+
+
+def test_columns_and_labels_are_described_in_fields_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
+    upload(app, HEART.encode(), "heart.csv")
+    names = [r"\*num\*", "x1", "x2", r"\*num\* = no", r"\*num\* = yes"]
+    assert list(meanings(app)) == names
+    assert FOLD in [fold.label for fold in app.expander]
+    assert "What the columns mean:" not in "".join(block.value for block in app.code)
+    meanings(app)["x1"].set_value("cholesterol,\nmg/dl <b>").run()
+    meanings(app)[names[-1]].set_value("ill").run()
+    assert "prompts describe 1 column and 1 label" in shown(app)
+    assert f"{FOLD}, 2 descriptions" in [fold.label for fold in app.expander]
+    asked = "What the columns mean:\n<<<\nx1: cholesterol, mg/dl <b>\n*num* = yes: ill\n>>>\n\nYou apply a rule"
+    assert asked in "".join(block.value for block in app.code)
+    app.button(key="new.start").click().run()
+    (record,) = tmp_path.glob("*/run.json")
+    described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
+    assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
+
+
+def test_descriptions_are_filled_in_from_a_file_and_follow_the_target(app: AppTest) -> None:
+    upload(app, HEART.encode(), "heart.csv")
+    fill_meanings(app, b'{"x1": "cholesterol", "x2": "days", "labels": {"yes": "ill"}}')
+    assert "prompts describe 2 columns and 1 label" in shown(app)
+    app.selectbox(key="new.target").set_value("x1").run()
+    assert list(meanings(app)) == ["x1", "x2", r"\*num\*"]
+    assert "prompts describe 2 columns" in shown(app)
+    refused = fill_meanings(app, b'{"x3": "cholesterol"}')
+    assert "This file cannot be used" in refused
+    assert "heart.columns.json: a description is given for the column &#x27;x3&#x27;" in refused
+    assert "is not UTF-8 text: save it as UTF-8" in fill_meanings(app, b"\xff")
+    assert meanings(app)["x1"].value == "cholesterol"
 
 
 # The split

@@ -5,7 +5,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids
+from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, but_times_and_ids
 from vpp.data.descriptions import Descriptions
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -33,8 +33,14 @@ def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command
     first = run(desk, *typed)
     assert (plain.code, first.code) == (0, 0), first.err
     assert "header; columns are described in birds.columns.csv\n" in first.err
-    assert "note: prompts say what 2 columns and 2 labels mean\n" in first.err
+    assert "note: prompts describe 2 columns and 2 labels\n" in first.err
     assert_alike(plain, first)
+    assert [each.result["described"] for each in (plain, first)] == [
+        {"columns": 0, "labels": 0},
+        {"columns": 2, "labels": 2},
+    ]
+    planned = run(desk, *typed, "--plan")
+    assert "note: prompts describe 2 columns and 2 labels\n" in planned.err
     directory = RunDirectory(first.result["dir"])
     described = RunReader(directory).dataset().descriptions
     assert described == Descriptions(
@@ -53,11 +59,37 @@ def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command
     assert RunReader(RunDirectory(again.result["dir"])).dataset() == RunReader(directory).dataset()
 
 
+def test_every_call_of_a_run_its_continuation_and_its_predictions_says_what_columns_mean(
+    desk: Desk, served: Model
+) -> None:
+    """Each says so once, and no text of a description ends its line or the block."""
+    table(desk)
+    typed = ("--describe", f"body_mass_g={HOSTILE}", "--describe", "label:Adelie=small")
+    small = (*TARGET, *SMALL, *served.options, "--no-cache", "--json")
+    first = desk.vpp("run", "birds.csv", *small, *typed)
+    assert first.code == 0, first.err
+    head, *rows = (desk.folder / "birds.csv").read_text().splitlines()
+    new = [row for row in rows if "NA" not in row][-2:]
+    (desk.folder / "new.csv").write_text("\n".join([head, *new]))
+    n_run = len(served.bodies)
+    predicted = desk.vpp("predict", first.result["dir"], "new.csv", "-o", "out.csv")
+    n_predicted = len(served.bodies)
+    continued = desk.vpp("continue", first.result["dir"], "new.csv", "--json")
+    assert (predicted.code, continued.code) == (0, 0), predicted.err + continued.err
+    assert continued.result["described"] == first.result["described"] == {"columns": 1, "labels": 1}
+    assert 0 < n_run < n_predicted < len(served.bodies)
+    block = f"What the columns mean:\n<<<\nbody_mass_g: {FOLDED}\nspecies = Adelie: small\n>>>\n\n"
+    for body in served.bodies:
+        said = [turn["content"] for turn in body["messages"] if "What the columns mean:" in turn["content"]]
+        assert len(said) == 1
+        assert said[0].startswith(block)
+
+
 def shown_command(directory: RunDirectory) -> str:
     return repeat_command(directory.spec()).line
 
 
 def assert_alike(one: Outcome, other: Outcome) -> None:
-    """Results are equal but for the tokens, which descriptions add to."""
-    first, second = (but_times_and_ids({**each.result, "tokens": None}) for each in (one, other))
+    """Results are equal but for descriptions and the tokens that they add."""
+    first, second = (but_times_and_ids({**each.result, "tokens": None, "described": None}) for each in (one, other))
     assert first == second

@@ -28,7 +28,7 @@ def test_descriptions_are_kept_in_the_order_of_the_table_on_one_line_each() -> N
     dataset = heart(MEANT)
     columns = (("x1", "cholesterol, mg/dl"), ("num", "heart disease"))
     assert dataset.descriptions == Descriptions(columns=columns, labels=(("yes", "a vessel is narrowed"),))
-    assert "prompts say what 2 columns and 1 label mean" in dataset.provenance.notes
+    assert "prompts describe 2 columns and 1 label" in dataset.provenance.notes
 
 
 def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_them() -> None:
@@ -72,6 +72,11 @@ def test_what_is_no_description_of_the_table_is_refused_in_one_line(given: Any, 
         ("heart.columns.csv", "Column;Description\nx1;a, b\nlabel:yes;ill\n"),
         ("heart.columns.json", '{"x1": "a, b", "label:yes": "ill"}'),
         ("heart.columns.json", '{"x1": "a, b", "labels": {"yes": "ill"}}'),
+        (
+            "heart.columns.json",
+            '{"task_name": "…", "features": {"x1": {"type": "numerical", "description": "a, b"}, "label:yes": "ill"}, '
+            '"labels": {"num": {"values": ["yes", "no"], "description": "…"}}}',
+        ),
         ("HEART.COLUMNS.JSON", '{"truth": ["…"], "features": {"x1": "a, b"}, "labels": {"yes": "ill"}}'),
     ],
 )
@@ -90,6 +95,7 @@ def test_a_file_has_one_of_few_forms(name: str, text: str) -> None:
         ("h.json", "[" * 100_000, "h.json is not valid JSON"),
         ("h.json", "[1]", "h.json holds no descriptions: write {column: description}"),
         ("h.json", '{"x1": 3}', "h.json describes 'x1' with something else than text"),
+        ("h.json", '{"features": {"x1": ["a", "b"]}}', "h.json describes 'x1' with something else than text"),
         ("h.json", '{"labels": {"yes": null}}', "h.json describes 'label:yes' with something else than text"),
         ("h.json", '{"age": "…"}', "h.json: a description is given for the column 'age'"),
         ("h.json", '{"label:yess": "…", "label:no": "…"}', "h.json: a description is given for the label 'yess'"),

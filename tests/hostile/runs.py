@@ -14,6 +14,7 @@ from tests.reporting.builders import SEED
 from vpp.bench.cells import Cell, Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row
+from vpp.data.descriptions import Descriptions
 from vpp.data.record import rows_csv
 from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, hypothesis_id
 from vpp.llm.budget import Cap, Price
@@ -78,6 +79,10 @@ class Hostile:
             classes=tuple(sorted(swap[label] for label in source.classes)),
             train=tuple(map(row, source.train)),
             test=tuple(map(row, source.test)),
+            descriptions=Descriptions(
+                columns=((number, self.harm("meaning")), (category, "{input} {hypothesis!r}")),
+                labels=tuple((label, self.harm("meaning-of-label")) for label in swap.values() if source.classes),
+            ),
             provenance=replace(
                 source.provenance,
                 file=self.short("file") + ".csv",

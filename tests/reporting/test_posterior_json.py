@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from tests import inspected
 from tests.docs.test_pages import ROOT
 from tests.reporting.builders import YES_NO, drawn, finished, reweighted, run, scored, started
 from tests.reporting.sampled import sampled_run
+from vpp.data.descriptions import Descriptions
 from vpp.events import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
 Json = dict[str, Any]
-MAPS = ("settings", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance")
+MAPS = ("settings", "models", "templates", "versions", "texts", "result.calls", "result.tokens", "dataset.provenance",
+        "dataset.descriptions.columns", "dataset.descriptions.labels")  # fmt: skip
 """Objects whose keys are names from elsewhere, or documented as one."""
 
 
@@ -144,6 +147,7 @@ def test_a_record_stands_on_a_line(tmp_path: Path) -> None:
 def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:
     readers = [inspected.labels(tmp_path / "labels"), inspected.numbers(tmp_path / "numbers")]
     readers += [sampled_run(name) for name in ("adaptive", "vml5")]
+    readers.append(run(tmp_path / "described", data=replace(YES_NO, descriptions=Descriptions(columns=(("a", "?"),)))))
     written = {path for reader in readers for path in paths(read(reader))}
     page = (ROOT / "docs" / "posterior-json.md").read_text(encoding="utf-8")
     documented = {

@@ -51,6 +51,7 @@ def _run(commands: Commands) -> None:
     _table_options(parser)
     about = "sentences that the first particles hold, one a line or a JSON list; the others are drawn"
     parser.add_argument("--start", metavar="FILE", help=about)
+    parser.set_defaults(start_prior=None)
     parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
     parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
@@ -68,6 +69,8 @@ def _weigh(commands: Commands) -> None:
     _table_options(parser)
     about = "the sentences, one a line or a JSON list"
     parser.add_argument("--start", metavar="FILE", required=True, help=about)
+    about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
+    parser.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
     _config_options(parser, WEIGHING)
     _work_options(parser)
     whole = {"test": None, "split": RANDOM, "test_fraction": 0.375, "train_size": 100, "test_size": 60}

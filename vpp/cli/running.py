@@ -26,7 +26,7 @@ from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.start import read_sentences
+from vpp.runs.start import read_prior, read_sentences
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
@@ -40,6 +40,7 @@ def run(options: Namespace) -> int:
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
     templates = _templates(options, endpoint, has_text=dataset.has_text)
+    start = read_sentences(read_text(options.start) or "", name=options.start) if options.start else ()
     spec = RunSpec(
         config=config,
         endpoint=endpoint,
@@ -48,7 +49,8 @@ def run(options: Namespace) -> int:
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
         cell_limit=options.cell_limit,
-        start=read_sentences(read_text(options.start) or "", name=options.start) if options.start else (),
+        start=start,
+        start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
         prices=_prices(options),
         cap=cap_of(options, before=NO_CAP),

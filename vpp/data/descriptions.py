@@ -55,7 +55,11 @@ class Descriptions:
         """Count what is described, in a sentence; empty if nothing is."""
         kinds = (("column", self.columns), ("label", self.labels))
         counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
-        return (f"prompts say what {' and '.join(counts)} mean",) if counts else ()
+        return (f"prompts describe {' and '.join(counts)}",) if counts else ()
+
+    def named(self, target: str) -> Pairs:
+        """Return (name, description) of each column, then of each label, which is named `target = label`."""
+        return (*self.columns, *((f"{target} = {label}", text) for label, text in self.labels))
 
 
 NOTHING = Descriptions()
@@ -133,23 +137,32 @@ def _read_csv(text: str, name: str) -> dict[str, str]:
 def by_key(given: object, *, source: str) -> dict[str, str]:
     """Return the descriptions in {column: description} by key; `labels` may hold {label: description}.
 
-    The columns may be under `features`, as in HypoBench's metadata; other fields are then ignored. Raises InputError
-    for another shape.
+    The columns may be under `features`, as in HypoBench's metadata, as texts or objects with a `description`; other
+    fields are then ignored. Raises InputError for another shape.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"{source} holds no descriptions: write {{column: description}}")
     features, labels = given.get("features"), given.get("labels")
-    own: dict[str, Any] = dict(features if isinstance(features, Mapping) else given)
+    own: dict[str, Any] = dict(given)
+    if is_metadata := isinstance(features, Mapping):
+        own = {key: _said(value) for key, value in features.items()}
     if isinstance(labels, Mapping):
         if own.get("labels") is labels:
             del own["labels"]
-        own |= {f"{LABEL}{label}": text for label, text in labels.items()}
+        own |= {
+            f"{LABEL}{key}": text for key, text in labels.items() if not (is_metadata and isinstance(text, Mapping))
+        }
     wrong = next((key for key, text in own.items() if not isinstance(text, str)), None)
     if wrong is not None:
         raise InputError(
             f"{source} describes {quoted(str(wrong))} with something else than text: put the description in quotes"
         )
     return own
+
+
+def _said(value: object) -> object:
+    """Return the `description` of an object, and anything else as it is."""
+    return value["description"] if isinstance(value, Mapping) and "description" in value else value
 
 
 def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:

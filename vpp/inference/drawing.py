@@ -28,7 +28,8 @@ async def first_population(
     """
     given = problem.start_texts
     bare = () if config.draws_initial else (problem.seed_text,) * (config.size - len(given))
-    particles = tuple(Particle(text=text, parent=k) for k, text in enumerate((*given, *bare)))
+    log_w = (*problem.start_log_weights, *(0.0 for _ in bare))
+    particles = tuple(Particle(text=text, parent=k, log_weight=log_w[k]) for k, text in enumerate((*given, *bare)))
     for k, p in enumerate(particles):
         yield ParticleDrawn(
             particle=k,

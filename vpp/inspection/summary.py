@@ -4,6 +4,7 @@ import math
 from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
+from vpp.data.descriptions import NOTHING
 from vpp.events import Evaluated
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds, waits_for_looks
 from vpp.inference.tempered import why_nominal
@@ -43,6 +44,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "limit": spec.cell_limit,
             "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
         },
+        "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
             "train": _json(train.value) if train else None,

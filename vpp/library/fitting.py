@@ -27,7 +27,7 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.start import read_sentences
+from vpp.runs.start import prior_weights, read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def fit(
     test_size: int = 60,
     split: str = "random",
     start: Sequence[str] = (),
+    start_prior: Sequence[float] = (),
     endpoint: EndpointSpec | str = "demo",
     preset_name: Preset = "recommended",
     templates: str = AUTO,
@@ -65,7 +66,7 @@ def fit(
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
     those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN. start:
-    sentences that the first particles hold; the others are drawn.
+    sentences that the first particles hold; the others are drawn. start_prior: their weights, with `weigh` alone.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
@@ -107,6 +108,7 @@ def fit(
         prior_template=texts["prior"],
         cell_limit=cell_limit,
         start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
+        start_prior=tuple(start_prior),
     )
     directory = Preparation(dataset=dataset, spec=spec).create(environment.runs_dir)
     launch(directory, keys=system.keys())
@@ -115,13 +117,23 @@ def fit(
     return Posterior(directory)
 
 
-def weigh(data: "Table | str | Path | pd.DataFrame", *, target: str, start: Sequence[str], **options: Any) -> Posterior:
-    """Weigh sentences on every row of a table: their posterior under equal prior weights, without an optimizer.
+def weigh(
+    data: "Table | str | Path | pd.DataFrame",
+    *,
+    target: str,
+    start: Sequence[str],
+    prior: Sequence[float] | Mapping[str, float] | None = None,
+    **options: Any,
+) -> Posterior:
+    """Weigh sentences on every row of a table: their posterior, without an optimizer.
 
-    `Posterior.weights` are in the order of `start`, repeated sentences left out. options: those of `fit`, without its
-    sizes and split. Raises what `fit` raises.
+    `Posterior.weights` are in the order of `start`, repeated sentences left out. prior: weights of the different
+    sentences in this order, or by sentence; equal if not given. options: those of `fit`, without its sizes and split.
+    Raises what `fit` raises.
     """
-    return fit(data, target=target, start=start, method="weigh", **options)
+    sentences = read_sentences(start, name="start") if isinstance(start, str) else tuple(start)
+    weights = () if prior is None else prior_weights(prior, sentences)
+    return fit(data, target=target, start=sentences, start_prior=weights, method="weigh", **options)
 
 
 def load_run(directory: str | Path) -> Posterior:

@@ -27,7 +27,7 @@ def data(dataset: Dataset, cell_limit: int | None) -> Iterator[str]:
     columns = [_column(column, dataset) for column in dataset.columns]
     yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.descriptions:
-        meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.by_key.items()]
+        meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.named(dataset.target)]
         yield markdown_table(("column or label", "what it means"), meanings)
     cut = cut_columns_sentence(dataset, cell_limit)
     if notes := [*filter(None, (cut,)), *dataset.provenance.notes]:

@@ -48,6 +48,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         optimizer=nobody,
         seed_text=seed_sentence(dataset, config.prior),
         start_texts=spec.start,
+        start_prior=spec.start_prior,
         start_origin="continued" if spec.is_continued else "yours",
         batch_size=config.batch_size,
         epochs=config.epochs,

@@ -173,6 +173,8 @@ class RunSpec:
     """Arguments of `python -m vpp` that repeat the run."""
     start: tuple[str, ...] = ()
     """First hypotheses of an earlier run, or a person's own; the optimizer is asked for the others of the K."""
+    start_prior: tuple[float, ...] = ()
+    """Prior probability of each hypothesis, in a run that only weighs; empty if all are equal."""
     started_from: str = ""
     """Id of the run that these come from; empty if they are a person's own."""
 

@@ -1,9 +1,11 @@
 """A person's own sentences as first hypotheses: read, checked, and made whole with the seed sentence."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from vpp.data.answers import quoted
 from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.llm.prompts import seed_sentence
@@ -12,29 +14,29 @@ from vpp.settings import Config
 
 MOST_CHARACTERS = 4_000
 """Longest sentence in characters: a learner's call carries it whole."""
+LEAST_WEIGHT = 1e-100
+A_PRIOR = "a positive number for each sentence, in their order, or a JSON object from sentence to number"
 NAMED = 3
 """Most folded sentences that a note names by their numbers."""
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
     """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
-    listed = _json_list(text)
-    strings = [each for each in listed or () if isinstance(each, str)]
-    if len(strings) < len(listed or ()):
-        raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
-    sentences = tuple(each.strip() for each in (text.splitlines() if listed is None else strings) if each.strip())
+    lines = _listed(text, name=name) if text.lstrip().startswith("[") else text.splitlines()
+    sentences = tuple(line.strip() for line in lines if line.strip())
     if not sentences:
         raise InputError(f"{name} has no sentence: write one a line")
     return sentences
 
 
-def _json_list(text: str) -> list[object] | None:
-    """Return the list; None if the text is no JSON list."""
+def _listed(text: str, *, name: str) -> list[str]:
     try:
-        value = json.loads(text)
+        listed = json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, list) else None
+        raise InputError(f"{name} begins with [ and is no JSON list: write a sentence a line, or a list") from None
+    if not all(isinstance(each, str) for each in listed):
+        raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
+    return list(listed)
 
 
 def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
@@ -49,6 +51,8 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
             notes = (*dataset.provenance.notes, again)
             dataset = replace(dataset, provenance=replace(dataset.provenance, notes=notes))
         spec = replace(spec, start=tuple(dict.fromkeys(whole)))
+    if spec.start_prior:
+        spec = replace(spec, start_prior=shares(spec.start_prior, spec))
     if spec.config.is_weighing:
         spec = replace(spec, config=weighing(spec.config, size=len(spec.start), n_train=len(dataset.train)))
     return spec, dataset
@@ -65,6 +69,43 @@ def whole_texts(sentences: Sequence[str], seed_text: str) -> list[str]:
                 f"sentence {number} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}"
             )
     return [f"{seed_text} {body}" for body in bodies]
+
+
+def read_prior(text: str, sentences: Sequence[str]) -> tuple[float, ...]:
+    """Return prior weights in the order of the sentences, from numbers with commas, or a JSON list or object.
+
+    Raises InputError.
+    """
+    try:
+        listed = json.loads(text if text.lstrip().startswith(("[", "{")) else f"[{text}]")
+    except (ValueError, RecursionError):
+        raise InputError(f"prior {quoted(text)} cannot be read: give {A_PRIOR}") from None
+    return prior_weights(listed, sentences)
+
+
+def prior_weights(given: Sequence[float] | Mapping[str, float], sentences: Sequence[str]) -> tuple[float, ...]:
+    """Return positive weights, by sentence or in the order of the sentences, each once. Raises InputError."""
+    different = list(dict.fromkeys(each.strip() for each in sentences))
+    if isinstance(given, Mapping):
+        weights = {sentence.strip(): weight for sentence, weight in given.items()}
+        odd = next((each for each in (*weights, *different) if (each in weights) != (each in different)), None)
+        if odd is not None:
+            why = "has no weight" if odd in different else "is none of the sentences"
+            raise InputError(f"prior: {quoted(odd)} {why}: give {A_PRIOR}")
+        given = [weights[each] for each in different]
+    if len(given) != len(different):
+        raise InputError(f"prior has {len(given)} weights for {len(different)} sentences: give {A_PRIOR}")
+    if not all(type(each) in (int, float) and LEAST_WEIGHT <= each <= 1 / LEAST_WEIGHT for each in given):
+        raise InputError(f"prior has a weight that is no positive number: give {A_PRIOR}")
+    return tuple(map(float, given))
+
+
+def shares(weights: Sequence[float], spec: RunSpec) -> tuple[float, ...]:
+    """Return prior weights divided by their sum. Raises InputError unless each sentence to weigh has one."""
+    if not spec.config.is_weighing or len(weights) != len(spec.start):
+        raise InputError(f"prior weights are for sentences that are only weighed: give {A_PRIOR}")
+    whole = math.fsum(weights)
+    return tuple(each / whole for each in weights)
 
 
 def repeated(texts: Sequence[str]) -> str:

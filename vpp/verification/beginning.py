@@ -62,7 +62,8 @@ def check_first_population(run: Run, at: StepView) -> None:
     if at.finished:
         written = [event.particle for event in drawn]
         run.compare(at.finished, "lines", "slots drawn", written=written, follows=list(range(run.config.size)))
-        population = [newcomer(event, 0.0) for event in drawn]
+        log_w = [*run.problem.start_log_weights, *([0.0] * len(drawn))]
+        population = [newcomer(event, log_w[event.particle]) for event in drawn]
         run.check(at.finished, "populations", population=population, exponent=0.0, log_evidence=0.0)
         _check_tau(run, at.finished, drawn)
 

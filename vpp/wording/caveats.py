@@ -159,8 +159,8 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
     """Yield a few sentences on the target: what the run's weights or chains stand for."""
     if config.is_weighing:
         yield (
-            "Weights are the posterior over the given sentences alone: equal prior weights times the likelihood of all "
-            "rows. A sentence that nobody gave has no weight."
+            "Weights are the posterior over the given sentences alone: prior weights, equal unless given, times the "
+            "likelihood of all rows. A sentence that nobody gave has no weight."
         )
     elif config.is_telescoping:
         yield _CARRIED

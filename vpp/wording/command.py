@@ -94,6 +94,8 @@ def _words(spec: RunSpec) -> Iterator[str]:
         yield _option(name, value)
     if spec.start:
         yield f"--start={_start_file(spec)}"
+    if spec.start_prior:
+        yield f"--prior={','.join(map(str, spec.start_prior))}"
     if not is_weighing:
         yield from _split_options(spec)
     names = WEIGHING if is_weighing else [field.name for field in fields(Config)]

@@ -71,14 +71,20 @@ def group(title: str) -> str:
     return f'<h3 class="group">{text(title)}</h3>'
 
 
-def title(words: str, meta: str = "", *, of: str = "", chip: str = "", rest: str = "") -> str:
+def title(
+    words: str, meta: str = "", *, of: str = "", chip: str = "", folds: Mapping[str, Sequence[str]] | None = None
+) -> str:
     """Return a page's title and the line under it. of: the run's name, if it is not the title.
 
-    chip: HTML at the end of the line. rest: words folded behind it.
+    chip: HTML at the end of the line. folds: lines folded behind it, by name; one without lines is left out.
     """
     named = f"<b>{text(of)}</b> · " if of else ""
-    fold = f" <details><summary>details</summary>{text(rest)}</details>" if rest else ""
-    under = f'<div class="meta">{named}{text(meta)}{chip}{fold}</div>' if meta else ""
+    folded = (
+        f" <details><summary>{text(name)}</summary>{'<br>'.join(map(text, lines))}</details>"
+        for name, lines in (folds or {}).items()
+        if lines
+    )
+    under = f'<div class="meta">{named}{text(meta)}{chip}{"".join(folded)}</div>' if meta else ""
     return f'<div class="title"><h1>{text(words)}</h1>{under}</div>'
 
 

@@ -1,0 +1,109 @@
+"""`weigh --prior`: prior weights of the sentences, through real processes and the demo model."""
+
+import json
+import math
+
+import pytest
+
+from tests.processes import Desk, Model, Outcome
+from vpp.errors import InputError
+from vpp.events import Evaluated
+from vpp.runs.journal_reader import JournalReader
+from vpp.runs.reader import RunReader
+from vpp.runs.start import read_prior
+
+SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
+TABLE = "a,b,label\n" + "".join(f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)
+SENTENCES = (
+    "Say yes if a is above 6, else no.",
+    "Say yes if a is above 3, else no.",
+    "The label is <script>alert(1)</script> **always** [yes](x).",
+)
+EPSILON = 0.05
+
+
+@pytest.fixture
+def table(desk: Desk) -> Desk:
+    """A folder with a table of twelve rows, and three sentences."""
+    (desk.folder / "table.csv").write_text(TABLE)
+    (desk.folder / "mine.txt").write_text("\n\n".join(SENTENCES))
+    return desk
+
+
+def weigh(desk: Desk, served: Model, *words: str, name: str = "weighed") -> Outcome:
+    where = ("--run-dir", desk.folder / name, "--no-cache", "--json", "--quiet")
+    return desk.vpp("weigh", "table.csv", "--target=label", "--start=mine.txt", *served.options, *where, *words)
+
+
+def by_hand(desk: Desk, name: str, prior: tuple[float, ...]) -> tuple[list[float], list[float], float]:
+    """Weights, log-likelihoods and log-evidence from the recorded answers to all rows."""
+    events = [record.event for record in JournalReader(desk.directory(name).journal).new_records()]
+    (said,) = [event for event in events if isinstance(event, Evaluated)]
+    target = {row.id: row.target for row in RunReader(desk.directory(name)).dataset().train}
+    log_liks = [
+        math.fsum(
+            math.log(1 - EPSILON if vote == target[row] else EPSILON)
+            for row, vote in zip(said.rows, votes, strict=True)
+        )
+        for votes in said.predictions
+    ]
+    joint = [share * math.exp(each) for share, each in zip(prior, log_liks, strict=True)]
+    return [each / sum(joint) for each in joint], log_liks, math.log(sum(joint))
+
+
+@pytest.mark.parametrize(
+    ("words", "prior"),
+    [
+        ((), (1 / 3, 1 / 3, 1 / 3)),
+        (("--prior=1,2,5",), (1 / 8, 2 / 8, 5 / 8)),
+        ((f"--prior={json.dumps(dict(zip(SENTENCES, (2, 1, 1), strict=True)))}",), (0.5, 0.25, 0.25)),
+    ],
+)
+def test_weights_and_evidence_are_the_sum_over_the_list(
+    words: tuple[str, ...], prior: tuple[float, ...], table: Desk, served: Model
+) -> None:
+    outcome = weigh(table, served, *words)
+    assert outcome.code == 0, outcome.err
+    weights, log_liks, evidence = by_hand(table, "weighed", prior)
+    assert outcome.result["weights"] == pytest.approx(weights)
+    assert outcome.result["log_likelihoods"] == pytest.approx(log_liks)
+    assert outcome.result["log_evidence"] == pytest.approx(evidence)
+    assert outcome.result["calls"]["optimizer"] == 0
+    assert outcome.result["calls"]["learner"] == served.answered == 36
+    assert len(set(log_liks)) == 3
+    assert table.vpp("verify", table.folder / "weighed").code == 0
+    report = (table.folder / "weighed" / "report.md").read_text()
+    assert "alert(1)" in report
+    assert "<script>" not in report.replace("\\<script>", "")
+    repeated = next(line for line in report.splitlines() if line.startswith("python -m vpp weigh"))
+    assert " --start=" in repeated
+
+
+def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:
+    assert weigh(table, served, "--prior=1,2,5").code == 0
+    spec = table.folder / "weighed" / "run.json"
+    spec.write_text(spec.read_text().replace("0.625", "0.5"))
+    outcome = table.vpp("verify", table.folder / "weighed")
+    assert (outcome.code, "log_weight" in outcome.out) == (1, True)
+
+
+def test_repeated_sentences_count_once_and_a_note_says_so(table: Desk, served: Model) -> None:
+    (table.folder / "mine.txt").write_text("\n".join((*SENTENCES, SENTENCES[0])))
+    words = ("weigh", "table.csv", "--target=label", "--start=mine.txt", "--prior=1,2,5", *served.options)
+    outcome = table.vpp(*words, "--run-dir", table.folder / "weighed", "--json")
+    assert "note: sentence 4 repeats an earlier one and counts once\n" in outcome.err
+    assert outcome.result["weights"] == pytest.approx(by_hand(table, "weighed", (1 / 8, 2 / 8, 5 / 8))[0])
+
+
+def test_a_file_that_begins_as_a_json_list_and_is_none_is_refused(table: Desk) -> None:
+    (table.folder / "mine.txt").write_text('["One rule.", "Another.",]')
+    outcome = table.vpp("weigh", "table.csv", "--target=label", "--start=mine.txt", "--demo")
+    assert (outcome.code, outcome.complaint.split(":")[0]) == (2, "mine.txt begins with [ and is no JSON list")
+
+
+@pytest.mark.parametrize(
+    "given", ["1,2", "1,2,0", "1,2,-1", "1,2,x", "1,2,true", "1,2,1e400", "1,2,NaN", '{"a": 1}', "[[1],2,3]", "{"]
+)
+def test_a_prior_that_fits_no_list_is_refused(given: str) -> None:
+    with pytest.raises(InputError, match=r"^prior.*: give a positive number for each sentence"):
+        read_prior(given, SENTENCES)
