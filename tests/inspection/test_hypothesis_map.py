@@ -55,7 +55,7 @@ def test_a_text_that_is_gone_stays_where_it_was_and_lines_come_from_parents_that
     end = hypothesis_map(labels.refresh().view, LABEL_CONFIG, LABELS, None)
     (gone,) = (point for point in end.points if point.is_gone)
     assert (gone.text, gone.slots, gone.weight) == (NONE, (3,), pytest.approx(0.1))
-    even, _, odd = end.alive
+    even, *_ = end.alive
     assert [point.parents for point in end.alive] == [(), ((even.x, even.y),), ()]
     before = hypothesis_map(labels.refresh().view, LABEL_CONFIG, LABELS, 1)
     assert far(before.alive[0], before.alive[2]) == pytest.approx(0.5)
