@@ -205,8 +205,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/drawing.py", "tests/inference/test_continued.py"): (
         ("a continued run draws anew",
-         "if config.draws_initial and not problem.start_texts:",
-         "if config.draws_initial:"),
+         "given = problem.start_texts",
+         "given = problem.start_texts[:0]"),
     ),
     ("posterior/information.py", "tests/posterior/test_information.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),

@@ -134,7 +134,7 @@ def test_a_table_and_its_fields_stay_after_another_page_until_it_is_replaced(app
     upload(app, OTHER, "other.csv")
     assert "<b>other.csv</b>" in shown(app)
     assert "<b>mine.csv</b>" not in shown(app)
-    assert not app.file_uploader
+    assert "new.file.upload" not in [field.key for field in app.file_uploader]
 
 
 def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTest, tmp_path: Path) -> None:

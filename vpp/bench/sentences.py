@@ -21,7 +21,7 @@ COMPARISONS = (
 STEM = 5
 """Letters that words of one stem share."""
 NO_NAME = {"num", "number", "of", "the", "to", "a", "student", "students", "s", "grade", "in", "status", "is", "has"}
-_AND = re.compile(r",?\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r",? and ", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?")
 _NOT = re.compile(r"\b(?:not|no|without|other than|never)\b", re.IGNORECASE)
 Values = Mapping[str, Sequence[str]]
@@ -63,7 +63,7 @@ def read_sentences(sentences: Sequence[str], values: Values, labels: Sequence[st
 
 
 def _read(sentence: str, values: Values, labels: Sequence[str]) -> Case | None:
-    before, word, after = re.sub(r"[.\s]+$", "", sentence).partition(" if ")
+    before, word, after = " ".join(sentence.split()).rstrip(". ").partition(" if ")
     if word:
         said, asked = before, after
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
-from vpp.data.descriptions import describe
+from vpp.data.descriptions import NOTHING, describe
 from vpp.data.kinds import is_integer
 from vpp.data.roles import (
     MAX_CLASSES,
@@ -58,7 +58,8 @@ def build_dataset(
     unlabelled, draw_notes = _unlabelled(files, seed=split.seed)
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
-    described = describe(columns.descriptions, columns=table.names, labels=classes)
+    given = columns.descriptions
+    described = describe(given, columns=table.names, labels=classes) if given else NOTHING
     hints = split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()
     n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
     covered = coverage_notes(parted, classes, n_left=n_left)
@@ -68,7 +69,7 @@ def build_dataset(
         *covered,
         *label_notes(classes),
         *draw_notes,
-        *described.notes,
+        *(described.notes if given else ()),
         *_test_file_notes(files),
     )
     return Dataset(

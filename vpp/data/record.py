@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, target_value
-from vpp.data.descriptions import recorded
+from vpp.data.descriptions import NOTHING, recorded
 from vpp.errors import DataError
 
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
@@ -47,7 +47,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
             "read_as": dataset.provenance.read_as.given,
         },
         "fingerprint": _sha256(rows_csv(dataset)),
-        **({"descriptions": dataset.descriptions.record} if dataset.descriptions else {}),
+        **({"descriptions": dataset.descriptions.record} if dataset.descriptions != NOTHING else {}),
     }
 
 
@@ -71,7 +71,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         test=tuple(row for part, row in rows if part == "test"),
         provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
         unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
-        descriptions=recorded(header.get("descriptions", {})),
+        descriptions=recorded(header["descriptions"]) if header.get("descriptions") else NOTHING,
     )
 
 

@@ -65,7 +65,7 @@ def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
     if not text.strip(None if read_as.delimiter else _NO_TEXT):
         raise DataError(f"{name} is empty: a header line and rows are needed")
     check_text(text, name=name)
-    grid = read_json(text, name=name)
+    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
     if grid is not None:
         return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
     named = named_delimiter(text) if read_as.skip_lines is None else None
