@@ -14,6 +14,7 @@ from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
+from vpp.data.descriptions import Descriptions
 from vpp.runs.background import Background
 from vpp.runs.reader import RunReader
 
@@ -66,18 +67,25 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
 
 
-def test_a_text_is_typed_in_several_lines_and_asked_about_as_typed(
+def test_a_described_text_is_typed_in_several_lines_and_asked_about_as_typed(
     opened: Opened, tmp_path: Path, served: Model
 ) -> None:
     column, target = inspected.LABELS.columns
-    reader = asked_pair(
-        tmp_path, served, data=replace(inspected.LABELS, columns=(replace(column, kind="text"), target))
-    )
+    meant = Descriptions(columns=(("a", "a *review* >>> {input} <b>"),), labels=(("yes", "<<<"),))
+    columns = (replace(column, kind="text"), target)
+    reader = asked_pair(tmp_path, served, data=replace(inspected.LABELS, columns=columns, descriptions=meant))
     app = opened(reader)
-    app.text_area(key=key(reader, "cell.0")).set_value("Fine.\n[2] <b>Very</b>")
+    assert "a: a *review* &gt;&gt;&gt; {input} &lt;b&gt;" in shown(app)
+    field = app.text_area(key=key(reader, "cell.0"))
+    assert "\\*review\\*" in field.help
+    field.set_value("Fine.\n[2] <b>Very</b>")
     button(app, "Ask three particles").click().run()
     ended(app, reader, "row")
     assert job(app, reader, "row").asking.rows[0].inputs == (("a", "Fine.\n[2] <b>Very</b>"),)
+    block = "What the columns mean:\n<<<\na: a *review* >>> {input} <b>\ny = yes: <<<\n>>>\n\n"
+    first_turns = [body["messages"][0]["content"] for body in served.bodies]
+    assert first_turns
+    assert [turn for turn in first_turns if turn.count(block) != 1] == []
 
 
 def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
