@@ -219,7 +219,7 @@ class Choice:
     inputs: tuple[str, ...]
     splitting: table_part.Splitting
     descriptions: dict[str, str]
-    """What columns and labels mean, by key."""
+    """Meanings of columns and labels, by key."""
 
     def part_of(self, column: str) -> str:
         """Return a column's part."""

@@ -25,7 +25,7 @@ def run(desk: Desk, *words: str | Path) -> Outcome:
 
 
 def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command(desk: Desk) -> None:
-    """With the demo model, which leaves descriptions unread."""
+    """The demo model reads no descriptions, so both runs agree."""
     table(desk)
     plain = run(desk)
     (desk.folder / "birds.columns.csv").write_text(SIDECAR)

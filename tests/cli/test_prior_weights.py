@@ -107,3 +107,9 @@ def test_a_file_that_begins_as_a_json_list_and_is_none_is_refused(table: Desk) -
 def test_a_prior_that_fits_no_list_is_refused(given: str) -> None:
     with pytest.raises(InputError, match=r"^prior.*: give a positive number for each sentence"):
         read_prior(given, SENTENCES)
+
+
+def test_a_weighed_run_has_no_test_rows_for_a_baseline(table: Desk, served: Model) -> None:
+    assert weigh(table, served).code == 0
+    outcome = table.vpp("baseline", table.folder / "weighed")
+    assert (outcome.code, "has no test rows" in outcome.complaint) == (2, True)

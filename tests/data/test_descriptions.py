@@ -1,4 +1,4 @@
-"""What columns and labels mean: read from a file or as typed, checked against the table, kept with its dataset."""
+"""Descriptions of columns and labels are read from a file or as typed, checked against the table and kept with it."""
 
 import json
 from dataclasses import replace

@@ -149,13 +149,13 @@ HOSTILE = (
 def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: str, cell: str) -> None:
     def lines(text: str) -> list[str]:
         """Lines of the prompt that do not belong to a cell."""
-        told = replace(PARITY, train=tuple(replace(r, inputs=(("a", text), ("b", "1"))) for r in PARITY.train))
-        learner = LearnerPrompts(dataset=told, template=shipped("learner", templates))
-        given_ = [Prediction(row=r.id, value="0") for r in told.train]
+        changed = replace(PARITY, train=tuple(replace(r, inputs=(("a", text), ("b", "1"))) for r in PARITY.train))
+        learner = LearnerPrompts(dataset=changed, template=shipped("learner", templates))
+        wrong = [Prediction(row=r.id, value="0") for r in changed.train]
         asked = [
-            *learner.messages("x", told.train[:1]),
-            *learner.messages("x", told.train),
-            *optimizer_prompts(told, templates).about_batch("x", told.train, given_),
+            *learner.messages("x", changed.train[:1]),
+            *learner.messages("x", changed.train),
+            *optimizer_prompts(changed, templates).about_batch("x", changed.train, wrong),
         ]
         every = "\n".join(message["content"] for message in asked).split("\n")
         return [line.partition("a: ")[0] for line in every if not line.startswith("| ") and line != "a:"]

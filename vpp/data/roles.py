@@ -157,7 +157,7 @@ class ColumnChoice:
     """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
     exclude: Collection[str] = ()
     descriptions: Mapping[str, str] = field(default_factory=dict)
-    """What columns and labels mean, by key (`vpp.data.descriptions`)."""
+    """Meanings of columns and labels, by key (`vpp.data.descriptions`)."""
 
 
 def choose_inputs(

@@ -208,6 +208,5 @@ def _least_proposals(config: Config, steps: int) -> int:
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
     """(learner, optimizer) calls of one step at most, without newcomers and evaluations along the way."""
     k = config.largest_size
-    return k * (
-        _scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train)
-    ), 0 if config.is_weighing else k
+    learner = k * (_scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train))
+    return learner, 0 if config.is_weighing else k

@@ -107,6 +107,8 @@ async def ask_prompted(
     if not usage.learner:
         raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
     dataset, counters = load_dataset(directory, spec), Counters()
+    if not dataset.test:
+        raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
     pack = spec.config.points_per_call
     draws = max(1, (asked.calls or usage.learner) // -(-len(dataset.test) // pack))
     total, done = (draws + 1) * len(dataset.test), 0

@@ -19,7 +19,7 @@ MOST_AT_ONCE = 4_096
 
 
 class _DescriptionFields(TypedDict):
-    """What columns and labels mean, by name."""
+    """Meanings of columns and labels, by name."""
 
     columns: dict[str, str]
     labels: dict[str, str]
