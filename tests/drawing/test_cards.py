@@ -1,5 +1,6 @@
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tests.inspected import BIG, EVEN, LABELS, NUMBERS, ODD, labels, numbers
 from tests.reporting.builders import SEED, drawn, finished, proposed, run, scored, started
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import Card, Effect, Fold, deck_html
+from vpp.drawing.deck import MOST_SQUARES, SYMBOL, Card, Effect, Fold, deck_html
 from vpp.posterior.prediction import Value
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
@@ -302,3 +303,11 @@ def test_cards_of_the_end_show_the_rows_of_the_last_batch_or_that_the_text_was_n
     kept = {card.slot: card.rail[0] for card in maker(numbers(tmp_path / "numbers")).final()}
     assert kept[1] == "not scored yet", "rewritten by the last step, and taken unseen"
     assert kept[0].startswith("off by ")
+
+
+@pytest.mark.parametrize(("n", "squares"), [(MOST_SQUARES, MOST_SQUARES), (MOST_SQUARES + 1, 0)])
+def test_a_card_of_many_rows_gives_their_count_instead_of_squares(tmp_path: Path, n: int, squares: int) -> None:
+    front = maker(labels(tmp_path)).at(1)[0]
+    html = deck_html([replace(front, hits=(True,) * n, twins=())], seed_text="")
+    assert html.count(f'<i class="{SYMBOL[True]}"></i>') == squares
+    assert front.rail[0] in html

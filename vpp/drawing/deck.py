@@ -24,6 +24,8 @@ from vpp.wording.words import counted, fixed, integer, percent, short_weight, we
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]
 """Per row: True right, False wrong, None abstained."""
+MOST_SQUARES = 60
+"""Rows that a card shows as a square each; of more it gives the count alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +283,8 @@ def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
 
 def _rail(card: Card) -> str:
     """Scores at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
-    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in card.hits)
+    drawn = card.hits if len(card.hits) <= MOST_SQUARES else ()
+    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in drawn)
     batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""
     return f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'
 
