@@ -11,8 +11,11 @@ export default function (deck, change) {
   const before = [...deck.children].map((card) => ({
     card, key: card.dataset.key, slots: slots(card.dataset.slots), box: card.getBoundingClientRect(),
   }))
+  const { height } = deck.parentElement.getBoundingClientRect()
   change()
   if (deck.children.length > MANY) return
+  // What is below the cards stays where it is until they have come to rest.
+  deck.parentElement.animate({ minHeight: [`${height}px`, `${height}px`] }, MS)
   const lived = new Set()
   for (const card of deck.children) {
     const from = slots(card.dataset.from)
@@ -23,13 +26,14 @@ export default function (deck, change) {
   for (const each of before) if (!each.card.isConnected && !each.slots.some((slot) => lived.has(slot))) fade(deck, each)
 }
 
+// A card that rises passes over those that sink. A card that is new waits until what was there has faded.
 function enter(card, box) {
-  if (!box) return void card.animate([{ opacity: 0 }, { opacity: 1 }], EASE)
+  if (!box) return void card.animate({ opacity: [0, 0, 1], offset: [0, 0.5, 1] }, MS)
   const by = box.top - card.getBoundingClientRect().top
-  if (Math.abs(by) > 1) card.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], EASE)
+  if (Math.abs(by) > 1) card.animate({ transform: [`translateY(${by}px)`, "none"], zIndex: Array(2).fill(by > 0 ? 2 : 1) }, EASE)
 }
 
-// A copy of the card stays at its old place while it fades; it is no card of the deck any more.
+// A copy of the card stays at its old place, under the others, while it fades; it is no card of the deck any more.
 function fade(deck, { card, box }) {
   const place = deck.parentElement.getBoundingClientRect()
   const ghost = card.cloneNode(true)
@@ -38,6 +42,6 @@ function fade(deck, { card, box }) {
   ghost.ariaHidden = "true"
   ghost.inert = true
   ghost.style.cssText += `;top:${box.top - place.top}px;left:${box.left - place.left}px;width:${box.width}px`
-  deck.parentElement.append(ghost)
-  ghost.animate([{ opacity: 1 }, { opacity: 0 }], EASE).finished.finally(() => ghost.remove())
+  deck.before(ghost)
+  ghost.animate({ opacity: [1, 0] }, MS / 2).finished.finally(() => ghost.remove())
 }

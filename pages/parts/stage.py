@@ -6,7 +6,7 @@ from functools import lru_cache
 from pages.parts import charts, opening, pieces, replay, thresholds
 from pages.parts.replay import Shown
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import deck_html, mark_legend, skeletons_html
+from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.hypothesis_map import map_html
 from vpp.drawing.last_generations import generations_html
 from vpp.drawing.step_bars import bars_html
@@ -41,7 +41,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
         "place": place(snapshot, shown),
         "deck": shown.deck_id,
         "head": heading(snapshot, shown),
-        "foot": mark_legend(snapshot.spec.config),
+        "foot": markup.caption(SQUARES) if snapshot.spec.dataset["task"] == "classification" else "",
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
     message = _message(json.dumps(header), *parts.values())
@@ -101,7 +101,8 @@ def heading(snapshot: Snapshot, shown: Shown) -> str:
         title = f"Hypotheses at step {shown.step}"
     else:
         title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
-    bars = "bar length = weight" if config.is_weighted else "bar length = likelihood per row"
+    rows = {"batch": "batch", "buffer": "buffer", "train": "training rows"}[config.scored_on]
+    bars = "bar = weight" if config.is_weighted else f"bar = likelihood per row of the {rows}"
     return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
 
 
@@ -138,7 +139,8 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
             (bars_title(config), bars_html(view, config, dataset, step)),
             ("Genealogy", generations_html(view, config, step)),
         )
-        return "".join(f"<section>{markup.group(each[0])}{each[1]}</section>" for each in figures if each)
+        named = [(markup.term(each[0]), each[1]) for each in figures if each]
+        return "".join(f'<section><h3 class="group">{title}</h3>{figure}</section>' for title, figure in named)
 
     return pieces.drawn(run, snapshot, "rail", shown.newest, shown.step, make=make)
 

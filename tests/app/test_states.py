@@ -237,12 +237,12 @@ def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
 
 
 SAID = {
-    "smc filtered": ("Effective sample size", "Proposals accepted", "proposal was rejected"),
+    "smc filtered": ("Effective sample size", "Proposals accepted", "rewrite rejected"),
     "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("without weights", "training rows", "Proposals accepted"),
-    "always accept": ("without weights", "Every proposal is taken", "rewritten (temperature"),
+    "always accept": ("without weights", "Every proposal is taken", "proposed at temperature"),
     "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
     "vml5": ("without weights", "not scored yet"),
     "growing": ("Particles K", "at first"),

@@ -57,7 +57,7 @@ def test_values_in_an_address_are_rounded_to_the_fields_steps_and_clipped_to_its
 
 
 def test_one_hypothesis_holds_nearly_all_weight_below_a_threshold() -> None:
-    one, two = "one hypothesis holds nearly all weight", "about two hypotheses carry the posterior"
+    one, two = "one particle holds nearly all weight", "about two particles carry the weight"
     assert one in ess_sentence(1.4, 10)
     assert two in ess_sentence(1.4, 10, at=Thresholds(one_voice=1.2))
     assert one in ess_sentence(2.4, 10, at=Thresholds(one_voice=2.5))

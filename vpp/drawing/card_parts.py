@@ -10,9 +10,11 @@ from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Effect, Fold, Hits, Marks, wi
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.ruled_out import decision
+from vpp.inspection.scores import rows_of, score
 from vpp.inspection.slots import (
     RecordedAnswers,
     batch_places,
+    came_from,
     heirs,
     kept_as,
     recorded_answers,
@@ -34,6 +36,7 @@ MOST_COPIES = 3
 """Copies that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
+NOT_REWRITTEN = "not rewritten: only copies are"
 
 
 class Prompts(Protocol):
@@ -74,36 +77,49 @@ class History:
 
 
 def origin_marks(run: History, step: int, slot: int) -> Marks:
-    """Badges on the origin of the text at `step`."""
+    """Badges on how the text came to be at `step`."""
     at = run.view.steps.get(step)
     if step == INITIAL_STEP:
         return (("", "first hypothesis"),)
     if at and slot in at.joined:
         return (("", f"joined at step {step}"),)
     proposed = run.proposal(step, slot)
-    if proposed is None:
-        return (("", "yours"),) if run.config.is_weighing else (("same", "not rewritten before: only copies are"),)
-    return outcome_marks(run, proposed)
+    if proposed is None and run.config.is_weighing:
+        return (("", "yours"),)
+    made: Marks = outcome_marks(run, proposed) if proposed else (("same", NOT_REWRITTEN),)
+    origin = came_from(at, slot) if at and at.resampled else slot
+    copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
+    return at_step(step, *copied, *made)
+
+
+def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
+    """Badges under the number of their step."""
+    return (("", f"step {step}:"), *marks) if marks else ()
 
 
 def outcome_marks(run: History, proposed: Proposed) -> Marks:
-    """Badge on the outcome of a proposal."""
-    return ((_outcome_mark(proposed), _outcome(run, proposed)),)
+    """Badge on the outcome of a proposal, without its reason: the fold with the prompt gives that."""
+    return ((_outcome_mark(proposed), _outcome(run, proposed)) if proposed.accepted else ("same", "unchanged"),)
 
 
 def _outcome(run: History, proposed: Proposed) -> str:
-    if proposed.why == "unchanged":
-        return "kept word for word"
-    if proposed.why == "unparsable":
-        return f"kept: the proposal {'was refused' if proposed.refused else 'could not be read'}"
-    fresh = is_fresh(proposed)
     if not proposed.accepted:
-        return "rejected a proposal drawn afresh from the prior" if fresh else "kept: the proposal was rejected"
-    manner = "rewritten"
-    if run.config.is_weighted:
-        manner = "large rewrite" if proposed.temperature > run.config.cautious_temperature else "small rewrite"
-    origin = AFRESH if fresh else f"{manner} (temperature {proposed.temperature:.2g})"
-    return f"{origin}{', accepted' if proposed.why == 'likelihood' else ''}"
+        return f"unchanged, {_reason(proposed)}"
+    accepted = ", accepted" if proposed.why == "likelihood" else ""
+    if is_fresh(proposed):
+        return f"{AFRESH}{accepted}"
+    if not run.config.is_weighted:
+        return f"rewritten{accepted}"
+    return f"{'large' if proposed.temperature > run.config.cautious_temperature else 'small'} rewrite{accepted}"
+
+
+def _reason(proposed: Proposed) -> str:
+    """Reason why the text stays."""
+    if proposed.why == "unchanged":
+        return "rewrite is the same text"
+    if proposed.why == "unparsable":
+        return "rewrite refused" if proposed.refused else "rewrite unreadable"
+    return f"{'text drawn afresh from the prior' if is_fresh(proposed) else 'rewrite'} rejected"
 
 
 def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
@@ -111,7 +127,7 @@ def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
     made = decision(proposed, at)
     log_alpha = made.log_alpha_bound if made.log_alpha is None else made.log_alpha
     if made.u is None or log_alpha is None:
-        return outcome_marks(run, proposed)
+        return ((_outcome_mark(proposed), _outcome(run, proposed)),)
     alpha, is_bound = math.exp(min(0.0, log_alpha)), made.log_alpha is None
     # As many digits as tell the two numbers apart.
     rounded = ((n, _rounded(alpha, n, up=is_bound)) for n in (2, 3, 4, 6))
@@ -128,10 +144,10 @@ def _rounded(value: float, digits: int, *, up: bool) -> float:
 
 
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
-    """Effect of resampling and of the end of the step on the text."""
+    """Badges on what the step's resampling and its end did to the text."""
     copies = heirs(at, slot)
     if not copies:
-        return (("gone", "resampled away"),)
+        return at_step(at.step, ("gone", "resampled away"))
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
     spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
     kept = (
@@ -140,8 +156,8 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
         and run.config.mutate == "duplicates"
         and not at.proposed.keys() & set(copies)
     )
-    still: Marks = (("same", "not rewritten: only copies are"),) if kept else ()
-    return (*spread, *still, *shrunk(at, copies))
+    still: Marks = (("same", NOT_REWRITTEN),) if kept else ()
+    return at_step(at.step, *spread, *still, *shrunk(at, copies))
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
@@ -150,7 +166,7 @@ def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
         return ()
     kept = [new for slot in slots for new in kept_as(at, slot)]
     if not kept:
-        return (("gone", f"dropped at step {at.step}: all agreed"),)
+        return (("gone", "dropped: all agreed"),)
     return (("", f"kept as {particles(kept)}"),) if kept != list(slots) else ()
 
 
@@ -202,6 +218,16 @@ def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Va
     return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
 
 
+def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
+    """Score of a text on all training rows; empty if it was not evaluated on them."""
+    train = run.view.evaluated.get("train")
+    if train is None or hypothesis not in train.hypotheses:
+        return ()
+    made = score(train.predictions[train.hypotheses.index(hypothesis)], rows_of(train, run.dataset), run.dataset)
+    right = f"off by {number(math.sqrt(made.value), 3)} on " if made.n_correct is None else f"{made.n_correct}/"
+    return (f"{right}{made.n} training rows",)
+
+
 def answers_around(*steps: StepView | None, final: Iterable[Scored] = ()) -> RecordedAnswers:
     """Answers by hypothesis and row that were scored in some steps, and for the final weights."""
     events = [s for at in steps if at for s in (*at.scored.values(), *at.proposals_scored.values())]
@@ -249,22 +275,16 @@ class Folds:
             return tuple(replace(each, name="next") for each in folds)
         taken = sum(at.proposed[k].accepted for k in heirs(at, slot) if k in at.proposed)
         outcome = f"{taken} {'accepted' if self.run.config.is_filtered else 'taken'}"
-        return (Fold(name="next", mark="", title=f"next: {len(folds)} proposals, {outcome}", inner=folds),)
+        return (Fold(name="next", mark="", title=f"step {at.step}: {len(folds)} proposals, {outcome}", inner=folds),)
 
     def _rewriting(self, at: StepView, slot: int) -> Fold:
         proposed = at.proposed[slot]
-        whom = "" if heirs(at, slot) == (slot,) else f" as particle {slot}"
-        what = "rewritten" if proposed.accepted else "kept"
-        how = {
-            "likelihood": ", accepted" if proposed.accepted else ", proposal rejected",
-            "unchanged": " word for word",
-            "unparsable": f", proposal {'refused' if proposed.refused else 'unreadable'}",
-        }
+        whom = "" if heirs(at, slot) == (slot,) else f", as particle {slot}"
         return replace(
             self._asked(at, slot),
             name=f"next-{slot}",
             mark=_outcome_mark(proposed),
-            title=f"next{whom}: {what}{how.get(proposed.why, '')}",
+            title=f"step {at.step}{whom}: {_outcome(self.run, proposed)}",
             sentence=self.run.text(proposed.proposal or proposed.parent),
             notes=self._notes(at, slot),
         )
@@ -296,7 +316,8 @@ class Folds:
         )
 
     def _shown(self, at: StepView, proposed: Proposed) -> tuple[str, ...]:
-        return cut_words(proposed, len(at.finished.batch) if at.finished else None)
+        cut = cut_words(proposed, len(at.finished.batch) if at.finished else None)
+        return (f"proposed at temperature {proposed.temperature:.2g}", *cut)
 
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
         """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""

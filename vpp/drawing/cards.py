@@ -4,8 +4,8 @@ A card of smc at step t shows the text weighed at t; a card of the other methods
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.card_parts import (
@@ -14,6 +14,7 @@ from vpp.drawing.card_parts import (
     Prompts,
     answer_fold,
     answers_around,
+    at_step,
     decision_marks,
     effect_of,
     fate_marks,
@@ -21,31 +22,22 @@ from vpp.drawing.card_parts import (
     origin_marks,
     scores,
     shrunk,
+    training_score,
 )
 from vpp.drawing.deck import Card, Marks
 from vpp.events import INITIAL_STEP, ParticleDrawn, Scored
+from vpp.inspection.ideas import compare
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import RecordedAnswers, answers_of, came_from, grouped
+from vpp.inspection.slots import RecordedAnswers, answers_of, came_from, grouped, totals
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
+from vpp.wording.progress import end_rows, step_rows
 
 GIVEN = {"continued": "taken over from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
 Made = tuple[Card, Scored | None]
 """A card, and the score of its text; None before it is scored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
-    """A particle at the end of the step before."""
-
-    origin: int | None = None
-    """Slot that it descends from in that step's deck; None if unknown."""
-    weight: float | None = None
-    """Its weight then; after resampling, 1/K. None if the method has no weights."""
-    is_copy: bool = False
-    """True if resampling copied it from another slot."""
 
 
 class CardMaker:
@@ -71,25 +63,29 @@ class CardMaker:
         return [self._fresh(drawn) for _, drawn in sorted(self._view.drawn.items())]
 
     def final(self) -> list[Card]:
-        """Cards of the last population with the weights that predictions use, heaviest first.
+        """Cards of the last population with the weights that predictions use, heaviest first; a card an idea.
 
-        Without weights the end is the last step's decisions, unless K changed after them.
+        Without weights they show the last step's decisions, unless K changed after them.
         """
-        last = self._view.finished_steps[-1]
-        if not self._config.is_weighted and last.scored and not (last.joined or last.shrunk):
-            return self.at(last.step)
-        known = answers_around(last, final=self._view.final_scored.values())
-        before = self._before(last.step + 1, is_weighed=self._config.is_weighted)
-        return _stacked(self._last(last, slot, before[slot], known) for slot in range(len(self._view.population)))
+        last, found = self._view.finished_steps[-1], compare(self._view)
+        is_decided = not self._config.is_weighted and last.scored and not (last.joined or last.shrunk)
+        before = self._view.steps.get(last.step - 1) if is_decided else None
+        known = answers_around(before, last, final=self._view.final_scored.values())
+        make = self._decided if is_decided else self._last
+        made = (make(last, slot, known) for slot in range(len(self._view.population)))
+        cards = [replace(card, rail=self._rail_of_end(card)) for card, _ in made]
+        keys, rows = (found.keys, end_rows(found)) if found else (range(len(cards)), "")
+        return self._stacked(last.step + 1, zip(keys, (replace(card, compared=rows) for card in cards), strict=True))
 
     def at(self, step: int) -> list[Card]:
         """Cards of a step that has weights (smc) or decisions, heaviest or likeliest first, then the newcomers."""
         view = self._view.steps.get(step, StepView(step=step))
         known = answers_around(self._view.steps.get(step - 1), view)
-        before = self._before(step, is_weighed=view.reweighted is not None)
         make = self._weighed if self._config.is_weighted else self._decided
-        cards = _stacked(make(view, slot, before.get(slot, Before()), known) for slot in sorted(view.scored))
-        return [*cards, *(self._fresh(drawn) for _, drawn in sorted(view.joined.items()))]
+        made = (make(view, slot, known) for slot in sorted(view.scored))
+        # A particle without a score stays alone.
+        keyed = ((answers_of(scored) if scored else card.slot, card) for card, scored in made)
+        return [*self._stacked(step, keyed), *(self._fresh(drawn) for _, drawn in sorted(view.joined.items()))]
 
     def _fresh(self, drawn: ParticleDrawn) -> Card:
         joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
@@ -104,69 +100,56 @@ class CardMaker:
             folds=answer_fold(drawn),
         )
 
-    def _before(self, step: int, *, is_weighed: bool) -> Mapping[int, Before]:
-        """Each particle at the end of the step before; empty if that has not ended.
-
-        is_weighed: whether its weight is needed, since the step has weights to compare.
-        """
-        last = self._view.steps.get(step - 1)
-        if last is None or not last.finished:
-            return {}
-        weights = last.weights if is_weighed else ()
-        origins = [came_from(last, slot) for slot in range(len(last.population))]
-        return {
-            slot: Before(
-                # A newcomer and a first hypothesis keep the slot that they were drawn for.
-                origin=slot if origin is None else origin,
-                weight=weights[slot] if weights else None,
-                is_copy=last.resampled is not None and origin not in (None, slot),
-            )
-            for slot, origin in enumerate(origins)
-        }
-
-    def _scored(self, at: StepView, slot: int, hypothesis: str, scored: Scored | None, before: Before) -> Card:
+    def _scored(self, at: StepView, slot: int, hypothesis: str, scored: Scored | None) -> Card:
         """Card of a text with its score; badges and folds are still to come."""
         hits, rail = scores(self._run, at, scored) if scored else ((), ("not scored yet",))
+        n_rows = len(scored.rows) if scored else 0
         return Card(
             slot=slot,
             sentence=self._run.text(hypothesis),
-            was=before.weight,
-            origin=before.origin,
             is_chain=not self._config.is_weighted,
             log_likelihood=scored.log_likelihood if scored else None,
-            n_rows=len(scored.rows) if scored else 0,
+            n_rows=n_rows,
+            compared=step_rows(self._config, n_rows),
             hits=hits,
             rail=rail,
         )
 
-    def _last(self, last: StepView, slot: int, before: Before, known: RecordedAnswers) -> Made:
+    def _last(self, last: StepView, slot: int, known: RecordedAnswers) -> Made:
         hypothesis = self._view.population[slot].hypothesis
         made = (*last.scored.values(), *last.proposals_scored.values())
         # The score behind the final weight; else the last step's score of the same text, in any slot.
         scored = self._view.final_scored.get(slot) or next((s for s in made if s.hypothesis == hypothesis), None)
         card = replace(
-            self._scored(last, slot, hypothesis, scored, before),
+            self._scored(last, slot, hypothesis, scored),
             weight=self._view.weights[slot] if self._config.is_weighted else None,
             parent=self._run.parent(last.step, slot),
-            marks=(*_copied(before), *origin_marks(self._run, last.step, slot)),
+            marks=origin_marks(self._run, last.step, slot),
             effect=effect_of(self._run, self._run.proposal(last.step, slot), known),
         )
         return card, scored
 
-    def _weighed(self, view: StepView, slot: int, before: Before, known: RecordedAnswers) -> Made:
+    def _rail_of_end(self, card: Card) -> tuple[str, ...]:
+        """Scores of the end: those of the last step, and that on all training rows."""
+        if any(fact.endswith("training rows") for fact in card.rail):
+            return card.rail
+        trained = training_score(self._run, self._view.population[card.slot].hypothesis)
+        return (*card.rail, *trained) if card.n_rows else trained or card.rail
+
+    def _weighed(self, view: StepView, slot: int, known: RecordedAnswers) -> Made:
         scored, made_at = view.scored[slot], view.step - 1
-        origin, fate = origin_marks(self._run, made_at, slot), fate_marks(self._run, view, slot)
         card = replace(
-            self._scored(view, slot, scored.hypothesis, scored, before),
+            self._scored(view, slot, scored.hypothesis, scored),
             weight=view.reweighted.weights[slot] if view.reweighted else None,
             parent=self._run.parent(made_at, slot),
-            marks=(*_copied(before), *origin, *fate),
+            marks=origin_marks(self._run, made_at, slot),
             effect=effect_of(self._run, self._run.proposal(made_at, slot), known),
+            fate=fate_marks(self._run, view, slot),
             folds=self._folds.rewritings(view, slot),
         )
         return card, scored
 
-    def _decided(self, view: StepView, slot: int, before: Before, known: RecordedAnswers) -> Made:
+    def _decided(self, view: StepView, slot: int, known: RecordedAnswers) -> Made:
         proposed, held = view.proposed.get(slot), view.scored[slot]
         taken = proposed is not None and proposed.accepted
         shown = proposed.proposal if taken and proposed and proposed.proposal else held.hypothesis
@@ -176,30 +159,51 @@ class CardMaker:
         decision = decision_marks(self._run, proposed, view) if proposed else waiting
         is_rejected = proposed is not None and proposed.why == "likelihood" and not taken
         card = replace(
-            self._scored(view, slot, shown, scored, before),
+            self._scored(view, slot, shown, scored),
             parent=self._run.text(held.hypothesis) if taken and not is_fresh(proposed) else None,
-            marks=(*decision, *shrunk(view, (slot,))),
+            marks=at_step(view.step, *decision, *shrunk(view, (slot,))),
             effect=effect_of(self._run, proposed, known),
             refused=self._run.text(proposed.proposal) if is_rejected and proposed and proposed.proposal else "",
             folds=self._folds.judged(view, slot),
         )
         return card, scored
 
+    # Stacks
 
-def _copied(before: Before) -> Marks:
-    """Badge of a copy."""
-    return (("copy", f"copied from particle {before.origin}"),) if before.is_copy else ()
+    def _stacked(self, step: int, keyed: Iterable[tuple[Hashable, Card]]) -> list[Card]:
+        """One card for all particles with the same key, beside the card of the step before that it continues."""
+        origins, shown = self._origins(step), self._shown_before(step)
+        stacks = grouped((key, replace(card, origin=origins.get(card.slot))) for key, card in keyed)
+        fronts = (_stack(cards) for cards in stacks.values())
+        return sorted((replace(each, was=shown.get(_slots(each.stack))) for each in fronts), key=_place)
 
+    def _origins(self, step: int) -> Mapping[int, int]:
+        """Slot of each particle's parent in the deck of the step before; empty if that has not ended.
 
-def _stacked(made: Iterable[Made]) -> list[Card]:
-    """One card for all particles with the same answers on the same rows; a particle without a score stays alone."""
-    stacks = grouped((answers_of(scored) if scored else card.slot, card) for card, scored in made)
-    return sorted(map(_stack, stacks.values()), key=_place)
+        A newcomer and a first hypothesis keep the slot that they were drawn for.
+        """
+        last = self._view.steps.get(step - 1)
+        parents = [came_from(last, slot) for slot in range(len(last.population))] if last else []
+        return {slot: slot if parent is None else parent for slot, parent in enumerate(parents)}
+
+    def _shown_before(self, step: int) -> Mapping[frozenset[int], float]:
+        """Weight on each card of the step before, by the slots of all that descend from it."""
+        last = self._view.steps.get(step - 1)
+        if last is None or last.reweighted is None:
+            return {}
+        keys = {slot: answers_of(scored) for slot, scored in last.scored.items()}
+        held = totals((keys[slot], weight) for slot, weight in enumerate(last.reweighted.weights))
+        heirs = grouped((keys[origin], slot) for slot, origin in self._origins(step).items() if origin in keys)
+        return {frozenset(slots): held[key] for key, slots in heirs.items()}
 
 
 def _stack(cards: list[Card]) -> Card:
     front, *twins = sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
     return replace(front, twins=tuple(twins)) if twins else front
+
+
+def _slots(cards: Iterable[Card]) -> frozenset[int]:
+    return frozenset(card.slot for card in cards)
 
 
 def _place(card: Card) -> tuple[float, int]:

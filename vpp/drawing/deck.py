@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vpp.settings import Config
 from vpp.wording.markup import (
     Mark,
     badge,
@@ -19,7 +18,7 @@ from vpp.wording.markup import (
     refused_html,
     text,
 )
-from vpp.wording.words import counted, fixed, integer, percent, short_weight, weight_text
+from vpp.wording.words import capitalised, counted, fixed, integer, percent, short_weight, weight_text
 
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]
@@ -70,19 +69,23 @@ class Card:
     weight: float | None = None
     """Its own; None before the first weights, and of a chain."""
     was: float | None = None
-    """Its weight at the end of the step before."""
+    """Weight on the card of the step before that all its particles, and no others, descend from; None without one."""
     is_chain: bool = False
     """True for methods without weights: the card draws the likelihood."""
     log_likelihood: float | None = None
     """Natural log on the rows scored; None before it is scored."""
     n_rows: int = 0
     """Rows scored."""
+    compared: str = ""
+    """Rows on which particles with the same answers were found, in words; empty if only words were compared."""
     parent: str | None = None
     """Sentence it was rewritten from, if any."""
     marks: Marks = ()
-    """Badges on its origin and its fate."""
+    """Badges on how the text came to be."""
     effect: Effect | None = None
     """None unless it was rewritten and both texts have answers to the same rows."""
+    fate: Marks = ()
+    """Badges on what the step did to it after weighing it."""
     refused: str = ""
     """Proposal that was rejected in favour of the sentence."""
     hits: Hits = ()
@@ -93,7 +96,7 @@ class Card:
     origin: int | None = None
     """Slot that it descends from at the step before; None if it is new."""
     twins: tuple["Card", ...] = ()
-    """Particles with the same answers on all rows scored, lighter than this one."""
+    """Particles with the same answers, lighter than this one."""
 
     @property
     def stack(self) -> tuple["Card", ...]:
@@ -103,20 +106,16 @@ class Card:
     @property
     def total(self) -> float | None:
         """Summed weight of the stack; None before the first weights, and of chains."""
-        return _sum([each.weight for each in self.stack])
+        known = [each.weight for each in self.stack if each.weight is not None]
+        return min(sum(known), 1.0) if len(known) == len(self.stack) else None
 
     @property
     def moved(self) -> Marks:
         """Change of the summed weight since the step before, if its digits show one."""
-        now, before = self.total, _sum([each.was for each in self.stack])
+        now, before = self.total, self.was
         if now is None or before is None or short_weight(before) == short_weight(now):
             return ()
         return (("up" if now > before else "down", f"from {short_weight(before)}"),)
-
-
-def _sum(weights: Sequence[float | None]) -> float | None:
-    known = [weight for weight in weights if weight is not None]
-    return min(sum(known), 1.0) if len(known) == len(weights) else None
 
 
 PROMPT = "the prompt"
@@ -129,6 +128,7 @@ def without_seed(sentence: str, seed_text: str) -> str:
 
 FAINT_BELOW = 0.02
 SYMBOL: dict[bool | None, str] = {True: "ok", False: "no", None: "ab"}
+SQUARES = "Squares: a row of the batch each. Filled: right; crossed: wrong; hatched: unreadable."
 
 
 def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
@@ -194,8 +194,10 @@ def _slot(card: Card) -> str:
     # The words up and down are for screen readers alone.
     changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
     lik, facts = card.log_likelihood, [f"particle {card.slot}"]
-    if lik is not None:
-        facts = ["log-likelihood", *facts] if card.is_chain else [*facts, f"log-likelihood {fixed(lik, 1)}"]
+    if lik is not None and card.is_chain:
+        facts = ["log-likelihood", f"on {counted(card.n_rows, 'row')}", *facts]
+    elif lik is not None:
+        facts = [*facts, f"log-likelihood {fixed(lik, 1)}"]
     lines = "".join(f'<span class="k">{fact}</span>' for fact in facts)
     moved = f'<span class="moved">{changes}</span>' if changes else ""
     return f'<span class="wt num">{text(_value(card) or "…")}</span>{_times(card)}{lines}{moved}'
@@ -206,17 +208,23 @@ def _times(card: Card) -> str:
     if not card.twins:
         return ""
     many, kind = len(card.stack), "chains" if card.is_chain else "particles"
-    title = f"{many} {kind} with the same answers to {counted(card.n_rows, 'row')}"
-    return f'<span class="times" title="{title}">×{many}{" chains" if card.is_chain else ""}</span>'
+    title = f"{many} {kind}: {_alike(card)}"
+    return f'<span class="times" title="{text(title)}">×{many}{" chains" if card.is_chain else ""}</span>'
+
+
+def _alike(card: Card) -> str:
+    """`same answers on the 40 rows of the buffer; 1 in other words`: what the particles of a stack share."""
+    others = sum(each.sentence != card.sentence for each in card.twins)
+    return f"same answers on {card.compared}; {integer(others)} in other words" if others else "the same words"
 
 
 def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
     """A sentence, a line of badges and scores, and a line of folds. within: begins the names of the folds."""
     sentence, before = reworded(card.parent, card.sentence, fold_name=f"{within}parent")
-    marks = "".join(badge(*mark) for mark in card.marks) + _effect(card)
+    marks, fate = ("".join(badge(*mark) for mark in each) for each in (card.marks, card.fate))
     folds = "".join(_fold(part, within) for part in card.folds)
     foot = f'<div class="foot">{folds}{before}{twins}</div>'
-    return f'{sentence}{_refused(card)}<div class="marks">{marks}{rail}</div>{foot}'
+    return f'{sentence}{_refused(card)}<div class="marks">{marks}{_effect(card)}{fate}{rail}</div>{foot}'
 
 
 def _effect(card: Card) -> str:
@@ -250,7 +258,8 @@ def _twins(card: Card) -> str:
         f"{_said(each, f'{each.slot}-')}</div>"
         for each in card.twins
     )
-    return fold("alike", f"{integer(len(card.twins))} more with the same answers", twins)
+    shared = caption(capitalised(f"{_alike(card)}."))
+    return fold("alike", f"{integer(len(card.twins))} more, same answers", f"{shared}{twins}")
 
 
 def reworded(before: str | None, sentence: str, *, fold_name: str = "parent") -> tuple[str, str]:
@@ -287,21 +296,3 @@ def _rail(card: Card) -> str:
     cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in drawn)
     batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""
     return f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'
-
-
-def mark_legend(config: Config) -> str:
-    """The marks that a run of these options can show and their words, once a page."""
-    is_dropping = config.is_weighted or config.particles_max
-    changes: Marks = (("up", "better answers"), ("down", "worse"))
-    if config.is_weighted:
-        changes = (("up", "more weight, or better answers"), ("down", "less, or worse"))
-    kinds: tuple[tuple[Mark, str], ...] = (
-        ("acc", "accepted") if config.is_filtered else ("new", "rewritten"),
-        *((("rej", "rejected"),) if config.is_filtered else ()),
-        *((("copy", "copied by resampling"),) if config.is_weighted and config.size > 1 else ()),
-        *((("gone", "resampled away" if config.is_weighted else "dropped"),) if is_dropping else ()),
-        ("abs", "unreadable"),
-        ("same", "unchanged"),
-        *changes,
-    )
-    return f'<p class="legend">{"".join(badge(mark, words) for mark, words in kinds)}</p>'

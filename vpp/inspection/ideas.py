@@ -1,11 +1,11 @@
 """Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import Scored, Votes
+from vpp.events import Evaluated, Scored, Votes
 from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.runs.view import RunView, StepView
@@ -102,36 +102,72 @@ class Ideas:
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
 
 
-def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> Ideas | None:
-    """Group a population by answers: the last one with the final weights, or that of `step`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A population, and what tells its particles apart: the one rule for the last population on every page."""
+
+    step: int
+    """Step that ended with the population."""
+    population: tuple[str, ...]
+    """Hypothesis id by slot."""
+    keys: tuple[Hashable, ...]
+    """By slot: equal for the same answers to all rows compared; without such rows, for the same text."""
+    by: Basis
+    rows: tuple[int, ...]
+    """Ids of the rows compared, each once."""
+    evaluations: tuple[Evaluated, ...]
+    """Evaluations that cover every text."""
+    known: RecordedAnswers
+
+
+def compare(view: RunView, *, step: int | None = None) -> Compared | None:
+    """Tell the last population's particles apart, or those of `step`; None if that step is not finished.
 
     Compare the answers of all evaluations that cover every text; else those to the rows that the step, or the one after
-    it, asked every text about; else merge equal texts only. Return None if the step is not finished.
+    it, asked every text about; else the texts.
     """
-    finished = {each.step: each for each in view.finished_steps}
     at = view.last_step if step is None else step
-    if at is None or at not in finished:
+    if at is None or at not in view.steps or not view.steps[at].finished:
         return None
-    population = [state.hypothesis for state in finished[at].population]
-    weights = view.weights if step is None else finished[at].weights
-    evaluations = [each for each in view.evaluated.values() if set(population) <= set(each.hypotheses)]
+    population = tuple(state.hypothesis for state in view.steps[at].population)
+    evaluations = tuple(each for each in view.evaluated.values() if set(population) <= set(each.hypotheses))
     known = recorded_answers(evaluations or _scores_of(view, at))
     answered = [known.get(hypothesis, {}) for hypothesis in population]
     rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))
-    keys = [behaviour(answers[row] for row in rows) for answers in answered] if rows else population
-    maker = _IdeaMaker(view, dataset, known, {each.split: each.rows for each in evaluations} | {"compared": rows})
+    return Compared(
+        step=at,
+        population=population,
+        keys=tuple(behaviour(answers[row] for row in rows) for answers in answered) if rows else population,
+        by="evaluations" if evaluations else "step" if rows else "text",
+        rows=rows,
+        evaluations=evaluations,
+        known=known,
+    )
+
+
+def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> Ideas | None:
+    """Group a population by `compare`: the last one with the final weights, or that of `step`.
+
+    Return None if the step is not finished.
+    """
+    found = compare(view, step=step)
+    if found is None:
+        return None
+    population, weights = found.population, view.weights if step is None else view.steps[step].weights
+    evaluated = {each.split: each.rows for each in found.evaluations}
+    maker = _IdeaMaker(view, dataset, found.known, evaluated | {"compared": found.rows})
     ideas = [
         maker.idea(slots, totals((population[slot], weights[slot]) for slot in slots))
-        for slots in grouped(zip(keys, range(len(population)), strict=True)).values()
+        for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values()
     ]
     ideas.sort(key=lambda idea: (-idea.weight, idea.slots))
     test_rows = {row.id for row in dataset.test}
     return Ideas(
-        step=at,
+        step=found.step,
         all=tuple(ideas),
-        by="evaluations" if evaluations else "step" if rows else "text",
-        rows=rows,
-        n_test_rows=sum(row in test_rows for row in rows),
+        by=found.by,
+        rows=found.rows,
+        n_test_rows=sum(row in test_rows for row in found.rows),
     )
 
 

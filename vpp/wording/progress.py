@@ -7,7 +7,8 @@ from functools import lru_cache, partial
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed, Reweighted, Scored
 from vpp.inference.plan import plan
-from vpp.inspection.slots import answers_of, batch_places, totals
+from vpp.inspection.ideas import Compared, compare
+from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
@@ -22,7 +23,15 @@ from vpp.wording.counts import ending_words, size_changes, steps_done, steps_tex
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
-from vpp.wording.verdicts import DEFAULTS, Thresholds, acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice
+from vpp.wording.verdicts import (
+    DEFAULTS,
+    Thresholds,
+    acceptance_sentence,
+    acceptance_verdict,
+    ess_sentence,
+    tau_advice,
+    texts_of_weight,
+)
 from vpp.wording.words import ahead_words, cached_words, capitalised, counted, fixed, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
@@ -93,13 +102,14 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
         return LOADING if snapshot.loading_s is not None else nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
     is_weighted = snapshot.spec.config.is_weighted
-    ids, weights = _ids(view, at, is_weighted=is_weighted), _weights(view, at)
+    ids, weights = shown_ids(view, at, is_weighted=is_weighted), _weights(view, at)
     if len(ids) == 1:
         words = "one hypothesis, rewritten at each step."
     elif is_weighted and weights:
-        held = totals(zip(_answers(view, at, ids), weights, strict=True))
+        keys, rows = _answers(view, at, ids, snapshot.spec.config)
+        held = totals(zip(keys, weights, strict=True))
         are_fewer = len(held) < len(set(ids))
-        sets = f" that give {counted(len(held), 'set')} of answers" if are_fewer else ""
+        sets = f" that give {counted(len(held), 'set')} of answers on {rows}" if are_fewer else ""
         which = "set" if are_fewer else "one"
         words = f"{_different(ids)}{sets}; the heaviest {which} holds {percent(max(held.values()))} of the weight."
     else:
@@ -112,10 +122,29 @@ def _different(ids: Sequence[str]) -> str:
     return counted(len(set(ids)), "different sentence")
 
 
-def _answers(view: RunView, at: StepView | None, ids: Sequence[str]) -> list[Hashable]:
-    """Return a key for each particle, equal for the same answers on the rows scored; its text if it has no score."""
-    scored = at.scored if at else view.final_scored
-    return [answers_of(scored[slot]) if slot in scored else each for slot, each in enumerate(ids)]
+def _answers(view: RunView, at: StepView | None, ids: Sequence[str], config: Config) -> tuple[Sequence[Hashable], str]:
+    """Return a key for each particle, equal for the same answers; and the rows on which these were compared."""
+    if at is None:
+        found = compare(view)
+        return (found.keys, end_rows(found)) if found else (ids, "")
+    n = max((len(scored.rows) for scored in at.scored.values()), default=0)
+    keys = [answers_of(at.scored[slot]) if slot in at.scored else each for slot, each in enumerate(ids)]
+    return keys, step_rows(config, n)
+
+
+def step_rows(config: Config, n: int) -> str:
+    """`the 40 rows of the buffer`: rows on which a step tells particles apart."""
+    name = scored_rows(config)
+    return f"the {integer(n)} {name if n != 1 else name.replace('rows', 'row')}"
+
+
+def end_rows(found: Compared) -> str:
+    """`160 evaluated rows`: rows on which the last particles are told apart; empty if their words are compared."""
+    if not found.rows:
+        return ""
+    if found.by == "evaluations":
+        return counted(len(found.rows), "evaluated row")
+    return f"the {counted(len(found.rows), 'training row')} that all have answered"
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
@@ -125,7 +154,7 @@ def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
     return view.weights if view.final is not None or view.has_ended else ()
 
 
-def _ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
+def shown_ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
     """Return the texts on a step's cards, by slot: those it weighed, or without weights those it ended with.
 
     A step that has neither yet shows the texts it began with.
@@ -159,26 +188,25 @@ def population_metrics(snapshot: Snapshot, at: StepView | None, thresholds: Thre
     if config.particles_max:
         yield _size_metric(view, at, config)
     if config.largest_size > 1:
-        yield _texts_metric(_ids(view, at, is_weighted=config.is_weighted))
+        yield _texts_metric(shown_ids(view, at, is_weighted=config.is_weighted))
     if not config.is_weighing:
         yield _proposals_metric(snapshot, at, thresholds)
 
 
 def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
-    view, tau = snapshot.view, tau_of_weights(snapshot)
+    view, limit = snapshot.view, None
     if at is None and _last_weights(view):
-        value = view.final.ess if view.final else ess(view.weights)
-        return _ess_metric(value, len(view.weights), None, thresholds, tau)
-    if at is None or at.reweighted is None:
+        weights, value = view.weights, view.final.ess if view.final else ess(view.weights)
+    elif at is not None and at.reweighted:
+        weights, value = at.reweighted.weights, at.reweighted.ess
+        limit = None if at.resampled else snapshot.spec.config.ess_threshold
+    else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    resampling = None if at.resampled else snapshot.spec.config.ess_threshold
-    return _ess_metric(at.reweighted.ess, len(at.reweighted.weights), resampling, thresholds, tau)
-
-
-def _ess_metric(value: float, size: int, resampling: float | None, thresholds: Thresholds, tau: float | None) -> Metric:
-    ess_words = ess_sentence(value, size, resampling, at=thresholds)
-    words = f"{ess_words} {tau_advice(tau, ess=value, at=thresholds)}".rstrip()
-    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
+    n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
+    sentence = ess_sentence(value, len(weights), limit, n_texts=n_texts, at=thresholds)
+    advice = tau_advice(tau_of_weights(snapshot), ess=value, at=thresholds)
+    words = f"{sentence} {advice}".rstrip()
+    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {len(weights)}", words=words)
 
 
 def _last_weights(view: RunView) -> Reweighted | None:

@@ -75,7 +75,7 @@ class Movable:
 
 
 MOVABLE = (
-    Movable("one_voice", "One hypothesis holds all weight: ESS below", 1, 10, 0.1, "an ESS that rounds to one."),
+    Movable("one_voice", "One particle holds all weight: ESS below", 1, 10, 0.1, "an ESS that rounds to one."),
     Movable(
         "low_acceptance", "Low acceptance: below, in %", 0, 50, 1,
         "with fewer than one in ten, the texts hardly change.", "%",
@@ -142,31 +142,46 @@ def _is_below(value: float, threshold: float) -> bool:
 # Weights
 
 
-def ess_sentence(ess: float, size: int, threshold: float | None = None, *, at: Thresholds = DEFAULTS) -> str:
-    """`ESS 5.8 of 10: about six hypotheses carry the posterior.`
+def ess_sentence(
+    ess: float, size: int, threshold: float | None = None, *, n_texts: int = 0, at: Thresholds = DEFAULTS
+) -> str:
+    """`ESS 5.8 of 10: about six particles carry the weight, with two different sentences.`
 
     ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
-    is resampled; None if no resampling follows.
+    is resampled; None if no resampling follows. n_texts: what `texts_of_weight` returns.
     """
     resampling = threshold is not None and size > 1 and ess < threshold * size
     shown = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
-    return f"ESS {shown} of {size}: {_voices(ess, size, at)}{'; resampling next' if resampling else ''}."
+    copies = f", {'all copies of one sentence' if n_texts == 1 else f'with {in_words(n_texts)} different sentences'}"
+    words = f"{_carriers(ess, size, at)}{copies if n_texts and not _is_below(ess, at.one_voice) else ''}"
+    return f"ESS {shown} of {size}: {words}{'; resampling next' if resampling else ''}."
 
 
-def _voices(ess: float, size: int, at: Thresholds) -> str:
+def texts_of_weight(texts: Sequence[str], weights: Sequence[float], ess: float) -> int:
+    """Count the distinct texts of the ESS heaviest particles; 0 if none of these repeats another's.
+
+    texts, weights: (K,) by slot, K at least 1.
+    """
+    n = max(1, round(ess))
+    least = sorted(weights, reverse=True)[n - 1]
+    distinct = len({text for text, weight in zip(texts, weights, strict=True) if weight >= least})
+    return distinct if distinct < n else 0
+
+
+def _carriers(ess: float, size: int, at: Thresholds) -> str:
     if size == 1:
         return "there is only one particle"
     if _is_below(ess, at.one_voice):
-        return "one hypothesis holds nearly all weight"
+        return "one particle holds nearly all weight"
     if not _is_below(ess, NEARLY_ALIKE * size):
         equal = math.isclose(ess, size, abs_tol=1e-6)
         every = "both" if size == 2 else f"all {in_words(size)}"
         return f"{every} particles have {'' if equal else 'nearly '}equal weight"
-    return f"about {in_words(max(2, round(ess)))} hypotheses carry the posterior"
+    return f"about {in_words(max(2, round(ess)))} particles carry the weight"
 
 
 def tau_advice(tau: float | None, *, ess: float, at: Thresholds = DEFAULTS) -> str:
-    """Advise a larger tau if one hypothesis holds nearly all weight; else empty. tau: None if the run has none."""
+    """Advise a larger tau if one particle holds nearly all weight; else empty. tau: None if the run has none."""
     return _larger(tau) if tau is not None and _is_below(ess, at.one_voice) else ""
 
 
