@@ -43,6 +43,7 @@ def test_it_is_shown_with_the_rows_that_were_answered_and_what_was_still_possibl
     (card,) = CardMaker(snapshot.view, CONFIG, data, PromptMaker(snapshot.spec, data)).at(0)
     assert [each.slot for each in card.stack] == [0, 1]
     assert card.folds[0].notes == (
+        "proposed at temperature 0.7",
         "1 of 1 batch rows contradicts it (rows 0)",
         "Rejected after 1 of 4 rows: log-likelihood at most −3.25, against −0.25 of the text it would replace. "
         "log α, at most −3.00, is below log u = −0.69.",
