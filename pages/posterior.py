@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, blocks, frame, genealogy, opening, pieces, ruled_out
+from pages.parts import asking, blocks, frame, genealogy, opening, pieces, rewording, ruled_out
 from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
@@ -46,11 +46,13 @@ def page(run: opening.OpenRun) -> None:
     """Draw the ideas, questions to them, their genealogy, the ruled-out texts, and the ideas' agreement."""
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, asked, middle, below, last = (st.container() for _ in range(5))
+    above, reworded, asked, middle, below, last = (st.container() for _ in range(6))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
+    with reworded:
+        rewording.draw(run, has_key_field=asking.asks_key(run))
     with asked:
         asking.draw(run)
     for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):

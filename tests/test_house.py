@@ -61,9 +61,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     adaptive tempering, filtered rewriting, and repaired defects, each with its test; Watch's stage, stacks of cards and
     map of hypotheses, undecided rows, runs compared by their result, and reasons why a run cannot start; meanings of
     columns, sentences of one's own, and text: prompts, quotes, whole cells, JSON files, baselines, suites of rules.
+
+    1,100 and 600: a particle's text beside a wording of one's own, kept as a new run; rules refused that copy examples
+    or need the answer; words that reasons quote most, and baselines asked from Compare.
     """
-    assert lines(product()) <= 49_600
-    assert lines(tracked("tests/*.py")) <= 44_900
+    assert lines(product()) <= 50_700
+    assert lines(tracked("tests/*.py")) <= 45_500
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 25_000
 
 

@@ -132,6 +132,8 @@ class Problem:
     """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
+    reworded: int | None = None
+    """Slot of the one text of an earlier run in whose place a person wrote another."""
     has_room: Callable[[], bool] = lambda: True
     """True while the learner has room for calls that may turn out not to be needed. It changes no result."""
 
@@ -177,6 +179,12 @@ class Problem:
         """Rows on which the texts of the last step are scored for the final weights."""
         on_train = config.final_weights == "train"
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
+
+    def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
+        """Where a first hypothesis comes from."""
+        if slot >= len(self.start_texts):
+            return "drawn"
+        return "yours" if slot == self.reworded else self.start_origin
 
     @property
     def start_log_weights(self) -> tuple[float, ...]:

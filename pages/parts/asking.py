@@ -43,9 +43,8 @@ def draw(run: opening.OpenRun) -> None:
         blocks.refreshed(lambda: ask_row(run), is_live=lambda: is_running(run, "row"), every_s=1.0)
     with many:
         blocks.refreshed(lambda: ask_table(run), is_live=lambda: is_running(run, "table"), every_s=1.0)
-    endpoint = snapshot.spec.endpoint
-    if not endpoint.is_demo and any(job and job.outcome == "failed" for job in (job_of(run, w) for w in WHAT)):
-        person.ask_keys(endpoint)
+    if asks_key(run):
+        person.ask_keys(snapshot.spec.endpoint)
 
 
 # What is asked, and who is asking, is kept in the browser session: a page may be left and come back to.
@@ -61,6 +60,12 @@ def job_of(run: opening.OpenRun, what: str) -> Background | None:
     return job
 
 
+def asks_key(run: opening.OpenRun) -> bool:
+    """Return whether the section asks for a key, since the server refused a question."""
+    jobs = [job_of(run, what) for what in WHAT]
+    return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
+
+
 def is_running(run: opening.OpenRun, what: str) -> bool:
     """Return whether answers are still coming in."""
     job = job_of(run, what)
@@ -68,8 +73,12 @@ def is_running(run: opening.OpenRun, what: str) -> bool:
 
 
 def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background:
-    """Ask in the background; answers that take longer are shown as they come."""
-    asking = Asking(run.directory, rows, view=opening.fresh(run).view)
+    """Ask every particle in the background; answers that take longer are shown as they come."""
+    return start(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
+
+
+def start(run: opening.OpenRun, what: str, asking: Asking) -> Background:
+    """Ask these questions in the background."""
     keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
@@ -78,15 +87,15 @@ def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background:
     return job
 
 
-def follow(run: opening.OpenRun, job: Background, key: str) -> None:
-    """Show the progress and a way to stop; rerun the page after the end."""
+def follow(run: opening.OpenRun, job: Background, key: str, stop: str = "Stop and keep") -> None:
+    """Show the progress and a way to stop, with these words; rerun the page after the end."""
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
     time_left = f", about {seconds(left)} left" if left else ""
     done, total = job.asking.done, job.asking.total
     st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
-    if st.button("Stop and keep", key=key):
+    if st.button(stop, key=key):
         job.stop()
 
 

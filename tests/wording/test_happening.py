@@ -161,6 +161,8 @@ def test_first_hypotheses_that_are_alike_unreadable_or_taken_over_are_named() ->
     )
     over = [replace(event, origin="continued", raw="") for event in drawn(A, B)[:2]]
     assert described(config, *over, step=-1) == "2 hypotheses taken over from the earlier run."
+    yours = replace(over[1], origin="yours")
+    assert described(config, over[0], yours, step=-1) == "1 hypothesis taken over from the earlier run, 1 given by you."
 
 
 def test_a_run_without_events_has_no_description() -> None:

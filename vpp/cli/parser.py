@@ -32,6 +32,7 @@ def build_parser() -> ArgumentParser:
     _weigh(commands)
     _resume(commands)
     _continue(commands)
+    _reword(commands)
     _control(commands)
     _reading(commands)
     _serving(commands)
@@ -235,6 +236,18 @@ def _continue(commands: Commands) -> None:
     parser.add_argument("data", metavar="ROWS.csv", help=about)
     parser.add_argument("--name", default="", help="the new run's name")
     _file_options(parser)
+    parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
+    _output_options(parser)
+
+
+def _reword(commands: Commands) -> None:
+    about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
+    parser = _command(commands, "reword", "rewording:reword", about)
+    _run_dir(parser)
+    parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
+    parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")
+    parser.add_argument("--keep", action="store_true", help="start a new run in which the particle holds the text")
+    parser.add_argument("--name", default="", help="the new run's name")
     parser.add_argument("--run-dir", dest="to", metavar="DIR", help="the new run's directory (in VPP_RUNS_DIR)")
     _output_options(parser)
 

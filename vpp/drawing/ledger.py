@@ -178,8 +178,7 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         return
     proposal = log_text(occasion.log_likelihood_proposal)
     log_u = math.log(occasion.u) if occasion.u > 0 else -math.inf
-    tempered = f", times φ = {number(occasion.exponent, 3)}" if occasion.exponent is not None else ""
-    against = f"against {own} of the text it would replace{tempered}."
+    against = against_words(occasion.log_likelihood, occasion.exponent)
     if occasion.log_alpha is not None:
         yield f"Log-likelihood {proposal}, {against}"
         compared = "is below" if occasion.log_alpha < log_u else "is not below"
@@ -188,6 +187,12 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         rows = after_rows(occasion.n_answered, occasion.unanswered)
         yield f"Rejected after {rows}: log-likelihood at most {log_text(occasion.log_likelihood_bound)}, {against}"
         yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(log_u)}."
+
+
+def against_words(log_likelihood: float | None, exponent: float | None = None) -> str:
+    """`against −10.30 of the text it would replace.` exponent: of a tempered likelihood; None if 1."""
+    tempered = f", times φ = {number(exponent, 3)}" if exponent is not None else ""
+    return f"against {log_text(log_likelihood)} of the text it would replace{tempered}."
 
 
 def log_text(value: float | None) -> str:

@@ -31,14 +31,7 @@ async def first_population(
     log_w = (*problem.start_log_weights, *(0.0 for _ in bare))
     particles = tuple(Particle(text=text, parent=k, log_weight=log_w[k]) for k, text in enumerate((*given, *bare)))
     for k, p in enumerate(particles):
-        yield ParticleDrawn(
-            particle=k,
-            hypothesis=p.id,
-            text=p.text,
-            temperature=0.0,
-            raw="",
-            origin=problem.start_origin if k < len(given) else "drawn",
-        )
+        yield ParticleDrawn(particle=k, hypothesis=p.id, text=p.text, temperature=0.0, raw="", origin=problem.origin(k))
     if slots := range(len(particles), config.size):
         seeds = [call_seed(problem.seed, "draw", 0, k) for k in slots]
         coming = await draws(problem, config, slots, seeds, batch=problem.batch(0), step=step)

@@ -102,23 +102,25 @@ def _log_weights(population: Population) -> Floats:
     return np.array([p.log_weight for p in population.particles], dtype=np.float64)
 
 
+REWORDED = "one of the first hypotheses was reworded by a person, after its score on these rows was known"
+
+
 def why_nominal(config: Config, task: Task, *, given: str = "") -> tuple[str, ...]:
     """Violated conditions, one sentence each; empty if a run with these options meets them all.
 
     The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
     K, and an accept step whose proposals come from the prior alone (Del Moral, Doucet, Jasra 2006).
-    Sentences that are weighed are the prior themselves. given: `continued` or `yours` if first
-    hypotheses come from there.
+    Sentences that are weighed are the prior themselves. given: `continued` or `yours` if first hypotheses come from
+    there, `reworded` if a person changed one of an earlier run's.
     """
-    if config.is_weighing:
-        return tuple(_unfixed(config, task))
-    return tuple(_broken(config, task, given))
+    seen = (REWORDED,) if given == "reworded" else ()
+    return (*seen, *(_unfixed(config, task) if config.is_weighing else _broken(config, task, given)))
 
 
 def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
     if given == "yours":
         yield "first hypotheses were given by a person, not drawn from the prior"
-    if given == "continued":
+    if given in ("continued", "reworded"):
         yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
     elif config.initial != "prior":
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"

@@ -211,14 +211,16 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     return {"value": _json(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
-def given_by(spec: RunSpec) -> Literal["", "continued", "yours"]:
+def given_by(spec: RunSpec) -> Literal["", "continued", "reworded", "yours"]:
     """Return where first hypotheses come from if they were given."""
+    if spec.reworded is not None:
+        return "reworded"
     return "continued" if spec.is_continued else "yours" if spec.start else ""
 
 
 def is_exact(spec: RunSpec) -> bool:
     """True if the evidence is a plain sum over given sentences with a likelihood fixed in advance."""
-    return spec.config.is_weighing and not why_nominal(spec.config, spec.dataset["task"])
+    return spec.config.is_weighing and not why_nominal(spec.config, spec.dataset["task"], given=given_by(spec))
 
 
 def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""`vpp.fit`, `vpp.weigh` and `vpp.load_run`."""
+"""`vpp.fit`, `vpp.weigh`, `vpp.load_run` and `vpp.reword`."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
+from vpp.runs.rewording import Comparison, reworded_run, score_rewording
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import prior_weights, read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
@@ -110,11 +112,7 @@ def fit(
         start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
         start_prior=tuple(start_prior),
     )
-    directory = Preparation(dataset=dataset, spec=spec).create(environment.runs_dir)
-    launch(directory, keys=system.keys())
-    _wait(directory)
-    write_all(directory, simple_models=False)
-    return Posterior(directory)
+    return _worked(Preparation(dataset=dataset, spec=spec))
 
 
 def weigh(
@@ -141,6 +139,31 @@ def load_run(directory: str | Path) -> Posterior:
     run = RunDirectory(directory)
     run.spec()
     return Posterior(run)
+
+
+def reword(
+    directory: str | Path, particle: int, text: str, *, keep: bool = False
+) -> tuple[Comparison, Posterior | None]:
+    """Score a text beside a particle's on the same rows; with `keep`, also run on with it in the particle's place.
+
+    Return the comparison, and the posterior of the new run or None. Raises InputError, RunError or EndpointError.
+    """
+    reader, environment = RunReader(RunDirectory(directory)), system.environment()
+    scoring = score_rewording(reader, particle, text, keys=system.keys(), cache_dir=environment.cache_dir)
+    wording, compared = asyncio.run(scoring)
+    if not keep:
+        return compared, None
+    now = reader.refresh()
+    return compared, _worked(reworded_run(now.spec, reader.dataset(), now.view, wording, run=reader.directory.id))
+
+
+def _worked(prepared: Preparation) -> Posterior:
+    """Work on a new run to its end in a worker process; return its posterior."""
+    directory = prepared.create(system.environment().runs_dir)
+    launch(directory, keys=system.keys())
+    _wait(directory)
+    write_all(directory, simple_models=False)
+    return Posterior(directory)
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:

@@ -1,6 +1,6 @@
 """Questions to a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
+NOTHING: Mapping[tuple[str, int], Prediction] = {}
 OnProgress = Callable[[int, int], None]
 """Called with the number of answered questions and of all questions."""
 
@@ -47,18 +48,32 @@ class Asking:
     A question is a row put to a hypothesis; particles with the same hypothesis share its questions.
     """
 
-    def __init__(self, directory: RunDirectory, rows: Sequence[Row], *, view: RunView | None = None) -> None:
-        """view: the folded journal, read here if not given. Raises RunError without particles."""
+    def __init__(
+        self,
+        directory: RunDirectory,
+        rows: Sequence[Row],
+        *,
+        view: RunView | None = None,
+        texts: Sequence[str] = (),
+        known: Mapping[tuple[str, int], Prediction] = NOTHING,
+    ) -> None:
+        """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
+
+        known: predictions that are not asked for, by hypothesis id and row id. Raises RunError without particles.
+        """
         view = view or JournalReader(directory.journal).read()
         if not view.population:
             raise RunError(f"{directory.path} has no particles yet: wait for its first step")
         self.rows = tuple(rows)
-        self.total = len({particle.hypothesis for particle in view.population}) * len(self.rows)
+        self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
+        self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
+        asked = set(map(hypothesis_id, self._texts))
+        pairs = ((hypothesis, row.id) for hypothesis in asked for row in self.rows) if known else ()
+        self._known = {pair: known[pair] for pair in pairs if pair in known}
+        self.total = len(asked) * len(self.rows) - len(self._known)
         """Questions. Rows that share calls need fewer calls, unreadable answers more."""
         self._directory = directory
         self._spec = directory.spec()
-        self._texts = tuple(view.texts[particle.hypothesis] for particle in view.population)
-        self._weights = view.weights
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
 
@@ -78,6 +93,7 @@ class Asking:
         texts = list(dict.fromkeys(self._texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_session(self._directory, access) as session:
+            session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
             for block in self._blocks(len(texts)):
                 await together(session.learner.predict(text, block) for text in texts)
         return self.whole()
@@ -90,7 +106,7 @@ class Asking:
 
     def whole(self) -> Answers:
         """Return the rows that every particle has answered so far."""
-        answered, identities = dict(self._answered), tuple(map(hypothesis_id, self._texts))
+        answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
         return Answers(
             rows=rows,

@@ -36,20 +36,26 @@ def continuation(
     spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
 ) -> Preparation:
     """Prepare the new run from a run that has been read already. run: its id."""
-    if not view.population:
-        raise RunError(f"{run} has no particles yet: wait for its first step")
-    texts = tuple(view.texts[state.hypothesis] for state in view.population)
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     return Preparation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
-        spec=replace(
-            spec,
-            config=config_for(spec.config, size=len(texts)),
-            name=name or f"{spec.name[:NAME_LENGTH]} + {rows}",
-            command=(),
-            start=texts,
-            started_from=run,
-        ),
+        spec=going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]} + {rows}"),
+    )
+
+
+def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
+    """Return the spec of a run that begins with this run's particles."""
+    if not view.population:
+        raise RunError(f"{run} has no particles yet: wait for its first step")
+    texts = tuple(view.texts[state.hypothesis] for state in view.population)
+    return replace(
+        spec,
+        config=config_for(spec.config, size=len(texts)),
+        name=name,
+        command=(),
+        start=texts,
+        started_from=run,
+        reworded=None,
     )
 
 

@@ -177,6 +177,8 @@ class RunSpec:
     """Prior probability of each hypothesis, in a run that only weighs; empty if all are equal."""
     started_from: str = ""
     """Id of the run that these come from; empty if they are a person's own."""
+    reworded: int | None = None
+    """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
     structured_as: str = "structured_outputs"
     """Field of the request that carries the structure (`vpp.llm.structure.CARRIERS`); off if the server honours none.

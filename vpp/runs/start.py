@@ -60,15 +60,17 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
 
 def whole_texts(sentences: Sequence[str], seed_text: str) -> list[str]:
     """Return each sentence after the seed sentence, which it may begin with. Raises InputError."""
-    bodies = [each.strip().removeprefix(seed_text).strip() for each in sentences]
-    for number, body in enumerate(bodies, 1):
-        if not body:
-            raise InputError(f"sentence {number} is empty: leave it out")
-        if len(body) > MOST_CHARACTERS:
-            raise InputError(
-                f"sentence {number} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}"
-            )
-    return [f"{seed_text} {body}" for body in bodies]
+    return [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(sentences, 1)]
+
+
+def whole_text(sentence: str, seed_text: str, *, name: str) -> str:
+    """Return the sentence after the seed sentence. name: names it in an error. Raises InputError."""
+    body = sentence.strip().removeprefix(seed_text).strip()
+    if not body:
+        raise InputError(f"{name} is empty: write it, or leave it out")
+    if len(body) > MOST_CHARACTERS:
+        raise InputError(f"{name} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}")
+    return f"{seed_text} {body}"
 
 
 def read_prior(text: str, sentences: Sequence[str]) -> tuple[float, ...]:

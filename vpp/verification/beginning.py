@@ -50,12 +50,12 @@ def check_started(run: Run, event: RunStarted) -> None:
 
 def check_first_population(run: Run, at: StepView) -> None:
     """Check the first hypotheses, the population made of them, and tau."""
-    start, given = run.spec.start, run.problem.start_origin
+    start = run.spec.start
     drawn = [event for _, event in sorted(run.view.drawn.items())]
     for event in drawn:
         check_drawn(run, event)
         is_given = event.particle < len(start)
-        run.check(event, "texts", origin=given if is_given else "drawn")
+        run.check(event, "texts", origin=run.problem.origin(event.particle))
         if is_given or not run.config.draws_initial:
             follows = start[event.particle] if is_given else run.problem.seed_text
             run.check(event, "texts", text=follows)

@@ -76,6 +76,10 @@ def without_credentials(address: str) -> str:
 
 
 def _words(spec: RunSpec) -> Iterator[str]:
+    if spec.reworded is not None and spec.reworded in range(len(spec.start)):
+        yield from ("reword", _not_an_option(spec.started_from), f"--particle={spec.reworded}")
+        yield from (f"--text={spec.start[spec.reworded]}", "--keep")
+        return
     if spec.is_continued:
         yield from ("continue", _not_an_option(spec.started_from), ANSWERED)
         return
@@ -169,7 +173,8 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
     if spec.is_continued:
         yield f"This run continues run {spec.started_from}, which must be there too."
-        yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
+        if spec.reworded is None:
+            yield f"{ANSWERED} must hold the rows answered since: data.csv has them, and its notes name them."
     elif is_generated:
         yield "The commands were put together from the run's record; the first writes the data file."
     elif not spec.command:

@@ -36,9 +36,10 @@ def _beginning(view: RunView, config: Config) -> str:
     hypotheses = counted(len(drawn), "hypothesis", "hypotheses")
     if config.method in CHAINS_OF_VML:
         return f"First text of {hypotheses}: the seed sentence."
-    if all(each.origin == "continued" for each in drawn):
-        return f"{hypotheses} taken over from the earlier run."
     yours = sum(each.origin == "yours" for each in drawn)
+    if taken := sum(each.origin == "continued" for each in drawn):
+        hypotheses = counted(taken, "hypothesis", "hypotheses")
+        return f"{hypotheses} taken over from the earlier run{f', {yours} given by you' if yours else ''}."
     if yours == len(drawn):
         return f"{hypotheses} given by you."
     given = f"{counted(yours, 'hypothesis', 'hypotheses')} given by you. " if yours else ""

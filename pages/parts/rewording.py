@@ -1,0 +1,158 @@
+"""Try another wording: a person's text beside a particle's on the same rows, and a new run with it if they say so."""
+
+import streamlit as st
+
+from pages.parts import blocks, opening, person
+from pages.parts.asking import consent, follow, is_running, job_of, start
+from vpp.drawing.deck import without_seed
+from vpp.drawing.rewording import button_words, comparison_html, keeping_words, rows_name
+from vpp.drawing.settling import plan_html
+from vpp.errors import RunError, VppError
+from vpp.inference.plan import plan
+from vpp.inspection.slots import grouped
+from vpp.runs.reader import Snapshot
+from vpp.runs.rewording import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.wording import markup
+from vpp.wording.escaping import one_line
+from vpp.wording.words import cut, particles, short_weight
+
+JOB, TITLE = "reword", "Try another wording"
+LONGEST = 110
+"""Characters of a text in the list of particles."""
+
+
+def draw(run: opening.OpenRun, *, has_key_field: bool) -> None:
+    """Draw the section, outside any fragment that has a timer, unless the run goes on or nothing is scored yet.
+
+    has_key_field: whether the page asks for the endpoint's key elsewhere.
+    """
+    if prepared := st.session_state.pop(_key(run, "next"), None):
+        opening.start_new(prepared)
+    snapshot = opening.fresh(run)
+    if snapshot.state in ("queued", "running", "stalled"):
+        return
+    try:
+        last_rows(snapshot.view)
+    except RunError:
+        return
+    with st.expander(TITLE, key="rewording.fold", on_change="rerun") as fold:
+        if fold.open:
+            section = st.container()
+            with section:
+                blocks.refreshed(lambda: form(run), is_live=lambda: is_running(run, JOB), every_s=1.0)
+            job = job_of(run, JOB)
+            if job and job.outcome == "failed" and not (has_key_field or snapshot.spec.endpoint.is_demo):
+                person.ask_keys(snapshot.spec.endpoint)
+
+
+def _key(run: opening.OpenRun, what: str) -> str:
+    return f"rewording.{what}.{run.directory.id}"
+
+
+def form(run: opening.OpenRun) -> None:
+    """Draw the choice of a particle, its text, the button, and the last comparison."""
+    snapshot, job = opening.fresh(run), job_of(run, JOB)
+    if job and job.is_running:
+        follow(run, job, "rewording.stop", stop="Stop")
+        return
+    slot = choose(run, snapshot)
+    text = write(run, snapshot, slot)
+    failure = ""
+    try:
+        wording = rewording(snapshot.view, snapshot.spec.config, slot, text)
+    except VppError as error:
+        wording, failure = None, str(error)
+    allowed = consent(run, JOB)
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    right.html(markup.block(markup.caption(about(snapshot))))
+    if left.button(label(run, snapshot, wording), key="rewording.score", type="primary", disabled=not allowed):
+        if wording is None:
+            blocks.failed("This wording cannot be scored", failure)
+            return
+        with opening.refusals("This wording cannot be scored"):
+            st.session_state[_key(run, "scored")] = wording
+            start(run, JOB, asking_of(run.reader, wording, snapshot.view))
+            st.rerun()
+    compared(run, snapshot)
+
+
+def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
+    """Ask for a particle, the heaviest text first; return the first slot that holds it."""
+    view, seed_text = snapshot.view, _seed(snapshot)
+    held = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
+    weights = {hypothesis: sum(view.weights[slot] for slot in slots) for hypothesis, slots in held.items()}
+    names = {}
+    for hypothesis in sorted(held, key=lambda each: -weights[each]):
+        weight = [short_weight(weights[hypothesis])] if snapshot.spec.config.is_weighted else []
+        words = cut(one_line(without_seed(view.texts[hypothesis], seed_text)), LONGEST)
+        names[held[hypothesis][0]] = " · ".join((*weight, particles(held[hypothesis]), words))
+    key = _key(run, f"particle.{view.last_step}")
+    chosen: int = st.selectbox(
+        "Text to reword", list(names), format_func=lambda slot: names[slot], **blocks.lasting(key)
+    )
+    return chosen
+
+
+def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
+    """Ask for the new text, which begins as that of the particle."""
+    hypothesis, seed_text = snapshot.view.population[slot].hypothesis, _seed(snapshot)
+    key = _key(run, f"text.{slot}.{hypothesis}")
+    begins = without_seed(snapshot.view.texts[hypothesis], seed_text)
+    return str(st.text_area(f"New text of particle {slot}", height="content", **blocks.begun(key, begins)))
+
+
+def label(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording | None) -> str:
+    """Return the words of the button, with the calls that it takes."""
+    rows = len(set(last_rows(snapshot.view)))
+    questions = asking_of(run.reader, wording, snapshot.view).total if wording else rows
+    return button_words(rows, -(-questions // snapshot.spec.config.points_per_call))
+
+
+def about(snapshot: Snapshot) -> str:
+    """Return which rows and which model score it, and that nothing is kept."""
+    spec, rows = snapshot.spec, rows_name(snapshot.view, snapshot.spec.config)
+    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    cached = "; cached answers cost nothing" if spec.endpoint.cache and not spec.endpoint.demo else ""
+    return f"By {where}, on the {rows} that scored the particle last{cached}. The run stays as it is."
+
+
+def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    """Show the last comparison and offer to keep its text; or why there is none."""
+    job, wording = job_of(run, JOB), st.session_state.get(_key(run, "scored"))
+    if job is None or wording is None:
+        return
+    dataset, config, answers = run.reader.dataset(), snapshot.spec.config, job.asking.whole()
+    if answers.texts != (wording.old, wording.new):  # a cap refused the last question
+        return
+    result = comparison_of(wording, answers, dataset, config)
+    if job.outcome == "failed":
+        blocks.failed("The wording could not be scored", job.failure)
+    elif result is None:
+        blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
+    else:
+        rows = rows_name(snapshot.view, config)
+        html = comparison_html(wording, result, dataset, rows=rows, seed_text=_seed(snapshot))
+        blocks.draw(html, label="both texts on the same rows")
+        keep(run, snapshot, wording)
+
+
+def keep(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
+    """Say what a new run with the text takes, and draw its button."""
+    dataset = run.reader.dataset()
+    try:
+        prepared = reworded_run(snapshot.spec, dataset, snapshot.view, wording, run=run.directory.id)
+    except VppError as error:
+        blocks.captions(f"It cannot be kept: {error}.")
+        return
+    given = len(prepared.spec.start)
+    whole = plan(prepared.spec.config, n_train=len(dataset.train), n_test=len(dataset.test), given=given)
+    left, right = st.columns([1.4, 1], gap="large")
+    right.html(markup.block(plan_html(whole)))
+    left.html(markup.block(f"<p>{markup.text(keeping_words(prepared, wording.old))}</p>"))
+    if left.button("Keep as a new run", key="rewording.keep"):
+        st.session_state[_key(run, "next")] = prepared
+        st.rerun()
+
+
+def _seed(snapshot: Snapshot) -> str:
+    return snapshot.view.started.seed_text if snapshot.view.started else ""

@@ -1,0 +1,91 @@
+"""`reword`: a text beside a particle's, from the command line and from Python, and the run that keeps it."""
+
+from pathlib import Path
+
+import pytest
+
+import vpp
+from tests.processes import PENGUINS, TARGET, Desk
+from vpp.data.tasks import generate
+from vpp.inspection.genealogy import genealogy
+from vpp.inspection.summary import evidence
+from vpp.runs.reader import RunReader
+
+SIZES = ("--train-size", "12", "--test-size", "5", "--batch-size", "6", "--particles", "3", "--epochs", "1")
+TEXT = "If bill_length_mm is at most 43, output Adelie; otherwise, output Gentoo."
+
+
+@pytest.fixture
+def desk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    (desk.folder / "linear.csv").write_bytes(generate("linear", train_size=12, test_size=5))
+    (desk.folder / "mine.txt").write_text(f"{TEXT}\nOutput Adelie.\n")
+    for name in ("VPP_RUNS_DIR", "VPP_CACHE_DIR"):
+        monkeypatch.setenv(name, desk.variables[name])
+    return desk
+
+
+def began(desk: Desk, *words: str | Path) -> Path:
+    outcome = desk.vpp(*words, "--demo", "--quiet", "--json", "--run-dir", "first")
+    assert outcome.code == 0, outcome.err
+    return desk.folder / "first"
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "label"),
+    [
+        (("run", PENGUINS, *TARGET, *SIZES, "--tempering", "incremental"), TEXT, "nominal"),
+        (("run", "linear.csv", "--target", "y", *SIZES, "--method", "mh"), "The output is 2 times x.", None),
+        (("weigh", PENGUINS, *TARGET, "--start", "mine.txt"), "Output Gentoo.", "nominal"),
+    ],
+    ids=["smc", "mh, numbers", "weigh"],
+)
+def test_a_text_is_compared_then_kept_as_a_new_run_that_verifies(
+    desk: Desk, words: tuple[str | Path, ...], text: str, label: str | None
+) -> None:
+    first = began(desk, *words)
+    before = {path.name: path.read_bytes() for path in first.iterdir() if path.is_file()}
+    said = desk.vpp("reword", first, "--particle", "1", "--text", text)
+    assert said.code == 0, said.err
+    assert said.out.startswith("Acceptance probability ")
+    assert "of the text it would replace" in said.out
+    result = desk.vpp("reword", first, "--particle", "1", "--text", text, "--json", "--quiet").result
+    view = RunReader(desk.directory("first")).refresh().view
+    if view.final_scored:
+        assert result["log_likelihood"]["old"] == view.final_scored[1].log_likelihood
+    compared, kept = vpp.reword(first, 1, text)
+    assert kept is None
+    assert (compared.log_alpha, list(compared.won)) == (result["log_alpha"], result["won"])
+    assert {path.name: path.read_bytes() for path in first.iterdir() if path.is_file()} == before
+
+    made = desk.vpp("reword", first, "--particle", "1", "--text", text, "--keep", "--json", "--run-dir", "second")
+    assert (made.code, made.result["status"]) == (0, "finished"), made.err
+    assert "Acceptance probability" in made.err
+    second = RunReader(desk.directory("second"))
+    snapshot = second.refresh()
+    found, drawn = evidence(snapshot.spec, snapshot.view), snapshot.view.drawn
+    assert (found["label"] if found else None) == label
+    assert found is None or "reworded by a person" in found["because"][0]
+    assert [drawn[slot].origin for slot in drawn] == ["continued" if slot != 1 else "yours" for slot in drawn]
+    assert drawn[1].text.endswith(text)
+    family = genealogy(snapshot.view)
+    assert family is not None
+    assert family.generations[0][1].happened == "yours"
+    assert [row.id for row in second.dataset().train] == [
+        row.id for row in RunReader(desk.directory("first")).dataset().train
+    ]
+    verified = desk.vpp("verify", "second")
+    assert verified.code == 0, verified.out
+    assert "python -m vpp reword first --particle=1" in (desk.folder / "second" / "report.md").read_text()
+
+
+def test_a_text_that_cannot_be_scored_is_refused_in_one_line(desk: Desk) -> None:
+    first = began(desk, "run", PENGUINS, *TARGET, *SIZES)
+    held = RunReader(desk.directory("first")).refresh().view
+    own = held.texts[held.population[0].hypothesis]
+    for number, text, why in ((0, " ", "is empty"), (0, own, "says this already"), (7, TEXT, "no particle 7")):
+        refused = desk.vpp("reword", first, "--particle", str(number), "--text", text, "--keep")
+        assert (refused.code, why in refused.complaint) == (2, True)
+    (first / "data.csv").unlink()
+    gone = desk.vpp("reword", first, "--particle", "0", "--text", TEXT)
+    assert (gone.code, "data.csv" in gone.complaint) == (2, True)
+    assert [path.name for path in desk.runs.glob("[!.]*")] == []

@@ -1,0 +1,62 @@
+"""A comparison of two texts in words and as HTML: numbers, abstentions, many rows, hostile text."""
+
+from tests.reporting.builders import SEED, dataset
+from vpp.data.dataset import Value
+from vpp.drawing.rewording import button_words, comparison_html, comparison_words
+from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
+from vpp.problem import Prediction
+from vpp.runs.rewording import Comparison, Rewording, compare
+
+HARM = "Output a. <img src=x onerror=alert(1)>"
+
+
+def wording(rows: int, *, exponent: float = 1.0) -> Rewording:
+    new = f"{SEED} {HARM}"
+    return Rewording(slot=3, old=f"{SEED} Output 1.", new=new, rows=tuple(range(rows)), tau=2.0, exponent=exponent)
+
+
+def numbers(*new: Value | None) -> tuple[Comparison, str]:
+    data = dataset([0.0, 1.0, 2.0, 4.0], [1.0])
+    said = [
+        [Prediction(row=row.id, value=v) for row, v in zip(data.train, each, strict=True)] for each in ([1.0] * 4, new)
+    ]
+    likelihood = GaussianLikelihood(tau=2.0, abstention_error=4.0)
+    found = compare(*said, data.train, dataset=data, likelihood=likelihood, exponent=0.5)
+    return found, comparison_html(wording(4, exponent=0.5), found, data, rows="training rows", seed_text=SEED)
+
+
+def test_numbers_are_compared_in_the_targets_unit_and_an_abstention_is_named() -> None:
+    # Squared errors of 1.0: 1 0 1 9; of the new text: 0 1 16 (abstained) 0.
+    found, html = numbers(0.0, 2.0, None, 4.0)
+    words = list(comparison_words(wording(4, exponent=0.5), found, "training rows"))
+    assert [sentence.replace("\N{NO-BREAK SPACE}", " ") for sentence in words] == [
+        "Acceptance probability 47 %: an accept step would take the new text with this probability. "
+        "No random number is drawn here.",
+        "Log-likelihood −4.25 on 4 training rows, against −2.75 of the text it would replace, times φ = 0.5.",
+        "α = min(1, exp(−0.75)), which is 0.472.",
+        "2 rows won (0 and 3). 2 rows lost (1 and 2). 1 row without a readable answer (2).",
+    ]
+    assert "off by 2.06" in html
+    assert "no answer <span" in html
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+
+
+def test_a_text_that_does_better_is_taken_and_of_many_rows_some_are_folded_and_counted() -> None:
+    data = dataset(["yes"] * 14 + ["no"], ["yes"])
+    said = [[Prediction(row=row.id, value=v) for row in data.train] for v in ("no", "yes")]
+    found = compare(*said, data.train, dataset=data, likelihood=ZeroOneLikelihood(epsilon=0.1))
+    first, *others = comparison_words(wording(15), found, "training rows")
+    assert first.replace("\N{NO-BREAK SPACE}", " ").startswith("Acceptance probability 100 %: the new text is at least")
+    assert others[-1].startswith("14 rows won (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more). 1 row lost (14).")
+    html = comparison_html(wording(15), found, data, rows="training rows", seed_text=SEED)
+    assert "9 more rows" in html
+    assert html.count('class="ok"') == 14
+
+
+def test_the_button_names_its_calls() -> None:
+    assert [button_words(40, calls) for calls in (40, 1, 0)] == [
+        "Score it on 40 rows: 40 calls",
+        "Score it on 40 rows: 1 call",
+        "Score it on 40 rows: no call",
+    ]
