@@ -14,10 +14,15 @@ def marked(*quoted: str) -> list[str]:
 def test_quotes_are_taken_from_explanations_once_each() -> None:
     said = (
         '"the staff were" names people, "!" nothing.',
-        "As “The  staff were” and \"I recommend.\" show: 'no'.",
+        "As “The  staff were” and \"I recommend.\" show: 'no!', ‘never’, «oui», „nein“.",
         '"a',
     )
-    assert quotes(said) == ["The  staff were", "I recommend"]
+    assert quotes(said) == ["The  staff were", "I recommend", "no", "never", "oui", "nein"]
+
+
+def test_an_apostrophe_is_no_quotation_mark() -> None:
+    said = "The guest's room, the guests' view and '90s rock 'n' roll don't, 'the guest's dog' and ‘it’s’ do."
+    assert quotes([said]) == ["the guest's dog", "it’s"]
 
 
 def test_a_quote_is_found_whatever_its_case_and_white_space() -> None:

@@ -73,6 +73,19 @@ TABLES: dict[str, Dataset] = {
         row(1, "negative", text="Noisy, dirty and cold"),
         text="text",
     ),
+    "deception": labelled(
+        "label",
+        row(0, "truthful", review_sentence="The clerk was late, and we did not wait."),
+        row(1, "deceptive", review_sentence="A joy from the first day to the last!"),
+        review_sentence="text",
+    ),
+    "headlines": labelled(
+        "label",
+        row(0, "Headline 1 has more clicks than Headline 2.", headline_1="They asked 49 kids", headline_2="A riddle"),
+        row(1, "Headline 2 has more clicks than Headline 1.", headline_1="Not for you", headline_2="What a story!"),
+        headline_1="text",
+        headline_2="text",
+    ),
     "flats": numeric("rent", row(0, 120.0, rooms="3", floors="1"), row(1, 200.5, rooms="5", floors="2")),
     "cities": labelled(
         "y", row(0, "admitted", city="Paris", age="20"), row(1, "rejected", city="Lyon", age="30"), city="category"

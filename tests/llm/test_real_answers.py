@@ -25,6 +25,7 @@ from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.guards import Guard
 
+from .rule_tables import TABLES as OF_RULES
 from .rule_tables import labelled
 from .tables import row
 from .test_guards import guard
@@ -49,6 +50,7 @@ LOAN = labelled(
     employment="category",
     owns_home="category",
 )
+DECEPTION = OF_RULES["deception"]
 MADE_UP = {f"made-up {made_up.name}": made_up for made_up in TABLES}
 
 
@@ -77,7 +79,7 @@ def test_optimizers_rules_are_read_as_judged() -> None:
 def guard_of(name: str, templates: str) -> Guard:
     if made_up := MADE_UP.get(name):
         return guard(dataset_of(made_up, made_up.rules[0], ROWS), templates=templates)
-    return guard(LOAN if name == "loan" else ADMISSION, templates=templates)
+    return guard({"loan": LOAN, "deception": DECEPTION}.get(name, ADMISSION), templates=templates)
 
 
 @pytest.mark.parametrize("templates", GALLERY)

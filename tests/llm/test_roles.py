@@ -3,6 +3,7 @@ import re
 from typing import Any
 
 from vpp.events import hypothesis_id
+from vpp.llm.conversation import CUT_OFF
 from vpp.llm.learner import THOUGHTS_LIMIT
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
@@ -72,7 +73,18 @@ async def test_a_number_in_doubt_is_asked_about_again() -> None:
         async with learner_of(doubtful, chat("Output: 7.250"), dataset=LINE) as (learner, stub, _):
             (prediction,) = await learner.predict("y is 3 x + 4", LINE.train[:1])
             assert prediction.value == 7.25
-            assert words in stub.bodies[1]["messages"][2]["content"]
+            assert words in stub.bodies[1]["messages"][-1]["content"]
+
+
+async def test_an_answer_that_was_cut_off_is_asked_for_again_without_it_and_briefly() -> None:
+    cut = chat("Explanation: the first is 3, the second", finish="length")
+    async with learner_of(cut) as (learner, stub, _):
+        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+        assert prediction.reason == "the answer was cut off at its limit of tokens; a higher limit gives it room"
+        first, second, third = (body["messages"] for body in stub.bodies)
+        assert second == [{"role": "user", "content": f"{CUT_OFF}\n{first[0]['content']}"}]
+        assert third[:1] == second
+        assert len(third) == 3
 
 
 async def test_after_two_re_asks_the_learner_abstains() -> None:

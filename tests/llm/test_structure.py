@@ -74,8 +74,11 @@ def test_the_pattern_of_a_number_allows_readable_numbers_only() -> None:
 
 
 def test_json_is_held_to_its_keys() -> None:
-    assert is_kept(held("regex", "json", PARITY), '{"explanation": "even", "output": "1"}')
-    assert not is_kept(held("regex", "json", PARITY), '{"explanation": "even", "output": "2"}')
+    said = r'{"explanation": "\"8\" is even", "output": "1"}'
+    assert is_kept(held("regex", "json", PARITY), said)
+    assert parse_label(said, PARITY.classes).explanation == '"8" is even'
+    for broken in (said.replace('"1"', '"2"'), said.replace("\\", ""), said.replace("\\", r"\\")):
+        assert not is_kept(held("regex", "json", PARITY), broken), broken
     pack = held("regex", "json", LINE, numbers=(2,), of=3)
     assert is_kept(pack, '{"number": 2, "explanation": "even", "output": 7}')
 

@@ -201,7 +201,7 @@ def match_label(value: str, classes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the classes that `value` may name, under the strictest normal form with a match.
 
     Normal forms, strictest first: as a prompt shows the label; ignoring case, width and spacing; without markup; as a
-    number; without a noun such as `Class` before it.
+    number; with spaces for underscores; without a noun such as `Class` before it.
     """
     layers = peel(value)
     for layer in layers:
@@ -263,12 +263,17 @@ def _numeric(label: str) -> str:
     return "" if number is None or not math.isfinite(number) else repr(number + 0.0)
 
 
+def _spaced(label: str) -> str:
+    """`headline 1 wins` for `Headline_1 wins`, as a model writes that has read of a column `headline_1`."""
+    return " ".join(_bare(label).replace("_", " ").split())
+
+
 def _nounless(label: str) -> str:
     """`1` for `Class 1`."""
     return _bare((without_noun(peel(label)) or [label])[-1])
 
 
-_NORMS = (shown_label, _squashed, _bare, _numeric)
+_NORMS = (shown_label, _squashed, _bare, _numeric, _spaced)
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,13 @@ MOST_QUOTES = 40
 SHORTEST = 2
 """Fewest letters or digits of a quote: a lone sign or letter is found anywhere."""
 
-_QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
+_QUOTED = re.compile(
+    r"""" (?P<straight> [^"\n]{1,400} ) " | “ (?P<curly> [^”\n]{1,400} ) ” | „ (?P<low> [^“”\n]{1,400} ) [“”]
+      | « (?P<angled> [^»\n]{1,400} ) »
+      | (?<!\w) ['‘] (?=\S) (?P<single> (?: [^'’\n] | (?<=\w)['’](?=\w) ){1,400} ) (?<=\S) ['’] (?!\w)""",
+    re.VERBOSE,
+)
+"""An apostrophe between two letters, as in `guest's`, neither begins nor ends a quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,8 @@ class Run:
 
 
 def quotes(explanations: Iterable[str]) -> list[str]:
-    """Return the different texts in double quotes, in order of appearance, `MOST_QUOTES` at most."""
-    found = (first or second for words in explanations for first, second in _QUOTED.findall(words))
+    """Return the different texts in quotes, in order of appearance, `MOST_QUOTES` at most."""
+    found = (match[match.lastgroup or 0] for words in explanations for match in _QUOTED.finditer(words))
     different = {" ".join(words.casefold().split()): words.strip(" .,;:!?…") for words in found}
     return [words for words in different.values() if sum(map(str.isalnum, words)) >= SHORTEST][:MOST_QUOTES]
 

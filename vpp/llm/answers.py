@@ -233,7 +233,7 @@ _NEXT_QUESTION = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _RULE_EXPLAINED = re.compile(
-    r"^[ \t>#*_]{0,12}(?:explanation|reasoning)[*_]{0,3}[ \t]{0,4}[:：]", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>#*_]{0,12}(?:explanation|reasoning|notes?)[*_]{0,3}[ \t]{0,4}[:：]", re.IGNORECASE | re.MULTILINE
 )
 
 

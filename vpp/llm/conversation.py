@@ -12,6 +12,8 @@ ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
 REFUSED = "An earlier answer was refused:"
 """Begins the line that gives a fault of an earlier proposal."""
+CUT_OFF = "An earlier answer was cut off at its limit of tokens: explain in one short sentence."
+"""Begins a question whose answer was too long."""
 REPEATED_LIMIT = 4_000
 """Characters of an answer that are shown to the model again."""
 
@@ -51,6 +53,14 @@ def complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Me
     return [answer(raw), question(asked)]
 
 
+def asked_briefly(messages: Sequence[Message]) -> list[Message]:
+    """Return the same question about one input, below a line that asks for a short answer.
+
+    The answer that was cut off is left out: a small model that sees it gives no answer at all.
+    """
+    return [*messages[:-1], question(f"{CUT_OFF}\n{messages[-1]['content']}")]
+
+
 def asked_anew(messages: Sequence[Message], faults: Sequence[str]) -> list[Message]:
     """Return the same question, below a line for each fault of the answers so far.
 
@@ -69,7 +79,8 @@ def noting_cut(parsed: P, completion: Completion) -> P:
     """Return `parsed`; if an answer was cut off and unreadable, its reason says so."""
     if parsed.value is not None or not completion.cut_off:
         return parsed
-    return replace(parsed, reason=f"{parsed.reason} ({cut_off_words(completion)})")
+    cut = cut_off_words(completion)
+    return replace(parsed, reason=f"{parsed.reason} ({cut})" if whole_lines(completion).strip() else cut)
 
 
 def cut_off_words(completion: Completion) -> str:

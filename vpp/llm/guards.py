@@ -41,6 +41,7 @@ class Guard:
             return None
         return (
             self._prompt_fault(rule, tokens, parent)
+            or self._part(rule)
             or self._unfinished(rule)
             or self._leaked_example(rule, parent)
             or self._target_as_input(rule)
@@ -57,35 +58,49 @@ class Guard:
             return "it repeats the instructions: write the rule itself, which inputs give which output"
         return None
 
+    def _part(self, rule: str) -> str | None:
+        """Refuse the rest of a word at the beginning, and `if all of the above` with nothing above it."""
+        part = _PART.match(rule)
+        if part is None or self.dataset.task == "regression":  # -log(x) is a rule for a number
+            return None
+        return f"it is only a part of a text (“{shortened(part[0])}”): write a rule that is complete in itself"
+
     def _unfinished(self, rule: str) -> str | None:
         """Refuse an end that no sentence has: an open bracket, a comma, or a word such as `than`."""
         bare = rule.rstrip().rstrip("*_`").rstrip()
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
-        # A label such as `+` may end a rule.
-        is_open = _OPEN_END.search(bare[-80:]) and bare.split()[-1].strip("\"'`“”‘’") not in self.dataset.classes
+        is_open = _OPEN_END.search(bare[-80:]) and not self._ends_with_label(bare)
         if not (is_word or is_open or (not has_stop and _is_left_open(bare))):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
 
+    def _ends_with_label(self, rule: str) -> bool:
+        """Return whether a label such as `+`, or a sentence with its own full stop, ends the rule."""
+        labels = (label.split() for label in self.dataset.classes)
+        return any(_bare(rule.split()[-len(label) :]) == _bare(label) for label in labels)
+
     def _leaked_example(self, rule: str, parent: str) -> str | None:
         leak = self._example_words.leak(rule, parent=parent)
+        if leak is None and self._example_words.copies(rule, parent=parent):
+            return "it is a rule of the examples with other labels: write what sets this table's outputs apart"
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
 
     def _target_as_input(self, rule: str) -> str | None:
-        if not any(pattern.search(rule) for pattern in self._target_uses):
+        use = next(filter(None, (pattern.search(rule) for pattern in self._target_uses)), None)
+        if use is None:
             return None
-        name = shortened(self.dataset.target)
+        name = shortened(use.groupdict().get("known") or self.dataset.target)
         return f"it needs {name} to be known, which is to be predicted: use the input columns alone"
 
     def _wrong_label(self, rule: str) -> str | None:
         if self.dataset.task != "classification":
             return None
-        labels = ", ".join(shortened(label, 40) for label in self.dataset.classes[:10])
+        labels = ", ".join(map(shortened, self.dataset.classes[:10]))
         if foreign := foreign_label(rule, self._table):
             return f"it gives '{shortened(foreign)}', which is no label of this table: give one of {labels}"
         if names_no_label(rule, self._table):
@@ -119,6 +134,7 @@ class Guard:
         return target_uses(self._table)
 
 
+_PART = re.compile(r"\A(?:[-,;)\]}][^\W\d_]{3,}|[^.,;:\n]*?\b(?:if|when)[ ]\w+[ ]of[ ]the[ ]above\b)")
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”")
 CONTINUING = frozenset(
@@ -129,6 +145,10 @@ CONTINUING = frozenset(
     )
 )
 """Words that no sentence ends with."""
+
+
+def _bare(tokens: Sequence[str]) -> str:
+    return " ".join(tokens).strip("\"'`“”‘’.")
 
 
 def _is_left_open(rule: str) -> bool:

@@ -3,7 +3,9 @@
 The examples use everyday words, so a word alone is no leak. A column of the examples counts as the subject of a
 condition, as a term of a sum or product, together with another leaked word, or in a rule that names no column of the
 table. A value counts as the object of a condition, and a label as an output. Rules for texts may use more of these
-words, since they quote running text.
+words, since they quote running text; there a column counts if the examples compare its values or it holds their texts.
+A name with an underscore is no everyday word and always counts, and so does a sentence of the examples' rules that
+only gives other labels.
 """
 
 import re
@@ -24,26 +26,48 @@ class ExampleWords:
 
     table: TableWords
     columns: frozenset[str]
+    texts: frozenset[str]
+    """Columns whose values are sentences: `slogan_a` as `slogan a` and `slogan`."""
+    identifiers: frozenset[str]
+    """Names of columns with an underscore, as they are written."""
     values: frozenset[str]
     names: frozenset[str]
     """Values with an initial capital: names of places or people."""
     labels: frozenset[str]
+    sentences: frozenset[str]
+    """Sentences of the examples' rules that name no column of the table, with `_ANY_LABEL` for each label."""
 
     @classmethod
     def of(cls, examples: str, *, table: TableWords, instructions: str) -> "ExampleWords":
         """Read the rows of the examples: `town: Oslo, cats: 4 -> loud`. Words of the instructions are left out."""
-        pairs = [pair for pair in _PAIR.findall(examples) if len(words(pair[1])) <= PHRASE_LIMIT]
-        columns = _phrases(name for name, _ in pairs)
-        values = _phrases(value for _, value in pairs)
-        names = _phrases(value for _, value in pairs if value.istitle())
+        pairs = _PAIR.findall(examples)
+        short = [pair for pair in pairs if len(words(pair[1])) <= PHRASE_LIMIT]
+        long_names = [name for name, value in pairs if len(words(value)) > PHRASE_LIMIT]
+        columns = _phrases(name for name, _ in short)
+        stems = (" ".join(word for word in words(name) if len(word) > 1) for name in long_names)
+        texts = _phrases((*long_names, *stems))
+        values = _phrases(value for _, value in short)
+        names = _phrases(value for _, value in short if value.istitle())
         labels = _phrases(_LABEL.findall(examples))
-        known = _known(columns | values | labels, table) | FUNCTION_WORDS | set(words(instructions))
+        known = _known(columns | texts | values | labels, table) | FUNCTION_WORDS | set(words(instructions))
 
         def unknown(texts: frozenset[str]) -> frozenset[str]:
             return frozenset(text for text in texts if not known.issuperset(text.split()))
 
         return cls(
-            table=table, columns=unknown(columns), values=unknown(values), names=unknown(names), labels=unknown(labels)
+            table=table,
+            columns=unknown(columns | texts),
+            texts=unknown(texts),
+            identifiers=frozenset(name for name, _ in pairs if "_" in name and not table.holds(name)),
+            values=unknown(values),
+            names=unknown(names),
+            labels=unknown(labels),
+            sentences=frozenset(
+                sentence
+                for rule in _RULE.findall(examples)
+                for sentence in _sentences(rule, labels)
+                if table.inputs.isdisjoint(sentence.split())
+            ),
         )
 
     def leak(self, rule: str, *, parent: str) -> str | None:
@@ -53,6 +77,13 @@ class ExampleWords:
         own = phrase(parent)
         leaks = (" ".join(words(text)) for text in self._leaks(rule))
         return next((text for text in leaks if phrase(text) not in own), None)
+
+    def copies(self, rule: str, *, parent: str) -> bool:
+        """Return whether a sentence of the rule is one of the examples with other labels, and not its parent's."""
+        if not self.sentences:
+            return False
+        labels = self.table.dataset.classes
+        return not self.sentences.isdisjoint({*_sentences(rule, labels)} - {*_sentences(parent, labels)})
 
     def _leaks(self, rule: str) -> Iterator[str]:
         for pattern in self._patterns:
@@ -84,13 +115,15 @@ class ExampleWords:
         return tuple(map(_compiled, (*self._columns_used(), *self._values_compared(), *self._labels_given())))
 
     def _columns_used(self) -> Iterator[str]:
-        """Yield `if the depth is above 2` and `3 * depth`; with texts only `if depth is 2` or `if town is Oslo`."""
+        """Yield `if the depth is above 2` and `3 * depth`; with texts `if town is Oslo` and `if the slogan asks`."""
         column = _one_of(self.columns)
+        yield rf"(?<!\w)(?P<leak>{any_of(map(re.escape, self.identifiers))})(?!\w)"
         yield rf"(?:[*+^×·]|\b(?:times|plus|minus)[ ])[ ]?{column}(?![ ]?\()"
         yield rf"{column}[ ]?(?:[*+^×·]|\b(?:times|plus|minus)\b)"
         if self.table.text_columns:
             shown = any_of(map(spelt, self.values))
             yield rf"{_LEAD}{column}{_COMPARED}[^,.;\n]{{0,20}}?[ ]{_OPENING}(?:[-+]?\d|(?:{shown})\b)"
+            yield rf"{_WHEN_THE}{_OPENING}{_one_of(self.texts)}{_CLOSING}(?:[ ]?[=<>≤≥]|{_VERB})"
         else:
             yield rf"{_LEAD}(?:(?:the|a)[ ])?{_VALUE_OF}{column}{_COMPARED}"
 
@@ -114,6 +147,7 @@ _PAIR = re.compile(
     r"(?:^|(?<=[,;]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):[ \t]{1,4}([^\s,;:][^\n,;:]{0,60}?)[ \t]{0,4}(?=[,;]|->|$)",
     re.MULTILINE,
 )
+_RULE = re.compile(r"^.{0,12}\brule:[ ]*(.+)$", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"(?:->|\banswer\b)[ \t]{0,4}[\"'“‘]?([^\W\d_][^\n,;:.\"'”’>()-]{0,60})")
 _CLAUSE_END = re.compile(r"[,.;:\n]|\b(?:then|otherwise|else)\b", re.IGNORECASE)
 _OPENING = r"[(\[{\"'`“‘*]{0,3}"
@@ -124,6 +158,9 @@ _COMPARED = (
     rf"{_CLOSING}(?:[ ]?(?:[=<>≤≥]|!=)|[ ](?:is|are|was|were|has|have|equals?|exceeds?|contains?|below|above|under|over"
     r"|at[ ](?:least|most)|less|more|greater|fewer|between)\b)"
 )
+_WHEN_THE = r"\b(?:if|when|whenever|where|unless|the)[ ]"
+_VERB = r"[ ](?:only[ ])?(?!this\b)(?:is|has|[^\W\d_]{3,20}s)\b"
+"""A verb in the third person: `asks`."""
 _EQUALS = rf"{_CLOSING}(?:[ ]?!?={{1,3}}|[ ](?:is|are|was|were|equals?|contains?|in)\b)"
 _LISTED = (
     r"(?:[ ](?:not|in|either|one|of|a|an|the)\b){0,3}"
@@ -161,9 +198,22 @@ def _phrases(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(" ".join(tokens) for tokens in split if len(tokens) <= PHRASE_LIMIT)
 
 
+_ANY_LABEL = "0label"
+SENTENCE = 5
+"""Fewest words of a sentence that is compared with those of the examples."""
+
+
+def _sentences(rule: str, labels: Iterable[str]) -> Iterator[str]:
+    """Yield the sentences that give a label, as words in lower case, with `_ANY_LABEL` for each label."""
+    marked = re.sub(_word(any_of(map(spelt, labels))), f" {_ANY_LABEL} ", rule, flags=re.IGNORECASE)
+    for tokens in map(words, re.split(r"[.;\n]", marked)):
+        if _ANY_LABEL in tokens and len(tokens) >= SENTENCE:
+            yield " ".join(tokens)
+
+
 def _known(texts: Iterable[str], table: TableWords) -> set[str]:
     """Return the words of these texts that the table has, in the same or another form."""
     by_start: dict[str, list[str]] = {}
     for word in {word for text in texts for word in text.split()}:
         by_start.setdefault(word[:3], []).append(word)
-    return {word for own in table.words for word in by_start.get(own[:3], ()) if are_alike(word, own)}
+    return {word for own in table.words - FUNCTION_WORDS for word in by_start.get(own[:3], ()) if are_alike(word, own)}

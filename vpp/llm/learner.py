@@ -9,7 +9,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.errors import PromptTooLong
 from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
-from vpp.llm.conversation import ASKS, Chat, complaint, noting_cut, whole_lines
+from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
@@ -121,6 +121,9 @@ class LlmLearner:
             if not left:
                 break
             self._counters.add(unparsable=1)
+            if completion.cut_off and attempt == 1 and len(rows) == 1:
+                messages = asked_briefly(messages)
+                continue
             faults = {number: read[number].reason for number in left}
             messages = [*messages, *complaint(completion.text, faults, of=len(rows))]
         return [answered[number] for number in sorted(answered)]

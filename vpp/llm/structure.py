@@ -63,8 +63,11 @@ NUMBER = Pattern(
 )
 EXPLANATION = Pattern(regex=r"[^ \t\n\r][^\n\r]{0,399}", gbnf=r"[^ \t\n\r] [^\n\r]{0,399}")
 """One line of 1 to 400 characters without a blank at its start."""
-QUOTED = Pattern(regex=r'[^ \t"\\\n\r][^"\\\n\r]{0,399}', gbnf=r'[^ \t"\\\n\r] [^"\\\n\r]{0,399}')
-"""An explanation inside the quotes of a JSON string, without escapes."""
+QUOTED = Pattern(
+    regex=r'([^ \t"\\\n\r]|\\")([^"\\\n\r]|\\"){0,399}',
+    gbnf=r'([^ \t"\\\n\r] | "\\" "\"") ([^"\\\n\r] | "\\" "\""){0,399}',
+)
+"""An explanation inside the quotes of a JSON string, with escaped double quotes and no other escape."""
 
 
 def literal(text: str) -> Pattern:

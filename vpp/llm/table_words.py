@@ -151,10 +151,10 @@ class TableWords:
         return not _INPUTS_BY_PLACE.isdisjoint(tokens) or _any_alike(tokens, self.inputs)
 
     def has_label(self, text: str) -> bool:
-        """Return whether `text` names a label, a distinctive word of one, or a form of such a word."""
-        tokens = words(text)
+        """Return whether `text` names a label, a distinctive word of one, or a form of such a word but its adverb."""
         shared = frozenset.intersection(*(frozenset(words(label)) for label in self.dataset.classes))
         own = self.labels - shared
+        tokens = [word for word in words(text) if word in own or not word.endswith("ly")]
         if _any_alike(tokens, own):
             return True
         whole = phrase(text)

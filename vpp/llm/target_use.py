@@ -26,6 +26,9 @@ _READ = (
     r"|inspects?|see|according[ ]to|based[ ]on|depending[ ]on|from|by)"
 )
 
+_AMOUNT = r"(?:more|most|fewer|fewest|less|least|higher|lower|many)"
+_COMPARED = re.compile(rf"\b{_AMOUNT} ([^\W\d_]{{2,40}}s)\b")
+"""What is counted, in the plural: `more clicks`."""
 _DESCRIBING = frozenset(
     words(
         "good bad low medium high positive negative late early cheap expensive poor rich safe risky normal abnormal "
@@ -39,7 +42,7 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of such rules; the target's name is left out if an input's name contains it."""
     target = words(table.dataset.target)
     is_of_input = any(set(target) <= set(words(name)) for name in table.dataset.inputs)
-    patterns = list(_labels_of_categories(table))
+    patterns = [*_labels_of_categories(table), *_amounts_of_labels(table)]
     if target and not is_of_input and not set(target) <= FUNCTION_WORDS:
         name = rf"{_MARK}(?<![^\W_]){spelt(table.dataset.target)}(?![^\W_])"
         patterns += (*_readings(name), *_conditions(name, table))
@@ -65,6 +68,15 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
     yield rf"{when}(?:{further})?{_MARK}{things}{_MARK}[ ]{verb}{or_label}"
     if not table.text_columns:
         yield rf"{when}{further}{label}(?:[ ](?:is|are|was|were)\b|{_THEN})"
+
+
+def _amounts_of_labels(table: TableWords) -> Iterator[str]:
+    """Yield `if it has more clicks` and `if the click count is`, where every label says which input has more clicks."""
+    spoken = [{match[1] for match in _COMPARED.finditer(label.casefold())} for label in table.dataset.classes]
+    things = frozenset.intersection(*map(frozenset, spoken)) - table.inputs if spoken else ()
+    known = rf"(?P<known>{any_of(re.escape(word.removesuffix('s')) + 's?' for word in things)})"
+    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}\b(?:{_AMOUNT}|(?:number|amount|count)s?[ ]of)[ ](?:the[ ])?{known}\b"
+    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}\b{known}[ ](?:count|number|rate)s?\b"
 
 
 def _any_of(patterns: Iterable[str]) -> str:

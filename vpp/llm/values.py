@@ -124,7 +124,7 @@ def _finite(number: float, value: str) -> float:
 
 
 def _listed(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(shortened(label, 40) for label in labels[:10])
+    shown = ", ".join(map(shortened, labels[:10]))
     return f"{shown}, …" if len(labels) > 10 else shown
 
 
