@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, person, pieces, thresholds
+from pages.parts import blocks, frame, opening, person, pieces, prompted, thresholds
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
-    PROMPTED,
     SIGN_TEST,
     VOTE,
     elsewhere_html,
@@ -121,7 +120,14 @@ def page() -> None:
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, chosen)[0])
 
-    blocks.refreshed(lambda: draw(read(runs, chosen)[0], reference, runs.labels), is_live=is_live, every_s=5.0)
+    above, asked, below = st.container(), st.container(), st.container()
+    with above:
+        blocks.refreshed(lambda: draw_result(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
+    if base := next((run for run in candidates if run.id == reference and "test" in run.view.evaluated), None):
+        with asked:
+            draw_prompted(runs, base, CODES[chosen.index(reference)])
+    with below:
+        blocks.refreshed(lambda: draw_rest(read(runs, chosen)[0], reference, runs.labels), is_live=is_live, every_s=5.0)
 
 
 def compared(reference: str, chosen: Sequence[str]) -> str:
@@ -196,16 +202,25 @@ def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tupl
     return readable, unread
 
 
-def draw(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:
-    """Draw every part of the comparison. names: of the runs that can be picked, by id."""
+def draw_result(candidates: Sequence[Candidate], reference: str) -> None:
+    """Draw the verdict and the results, simple baselines among them."""
+    if candidates:
+        comparison, _ = compared_now(candidates, reference)
+        lead(comparison)
+        draw_standings(comparison)
+
+
+def draw_prompted(runs: Shelf, base: Candidate, letter: str) -> None:
+    """Offer to ask the prompted baselines of the reference, unless they are among the results."""
+    directory = runs.directories[base.id]
+    prompted.draw(opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot), letter)
+
+
+def draw_rest(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:
+    """Draw the other parts of the comparison. names: of the runs that can be picked, by id."""
     if not candidates:
         return
-    ids = [run.id for run in candidates]
-    place = ids.index(reference) if reference in ids else 0
-    state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-    comparison, shared = pieces.remembered("compare.made", state, lambda: made(candidates, place))
-    lead(comparison)
-    draw_standings(comparison)
+    comparison, shared = compared_now(candidates, reference)
     draw_points(comparison)
     if shared:
         draw_ideas(comparison, shared)
@@ -215,6 +230,17 @@ def draw(candidates: Sequence[Candidate], reference: str, names: Mapping[str, st
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
     thresholds.draw_expander()
+
+
+def compared_now(candidates: Sequence[Candidate], reference: str) -> tuple[Comparison, SharedIdeas | None]:
+    """Return the comparison and the shared ideas, made again only if a run has changed."""
+    ids = [run.id for run in candidates]
+    place = ids.index(reference) if reference in ids else 0
+    state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
+    kept: tuple[Comparison, SharedIdeas | None] = pieces.remembered(
+        "compare.made", state, lambda: made(candidates, place)
+    )
+    return kept
 
 
 def made(candidates: Sequence[Candidate], reference: int) -> tuple[Comparison, SharedIdeas | None]:
@@ -246,7 +272,6 @@ def draw_standings(comparison: Comparison) -> None:
         vote = [VOTE] if comparison.base.dataset.classes else []
         notes = [*vote, SIGN_TEST, f"Simple baselines are fitted on {CODES[comparison.reference]}’s training rows."]
         notes += [left_out_text(simple)] if simple.left_out else []
-        notes += [] if any(model.name == "zero-shot" for model in simple.models) else [PROMPTED]
         title = markup.heading("Result", f"{counted(n, 'test row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
         table = markup.CUE + standings_html(comparison, simple, at=thresholds.chosen())

@@ -11,6 +11,7 @@ from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_w
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.quoted import with_quotes
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.inspection.weighed import deciding_rows
@@ -66,7 +67,7 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
     def make() -> Made:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
-        ideas = best_first(merged) if merged else None
+        ideas = with_quotes(best_first(merged), run.reader.read_answers().by_pair, dataset) if merged else None
         near = nearness(ideas, dataset) if ideas else None
         return Made(ideas, near, support_sentence(snapshot.view, dataset, ideas))
 

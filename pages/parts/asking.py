@@ -1,6 +1,7 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -11,12 +12,12 @@ from vpp.data.labelling import Field, input_fields, typed_row
 from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.drawing import answering
-from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, vote_html
+from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
 from vpp.inspection.votes import known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking
-from vpp.runs.background import Background
+from vpp.runs.background import Background, Q
 from vpp.wording import markup
 from vpp.wording.escaping import markdown_text
 from vpp.wording.progress import nothing_yet
@@ -54,9 +55,9 @@ def _key(run: opening.OpenRun, what: str) -> str:
     return f"posterior.ask.{what}.{run.directory.id}"
 
 
-def job_of(run: opening.OpenRun, what: str) -> Background | None:
-    """Return the last asking of a row or a table in this browser session, or None."""
-    job: Background | None = st.session_state.get(_key(run, what))
+def job_of(run: opening.OpenRun, what: str) -> Background[Any] | None:
+    """Return what was last asked of this kind in this browser session, or None."""
+    job: Background[Any] | None = st.session_state.get(_key(run, what))
     return job
 
 
@@ -72,13 +73,13 @@ def is_running(run: opening.OpenRun, what: str) -> bool:
     return job is not None and job.is_running
 
 
-def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background:
-    """Ask every particle in the background; answers that take longer are shown as they come."""
-    return start(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
+def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
+    """Ask every particle about rows."""
+    return ask_beside(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
 
 
-def start(run: opening.OpenRun, what: str, asking: Asking) -> Background:
-    """Ask these questions in the background."""
+def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
+    """Ask in the background; answers that take longer are shown as they come."""
     keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
@@ -87,8 +88,8 @@ def start(run: opening.OpenRun, what: str, asking: Asking) -> Background:
     return job
 
 
-def follow(run: opening.OpenRun, job: Background, key: str, stop: str = "Stop and keep") -> None:
-    """Show the progress and a way to stop, with these words; rerun the page after the end."""
+def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> None:
+    """Show the progress and a way to stop; rerun the page after the end."""
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
@@ -112,7 +113,7 @@ def ask_row(run: opening.OpenRun) -> None:
         blocks.failed("This row cannot be asked about", str(error))
         return
     if job and job.is_running:
-        follow(run, job, "posterior.ask.stop")
+        follow(job, "posterior.ask.stop")
     elif job:
         answered(run, job, fields)
 
@@ -191,7 +192,7 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
     )
 
 
-def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> None:
+def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
     """Show every particle's answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
     config, answers = snapshot.spec.config, job.asking.whole()
@@ -203,6 +204,7 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
         vote_html(vote, dataset, is_weighted=config.is_weighted),
+        texts_html(vote),
         outside_html(fields, vote),
         *([markup.caption(known_words(known))] if known else []),
         markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
@@ -211,7 +213,7 @@ def answered(run: opening.OpenRun, job: Background, fields: Sequence[Field]) -> 
     )
 
 
-def unanswered(job: Background) -> None:
+def unanswered(job: Background[Asking]) -> None:
     """Say why no row has all its answers."""
     if job.outcome == "stopped":
         blocks.draw(markup.state("Stopped", "Not every particle had answered. Ask again to go on."))
@@ -228,7 +230,7 @@ def ask_table(run: opening.OpenRun) -> None:
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     read = rows_of(run, file.getvalue(), file.name) if file else None
     if job and job.is_running:
-        follow(run, job, "posterior.ask.table_stop")
+        follow(job, "posterior.ask.table_stop")
         return
     if read and file:
         rows, beside = read
@@ -263,7 +265,7 @@ def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row,
         return None
 
 
-def came_of(run: opening.OpenRun, job: Background) -> None:
+def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     """Show the rows that every particle answered: their numbers, the first of them, and all as CSV."""
     answers = job.asking.whole()
     if not answers.rows:
@@ -309,12 +311,17 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     view, spec = opening.fresh(run).view, run.snapshot.spec
     pack, n_texts = spec.config.points_per_call, view.n_unique
     calls = n_texts * -(-n_rows // pack)
-    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
+    return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
+
+
+def served_words(run: opening.OpenRun, calls: int) -> str:
+    """Return the model and the duration of some calls: `to the demo model, about 4 s at this run’s pace`."""
+    view, endpoint = opening.fresh(run).view, run.snapshot.spec.endpoint
     fresh = view.usage.calls - view.usage.cached
     pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
-    duration = f", about {seconds(pace)} at this run’s pace" if n_rows > 1 and pace >= 1 else ""
-    shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
-    return f"{counted(calls, 'call')}{shared} to {where}{duration}"
+    where = "the demo model" if endpoint.is_demo else endpoint.model
+    return f"to {where}{f', about {seconds(pace)} at this run’s pace' if pace >= 1 else ''}"
 
 
 def consent(run: opening.OpenRun, what: str) -> bool:

@@ -105,8 +105,8 @@ def is_demo() -> bool:
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
-def choose_model(readable_ms: int) -> Model:
-    """Ask for the model."""
+def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
+    """Ask for the model. writes: whether the run writes hypotheses, so that an optimizer has settings."""
     choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
@@ -118,14 +118,14 @@ def choose_model(readable_ms: int) -> Model:
         speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
-    return server() if kind == SERVER else _model_file()
+    return server(writes=writes) if kind == SERVER else _model_file(writes=writes)
 
 
-def _model_file() -> Model:
+def _model_file(*, writes: bool) -> Model:
     """Ask for the file's path, and describe the file."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
-    endpoint = replace(_asking(), timeout_s=TIMEOUT_S)
+    endpoint = replace(_asking(writes=writes), timeout_s=TIMEOUT_S)
     if path:
         try:
             endpoint, header, plan = endpoint_for(path, endpoint)
@@ -138,11 +138,11 @@ def _model_file() -> Model:
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def server() -> Model:
+def server(*, writes: bool = True) -> Model:
     """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
-    named = _owners(env) if env.endpoint_fixed else _asked_for(env)
-    endpoint = replace(_asking(), **named)
+    named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
+    endpoint = replace(_asking(writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
     if not env.endpoint_fixed and not _are_addresses(*addresses):
@@ -159,12 +159,14 @@ def server() -> Model:
     return Model(endpoint=endpoint, lacks=lacks, checks=checks)
 
 
-def _asked_for(env: Environment) -> dict[str, Any]:
+def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
     _offer_models(two, url, "model")
+    if not writes:
+        return {"base_url": url, "model": model}
     with st.expander("Another model writes hypotheses"):
         three, four = st.columns(2)
         optimizer_url = _text(
@@ -190,7 +192,7 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
 
-def _asking() -> EndpointSpec:
+def _asking(*, writes: bool) -> EndpointSpec:
     """Ask how to call the server: calls in flight, form and length of answers, thinking effort."""
     usual = EndpointSpec()
     with st.expander("Request settings"):
@@ -209,9 +211,11 @@ def _asking() -> EndpointSpec:
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
-        optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", usual.optimizer_max_tokens)
-        prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
-        blocks.captions(TOKENS_WORDS, PREFETCH_WORDS[prefetch])
+        optimizer, prefetch = usual.optimizer_max_tokens, usual.prefetch
+        if writes:
+            optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
+            prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
+        blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
         warm_prefix = st.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),

@@ -126,7 +126,7 @@ def prepare(rows: Rows | None) -> Plan:
         if words := tau_words(config, dataset):
             below.html(markup.block(markup.caption(words)))
     blocks.draw(markup.heading(f"3\u2002{MODEL}"))
-    model = choose_model(opening.READABLE_MS)
+    model = choose_model(opening.READABLE_MS, writes=not config.is_weighing)
     if rows is None or dataset is None:
         raise NotReady("Choose a table first.")
     with part(MODEL, "This template cannot be used"):
@@ -150,7 +150,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         endpoint = replace(endpoint, timeout_s=of.timeout_s, max_wait_s=of.max_wait_s, context_length=of.context_length)
     templates, cell_limit = choose_templates(
         dataset,
-        prior=config.prior,
+        config=config,
         is_demo=endpoint.is_demo,
         held=FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, model.carrier),
         earlier=earlier.templates if earlier else None,
@@ -257,7 +257,7 @@ def choose_columns(table: Table) -> Choice:
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
     place = st.container()
-    splitting = table_part.choose_split(table, target)
+    splitting = table_part.NO_SPLIT if method.is_weighing() else table_part.choose_split(table, target)
     default, left_out = choose_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",

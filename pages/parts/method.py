@@ -67,6 +67,11 @@ def chosen() -> dict[str, Any]:
     return {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
 
 
+def is_weighing() -> bool:
+    """Return whether the chosen method weighs given sentences, also before its field is drawn."""
+    return bool(chosen()["method"] == "weigh")
+
+
 def base() -> Config:
     """Return the chosen preset's options."""
     return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
@@ -85,6 +90,8 @@ def put(name: str, value: Any) -> None:
 def common_options(deciding: Config) -> None:
     """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
     shown = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
+    if deciding.is_weighing:
+        own_sentences("Your sentences, one a line")
     numbers = [name for name in shown if name not in ("method", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
@@ -97,9 +104,14 @@ def common_options(deciding: Config) -> None:
         height=80,
         placeholder="Petal size matters more than sepal size.",
     )
-    if is_demo():
-        blocks.captions(DEMO_PRIOR)
-    label = "Your sentences, one a line" if deciding.is_weighing else "Your own first hypotheses, one a line (optional)"
+    if not deciding.is_weighing:
+        if is_demo():
+            blocks.captions(DEMO_PRIOR)
+        own_sentences("Your own first hypotheses, one a line (optional)")
+
+
+def own_sentences(label: str) -> None:
+    """Ask for sentences of the person's own."""
     st.text_area(
         label, **blocks.lasting(START), height=100, placeholder="If the bill is longer than 50 mm, answer Gentoo."
     )
@@ -133,7 +145,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
             for place, name in blocks.in_columns(some, beside):
                 ask(place, name)
-    idle = idle_words(deciding, task)
+    idle = () if deciding.is_weighing else idle_words(deciding, task)
     if idle:
         blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
 

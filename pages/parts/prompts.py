@@ -1,6 +1,6 @@
 """The prompts of the form: a set of shipped templates, or files of one's own, checked and previewed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.structure import StructuredAnswers
 from vpp.llm.templates import check_templates, name_of, set_texts, template_of
 from vpp.runs.prompts import as_text
+from vpp.settings import Config
 from vpp.wording import markup
 
 FIELD = "new.templates"
@@ -25,7 +26,7 @@ Texts = dict[Role, str | None]
 def choose_templates(
     dataset: Dataset,
     *,
-    prior: str,
+    config: Config,
     is_demo: bool,
     held: StructuredAnswers,
     earlier: Mapping[Role, str | None] | None = None,
@@ -45,13 +46,15 @@ def choose_templates(
         preset = st.session_state.get("new.preset", "")
         name = AUTO if chosen == OWN else chosen
         named = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
-        texts = dict(earlier or {}) if chosen == AS_BEFORE else _own(named) if chosen == OWN else set_texts(named)
+        roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
+        before = dict(earlier or {}) if chosen == AS_BEFORE else set_texts(named)
+        texts = _own(named, roles) if chosen == OWN else before
         warnings = check_templates(texts)
         about = [AUTO_WORDS] if chosen == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
         blocks.captions(*about, *warnings)
         cell_limit = _cell_limit(dataset)
-        _preview(texts, dataset, prior, (held, cell_limit))
+        _preview({role: texts.get(role) for role in roles}, dataset, config.prior, (held, cell_limit))
     return texts, cell_limit
 
 
@@ -77,12 +80,12 @@ def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _own(rest: str) -> Texts:
-    """Ask for files; roles without one use the set `rest`. Raises InputError."""
+def _own(rest: str, roles: Sequence[Role]) -> Texts:
+    """Ask for the files of some roles; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
     blocks.captions(pattern, f"A role without a file uses the set {rest}.")
     texts = dict(set_texts(rest))
-    for role, place in zip(ROLES, st.columns(len(ROLES)), strict=True):
+    for role, place in zip(roles, st.columns(len(ROLES)), strict=False):
         file = place.file_uploader(TITLES[role], type=["txt", "md"], key=f"new.template.{role}")
         if file is None:
             continue
@@ -98,9 +101,9 @@ def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[Structured
 
     shown: how answers are structured, and the characters of a cell.
     """
-    *templates, filled = st.tabs([*(TITLES[role] for role in ROLES), "Asked about a row"])
-    for role, tab in zip(ROLES, templates, strict=True):
-        tab.code(template_of(texts.get(role), role=role).text, language=None, wrap_lines=True)
+    *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
+    for (role, written), tab in zip(texts.items(), templates, strict=True):
+        tab.code(template_of(written, role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
     prompts = LearnerPrompts(dataset=dataset, template=template, structured=shown[0], cell_limit=shown[1])
     asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[:1])

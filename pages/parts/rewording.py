@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts import blocks, opening, person
-from pages.parts.asking import consent, follow, is_running, job_of, start
+from pages.parts.asking import ask_beside, consent, follow, is_running, job_of
 from vpp.drawing.deck import without_seed
 from vpp.drawing.rewording import button_words, comparison_html, keeping_words, rows_name
 from vpp.drawing.settling import plan_html
@@ -53,7 +53,7 @@ def form(run: opening.OpenRun) -> None:
     """Draw the choice of a particle, its text, the button, and the last comparison."""
     snapshot, job = opening.fresh(run), job_of(run, JOB)
     if job and job.is_running:
-        follow(run, job, "rewording.stop", stop="Stop")
+        follow(job, "rewording.stop", stop="Stop")
         return
     slot = choose(run, snapshot)
     text = write(run, snapshot, slot)
@@ -71,7 +71,7 @@ def form(run: opening.OpenRun) -> None:
             return
         with opening.refusals("This wording cannot be scored"):
             st.session_state[_key(run, "scored")] = wording
-            start(run, JOB, asking_of(run.reader, wording, snapshot.view))
+            ask_beside(run, JOB, asking_of(run.reader, wording, snapshot.view))
             st.rerun()
     compared(run, snapshot)
 

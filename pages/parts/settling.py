@@ -105,7 +105,7 @@ def ask(run: opening.OpenRun) -> None:
     """Ask about inputs: draw the choice, its cost and the button, or the progress."""
     job = job_of(run, JOB)
     if job and job.is_running:
-        follow(run, job, "disagreement.settle.stop")
+        follow(job, "disagreement.settle.stop")
         return
     # Each time draws other inputs.
     draws = int(st.session_state.get(_key(run, "draw"), 0))

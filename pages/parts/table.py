@@ -209,6 +209,10 @@ class Splitting:
         return SplitPlan(rule=self.rule, seed=seed, **self.sizes)
 
 
+NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
+"""Splitting of a run that uses every row."""
+
+
 def choose_split(table: Table, target: str) -> Splitting:
     """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
     so_far = str(st.session_state.get("new.split", CHANCE))

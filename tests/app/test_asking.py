@@ -15,6 +15,7 @@ from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from vpp.data.descriptions import Descriptions
+from vpp.runs.asking import Asking
 from vpp.runs.background import Background
 from vpp.runs.reader import RunReader
 
@@ -37,8 +38,8 @@ def button(app: AppTest, label: str) -> Any:
     return app.button[names(app).index(label)]
 
 
-def job(app: AppTest, reader: RunReader, what: str) -> Background:
-    found: Background = app.session_state[key(reader, what)]
+def job(app: AppTest, reader: RunReader, what: str) -> Background[Asking]:
+    found: Background[Asking] = app.session_state[key(reader, what)]
     return found
 
 
@@ -78,10 +79,11 @@ def test_a_described_text_is_typed_in_several_lines_and_asked_about_as_typed(
     assert "a: a *review* &gt;&gt;&gt; {input} &lt;b&gt;" in shown(app)
     field = app.text_area(key=key(reader, "cell.0"))
     assert "\\*review\\*" in field.help
-    field.set_value("Fine.\n[2] <b>Very</b>")
+    letter = "Fine.\n[2] <b>Very</b>" + " and so on" * 8
+    field.set_value(letter)
     button(app, "Ask three particles").click().run()
-    ended(app, reader, "row")
-    assert job(app, reader, "row").asking.rows[0].inputs == (("a", "Fine.\n[2] <b>Very</b>"),)
+    assert "</span> Fine.\n[2] &lt;b&gt;Very&lt;/b&gt; and" in ended(app, reader, "row")
+    assert job(app, reader, "row").asking.rows[0].inputs == (("a", letter),)
     block = "What the columns mean:\n<<<\na: a *review* >>> {input} <b>\ny = yes: <<<\n>>>\n\n"
     first_turns = [body["messages"][0]["content"] for body in served.bodies]
     assert first_turns

@@ -15,20 +15,24 @@ from tests.app.drawn import opened, shown
 from tests.processes import wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Row
+from vpp.data.descriptions import Descriptions
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
 EVENTS = {"labels": inspected.label_events, "numbers": inspected.number_events}
 DATA = {"labels": inspected.LABELS, "numbers": inspected.NUMBERS}
 CONFIGS = {"labels": inspected.LABEL_CONFIG, "numbers": inspected.NUMBER_CONFIG}
+MEANT = Descriptions(columns=(("a", "hours of <sleep>"),), labels=(("yes", "rested"),))
 ASK = "disagreement.settle.ask"
 CONTINUE = "disagreement.settle.continue"
 
 
 def asked_about(folder: Path, name: str, cells: Sequence[int] = range(10, 34)) -> RunReader:
-    """A run written by hand, and rows that came without a target, of these inputs: a = 10 to 33."""
+    """A run written by hand, described, and rows that came without a target, of these inputs: a = 10 to 33."""
     rows = tuple(Row(id=i, inputs=(("a", str(cell)),), target=None) for i, cell in enumerate(cells, 10))
-    return builders.run(folder, *EVENTS[name](), data=replace(DATA[name], unlabelled=rows), config=CONFIGS[name])
+    meant = replace(MEANT, labels=MEANT.labels if name == "labels" else ())
+    data = replace(DATA[name], unlabelled=rows, descriptions=meant)
+    return builders.run(folder, *EVENTS[name](), data=data, config=CONFIGS[name])
 
 
 def ask(app: AppTest) -> AppTest:
@@ -90,8 +94,9 @@ def test_labels_are_asked_answered_and_gone_on_from(
     made = directory.spec()
     assert made.start == inspected.LABEL_SLOTS
     assert made.config.final_weights == "train"
-    added = RunReader(directory).dataset().train[-1]
-    assert (added.id, added.target) == (34, "yes")
+    data = RunReader(directory).dataset()
+    assert (data.train[-1].id, data.train[-1].target) == (34, "yes")
+    assert data.descriptions == MEANT
 
 
 def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:

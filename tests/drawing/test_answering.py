@@ -207,6 +207,16 @@ def test_an_answer_of_an_earlier_population_says_so() -> None:
         assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
 
 
+def test_a_long_text_is_shown_with_the_words_marked_that_particles_quote() -> None:
+    said = tuple(replace(answer, explanation='"very <kind>", "a tip"') for answer in LABEL_VOTES[9].said)
+    read = replace(LABEL_VOTES[9], said=said, row=Row(id=9, inputs=(("a", "Very <kind> staff. " * 5),), target=None))
+    html = answering.texts_html(read)
+    assert html.count("<mark>Very &lt;kind&gt;</mark> staff.") == 5
+    assert "Quoted, but not in the row: “a tip”." in html
+    assert asked_caption(read, 1, view_of(*label_events()), took_s=2).startswith("The answers took")
+    assert answering.texts_html(LABEL_VOTES[9]) == ""
+
+
 def test_a_row_of_the_data_is_recognised_by_its_cells() -> None:
     known = known_row(replace(LABELS.test[1], id=77, target=None), LABELS)
     assert known == LABELS.test[1]

@@ -3,8 +3,11 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import SEED, drawn, scored, started, view_of
-from vpp.drawing.idea_deck import compared_words, held_sentence, held_text, ideas_html, more_words
+from vpp.drawing.idea_deck import compared_words, first_seen, held_sentence, held_text, ideas_html, more_words
+from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.quoted import with_quotes
+from vpp.problem import Prediction
 from vpp.runs.reader import RunReader
 
 
@@ -15,7 +18,8 @@ def ideas_of(reader: RunReader) -> Ideas:
 
 
 def test_an_idea_is_shown_with_its_errors_its_particles_and_when_it_came(tmp_path: Path) -> None:
-    html = ideas_html(ideas_of(inspected.labels(tmp_path)), seed_text=SEED)
+    ideas = ideas_of(inspected.labels(tmp_path))
+    html = ideas_html(ideas, seed_text=SEED)
     assert f'data-copy="{inspected.EVEN}"' in html
     assert html.count('class="copy"') == 4
     first, second, third = html.split("<article")[1:]
@@ -26,6 +30,27 @@ def test_an_idea_is_shown_with_its_errors_its_particles_and_when_it_came(tmp_pat
     assert "first seen at step 1, particle 1" in second
     assert "<span>1 of them unreadable</span>" not in second
     assert "1 answer unreadable" in third
+    for origin, words in (("yours", "yours, given at the start"), ("continued", "taken over from the earlier run")):
+        given = replace(ideas.all[0].wordings[0], origin=origin)
+        assert first_seen(given) == f"{words}, particle 0"
+
+
+def test_words_that_an_idea_quotes_in_several_rows_stand_on_its_card(tmp_path: Path) -> None:
+    ideas, (column, target) = ideas_of(inspected.labels(tmp_path)), inspected.LABELS.columns
+    rows = (replace(row, inputs=(("a", f"The <Staff> of room {row.id} was loud."),)) for row in inspected.LABELS.test)
+    data = replace(inspected.LABELS, columns=(replace(column, kind="text"), target), test=tuple(rows))
+    one, other = (hypothesis_id(wording.text) for wording in ideas.all[0].wordings)
+    said = {
+        (one, 4): '"<staff>" and "room 4 was loud"',
+        (other, 5): '"<Staff>", "a pool" and "The <Staff> of room 5 was"',
+        (one, 6): '"<staff>", "<staff>", "a pool", "was loud."',
+        (other, 7): '"was  loud" and “of”',
+    }
+    answers = {key: Prediction(row=key[1], value="yes", explanation=words) for key, words in said.items()}
+    first, second, _ = ideas_html(with_quotes(ideas, answers, data), seed_text=SEED).split("<article")[1:]
+    assert "Reasons quote most: “&lt;staff&gt;” in 3 rows, “was loud” in 2.<" in first
+    assert "quote most" not in second
+    assert with_quotes(ideas, answers, inspected.LABELS) == ideas, "no column of text"
 
 
 def test_a_wording_of_little_weight_never_reads_as_none_and_the_shortest_can_stand_first(tmp_path: Path) -> None:

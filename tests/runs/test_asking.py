@@ -48,7 +48,7 @@ def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:
         Asking(reader.directory, ROWS)
 
 
-def begun(tmp_path: Path, served: Model) -> Background:
+def begun(tmp_path: Path, served: Model) -> Background[Asking]:
     return Background(Asking(asked_labels(tmp_path, served).directory, ROWS), keys=Keys(), cache_dir=tmp_path)
 
 

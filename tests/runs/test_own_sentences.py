@@ -13,6 +13,7 @@ from tests import inspected
 from tests.processes import Desk, but_times_and_ids, model, wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Value
+from vpp.drawing.settling import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
 from vpp.inference.plan import plan
@@ -82,6 +83,7 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     assert "sentence 3 repeats an earlier one and counts once" in reader.dataset().provenance.notes
     assert reader.refresh().spec.start == tuple(texts)
     report = report_markdown(reader, simple_models=False)
+    assert "; yours, given at the start, particle 2." in report
     assert "\\<img src=x" in report
     assert not re.search(r"(?<!\\)<img", report)
 
@@ -99,6 +101,20 @@ def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> No
         resumed = desk.resume("killed").finish()
     assert but_times_and_ids(resumed.result) == but_times_and_ids(whole.result)
     assert desk.vpp("verify", "killed").code == 0
+
+
+def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> None:
+    weigh(desk, "run", ABOVE_4, ABOVE_7, options=("--demo", "--prior=1,3")).finish()
+    (desk.folder / "more.csv").write_text("x,y\n11,yes\n0,yes\n")
+    found = desk.vpp("continue", "run", "more.csv", "--run-dir=next", "--json").result
+    # Of 12 rows, 8 and 0 are wrong by the first sentence, 5 to 8 and 0 by the second.
+    log_lik = [(12 - wrong) * math.log(0.95) + wrong * math.log(0.05) for wrong in (2, 5)]
+    joint = [share * math.exp(each) for share, each in zip((0.25, 0.75), log_lik, strict=True)]
+    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
+    assert found["log_evidence"] == pytest.approx(math.log(math.fsum(joint)), rel=1e-12)
+    assert found["weights"] == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
+    assert (found["evidence"]["label"], found["calls"]["optimizer"]) == ("exact", 0)
+    assert desk.vpp("verify", "next").code == 0
 
 
 def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> None:
@@ -125,6 +141,8 @@ def test_the_plan_is_a_call_a_sentence_and_row() -> None:
     n = len(inspected.LABELS.train)
     whole = plan(spec.config, n_train=n, n_test=0, given=len(spec.start))
     assert (whole.calls, whole.least_calls, whole.optimizer_calls, whole.rounds) == (2 * n, 2 * n, 0, 1)
+    words = going_on_words(prepared("a", "b", method="weigh"), n_added=1)
+    assert "has 1 training row more. It weighs them anew on all 4 rows" in words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_sentence_may_begin_with_the_seed_sentence() -> None:

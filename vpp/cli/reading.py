@@ -24,7 +24,7 @@ from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import ask
-from vpp.runs.prompted import Asked, PromptedBaselines, ask_prompted
+from vpp.runs.prompted import Asked, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
 from vpp.verification import verify as verification
 from vpp.verification.ledger import TOLERANCE
@@ -97,10 +97,9 @@ def _verification_json(result: verification.Verification, run: str) -> dict[str,
 def baseline(options: Namespace) -> int:
     """Ask the prompted baselines, write the report with them, and print each beside the run's own result."""
     directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
-    tally = Tally(sys.stderr, of="answers")
-    asking = ask_prompted(directory, asked, keys=keys(), cache_dir=environment().cache_dir, on_answer=tally)
+    tally, asking = Tally(sys.stderr, of="answers"), PromptedAsking(directory, asked)
     try:
-        found = asyncio.run(asking)
+        found = asyncio.run(asking.go(keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
     finally:
         tally.close()
     write_all(directory)

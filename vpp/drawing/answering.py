@@ -9,6 +9,8 @@ from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.drawing.row import is_read, read_html
+from vpp.inspection import evidence
 from vpp.inspection.slots import grouped
 from vpp.inspection.votes import Vote, target_spread
 from vpp.posterior.prediction import leaders
@@ -45,6 +47,13 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     dissent = dissent_sentence(vote, is_weighted=is_weighted)
     html = "".join([*parts, f'<p class="dissent">{text(dissent)}</p>' if dissent else ""])
     return f'<div class="verdict">{html}</div>'
+
+
+def texts_html(vote: Vote) -> str:
+    """The row's long texts with the words marked that the particles quote; empty for a row of short cells."""
+    if not is_read(vote.row):
+        return ""
+    return read_html(vote.row, evidence.quotes(prediction.explanation for prediction in vote.said))
 
 
 def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
@@ -214,8 +223,9 @@ def known_words(row: Row) -> str:
 
 
 def asked_caption(vote: Vote, step: int | None, view: RunView, took_s: float) -> str:
-    """Caption with the row, the duration, and the step if the run has gone on since."""
-    row = f"Asked about {inputs_line(vote.row)}; it took {seconds(took_s)}."
+    """Caption with a short row, the duration, and the step if the run has gone on since."""
+    took = f"took {seconds(took_s)}."
+    row = f"The answers {took}" if is_read(vote.row) else f"Asked about {inputs_line(vote.row)}; it {took}"
     is_latest = view.last_step == step and vote.weights == view.weights
     if step is None or (view.has_ended and is_latest):
         return row

@@ -42,7 +42,6 @@ SIGN_TEST = (
     "Sign test p: how often a fair coin would split the rows on which the two differ at least as unevenly. It covers "
     "these test rows only: another seed is another draw, and one in twenty comparisons falls below 0.05 by chance."
 )
-PROMPTED = "python -m vpp baseline RUN asks a run’s learner without a rule, and with examples instead, on these rows."
 VOTE = (
     "Vote accuracy counts the recorded vote on every test row. A tie counts with the answer recorded, no answer as "
     "wrong."

@@ -1,13 +1,13 @@
 """Ideas as cards: the hypotheses that survived the data, heaviest first, equally heavy ones by their training rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from vpp.drawing.deck import FAINT_BELOW, without_seed
-from vpp.inspection.ideas import Idea, Ideas, Wording
+from vpp.inspection.ideas import Idea, Ideas, Origin, Wording
 from vpp.inspection.scores import Score
-from vpp.wording.markup import copy_button, fold, hypothesis, text
+from vpp.wording.markup import caption, copy_button, fold, hypothesis, text
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -23,6 +23,12 @@ from vpp.wording.words import (
 
 Shown = Literal["heaviest", "shortest"]
 """Wording that represents an idea."""
+AT_FIRST: Mapping[Origin, str] = {
+    "drawn": "first seen in the first draw",
+    "continued": "taken over from the earlier run",
+    "yours": "yours, given at the start",
+}
+"""Words on a first hypothesis."""
 FOLDED = 3
 """Fewest ideas that are worth a button."""
 
@@ -77,7 +83,7 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
         f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div>{hypothesis(without_seed(first.text, seed_text))}<div class="foot">{_copy(first)}'
+        f'<div>{hypothesis(without_seed(first.text, seed_text))}{_quoted(idea)}<div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
@@ -86,6 +92,17 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
     return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
+
+
+def _quoted(idea: Idea) -> str:
+    return caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
+
+
+def quotes_words(idea: Idea) -> str:
+    """`reasons quote most: “staff” in 12 rows, “dirty” in 9`; empty if no words are quoted in several rows."""
+    (first, n), *others = idea.quoted or (("", 0),)
+    more = (f", “{words}” in {integer(rows)}" for words, rows in others)
+    return f"reasons quote most: “{first}” in {integer(n)} rows{''.join(more)}" if n else ""
 
 
 def _copy(wording: Wording) -> str:
@@ -104,9 +121,9 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
 
 
 def first_seen(wording: Wording) -> str:
-    """`first seen at step 3, particle 1`."""
-    when = f"at step {wording.first_step}" if wording.first_step >= 0 else "in the first draw"
-    return f"first seen {when}, {particles(wording.first_slots)}"
+    """`first seen at step 3, particle 1`; `yours, given at the start, particle 1`."""
+    when = f"first seen at step {wording.first_step}" if wording.first_step >= 0 else AT_FIRST[wording.origin]
+    return f"{when}, {particles(wording.first_slots)}"
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:

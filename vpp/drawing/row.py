@@ -97,6 +97,11 @@ def _inputs(row: Row, quoted: Sequence[str]) -> str:
     if not is_read(row):
         whole = text(inputs_line(row, len(row.inputs)))
         return f'<p class="in" title="{whole}">{whole}</p>'
+    return read_html(row, quoted)
+
+
+def read_html(row: Row, quoted: Sequence[str]) -> str:
+    """Draw each text of a row on its own, with the quoted words marked and the invented ones named."""
     cells = [(name, cell) for name, cell in row.inputs if cell is not None]
     read = "".join(
         f'<p class="read"><span class="cap">{text(name)}</span> {_marked(cell, quoted)}</p>' for name, cell in cells

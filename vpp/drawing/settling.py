@@ -179,6 +179,8 @@ def going_on_words(preparation: Preparation, *, n_added: int) -> str:
     n = len(spec.start)
     start = "this sentence" if n == 1 else f"these {integer(n)} sentences"
     begins = f"A new run begins with {start} and has {counted(n_added, 'training row')} more"
+    if spec.config.is_weighing:
+        return f"{begins}. It weighs them anew on all {integer(n_train)} rows, each counted once."
     if spec.config.method != "smc":
         return f"{begins}, {integer(n_train)} in all. Its chains go on from there: they have no weights to carry over."
     return (

@@ -235,10 +235,19 @@ def _one_hot(train: _Cells, test: _Cells) -> _Columns | str:
 
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
+    found = _prompted(directory, dataset)
+    added = (_prompted_model(each, found, dataset) for each in found.models) if found else ()
+    return replace(simple, models=(*simple.models, *added))
+
+
+def has_prompted(directory: RunDirectory, dataset: Dataset) -> bool:
+    """Return whether prompted baselines have answered these test rows."""
+    return _prompted(directory, dataset) is not None
+
+
+def _prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
     found = read_prompted(directory)
-    if found is None or found.rows != tuple(row.id for row in dataset.test):
-        return simple
-    return replace(simple, models=(*simple.models, *(_prompted_model(each, found, dataset) for each in found.models)))
+    return found if found and found.rows == tuple(row.id for row in dataset.test) else None
 
 
 def _prompted_model(prompted: Prompted, found: PromptedBaselines, dataset: Dataset) -> SimpleModel:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated, Scored, Votes
+from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes
 from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.runs.view import RunView, StepView
 
+Origin = Literal["drawn", "continued", "yours"]
+"""Origin of a first hypothesis."""
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 
@@ -25,6 +27,8 @@ class Wording:
     """First step that ended with it; -1 is the initial population."""
     first_slots: tuple[int, ...]
     """Slots with the text at the end of that step."""
+    origin: Origin = "drawn"
+    """Origin of a first hypothesis; `drawn` for a later text too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,8 @@ class Idea:
     """Score on the training rows; None before all of them are evaluated."""
     compared: Score | None = None
     """Score on the rows compared; None if there are none."""
+    quoted: tuple[tuple[str, int], ...] = ()
+    """Words that its explanations quote most, each with its number of rows; empty until `with_quotes` fills it."""
 
     @property
     def text(self) -> str:
@@ -204,6 +210,7 @@ class _IdeaMaker:
         self._rows = rows
         self._by_id = rows_by_id(dataset)
         self._first = _first_held(view.finished_steps)
+        self._drawn = view.drawn
 
     def idea(self, slots: Sequence[int], weights: Mapping[str, float]) -> Idea:
         """weights: by hypothesis id."""
@@ -220,7 +227,14 @@ class _IdeaMaker:
 
     def _wording(self, hypothesis: str, weight: float) -> Wording:
         step, slots = self._first[hypothesis]
-        return Wording(text=self._texts[hypothesis], weight=weight, first_step=step, first_slots=slots)
+        drawn = self._drawn.get(slots[0]) if step == INITIAL_STEP else None
+        return Wording(
+            text=self._texts[hypothesis],
+            weight=weight,
+            first_step=step,
+            first_slots=slots,
+            origin=drawn.origin if drawn else "drawn",
+        )
 
     def _score(self, name: str, hypothesis: str) -> Score | None:
         ids = self._rows.get(name)

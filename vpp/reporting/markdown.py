@@ -12,6 +12,7 @@ from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.quoted import with_quotes
 from vpp.inspection.scores import by_label
 from vpp.reporting.markdown_findings import (
     deciding,
@@ -94,7 +95,8 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    ideas, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
+    merged, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
+    ideas = with_quotes(merged, reader.read_answers().by_pair, dataset) if merged else None
     name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
     head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None

@@ -7,7 +7,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import decided_words
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
-from vpp.drawing.idea_deck import facts
+from vpp.drawing.idea_deck import facts, quotes_words
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
@@ -94,7 +94,8 @@ def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
-    yield f"{capitalised('; '.join(fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots)))}."
+    known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
+    yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
     others = idea.wordings[1:]
     if others:
         wordings = "wording" if len(others) == 1 else "wordings"

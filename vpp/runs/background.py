@@ -1,23 +1,38 @@
-"""Questions asked in a background thread, which a page can look at, leave and return to."""
+"""Models asked in a background thread, which a page can look at, leave and return to."""
 
 import asyncio
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Generic, Literal, Protocol, TypeVar
 
 from vpp.errors import VppError
-from vpp.runs.asking import Asking
 from vpp.runs.keys import Keys
 
 Outcome = Literal["running", "finished", "stopped", "failed"]
 
 
-class Background:
+class Questions(Protocol):
+    """Questions to a run's models, counted while they are asked."""
+
+    total: int
+
+    @property
+    def done(self) -> int:
+        """Answered questions."""
+
+    async def go(self, *, keys: Keys, cache_dir: Path) -> object:
+        """Ask all questions."""
+
+
+Q = TypeVar("Q", bound=Questions)
+
+
+class Background(Generic[Q]):
     """A thread with an event loop that asks; `asking` holds the answers so far."""
 
-    def __init__(self, asking: Asking, *, keys: Keys, cache_dir: Path) -> None:
+    def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
         """Start the thread."""
         self.asking = asking
         self.outcome: Outcome = "running"

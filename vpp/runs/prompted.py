@@ -32,6 +32,7 @@ from vpp.runs.run_files import load_dataset, write_or_refuse
 from vpp.runs.run_prompts import learner_prompts, problem_of
 from vpp.runs.session import Access, Session, open_session
 from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView
 
 FILE = "prompted.json"
 EXAMPLES = 105
@@ -95,36 +96,50 @@ class Asked:
                 raise InputError(f"--{name} is {value}: give at least 1")
 
 
-async def ask_prompted(
-    directory: RunDirectory, asked: Asked, *, keys: Keys, cache_dir: Path, on_answer: Callable[[int, int], None]
-) -> PromptedBaselines:
-    """Ask the run's learner and keep the answers in the run's directory.
+class PromptedAsking:
+    """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
-    on_answer: called with the answered questions and all of them. Raises InputError for a run without calls, RunError
-    at the run's cap, EndpointError.
-    """
-    spec, usage = directory.spec(), JournalReader(directory.journal).read().usage
-    if not usage.learner:
-        raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
-    dataset, counters = load_dataset(directory, spec), Counters()
-    if not dataset.test:
-        raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-    pack = spec.config.points_per_call
-    draws = max(1, (asked.calls or usage.learner) // -(-len(dataset.test) // pack))
-    total, done = (draws + 1) * len(dataset.test), 0
+    def __init__(self, directory: RunDirectory, asked: Asked, *, view: RunView | None = None) -> None:
+        """view: the folded journal, read here if not given. Raises InputError for a run without calls or test rows."""
+        usage, self._spec = (view or JournalReader(directory.journal).read()).usage, directory.spec()
+        n_rows = self._spec.dataset["n_test"]
+        if not usage.learner:
+            raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
+        if not n_rows:
+            raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
+        a_draw = -(-n_rows // self._spec.config.points_per_call)
+        self._directory, self._asked, self._run_calls = directory, asked, usage.learner
+        self._draws = max(1, (asked.calls or usage.learner) // a_draw)
+        self.calls = (self._draws + 1) * a_draw
+        """Calls needed if every answer can be read."""
+        self.total = (self._draws + 1) * n_rows
+        """Questions."""
+        self.done = 0
+        """Answered questions."""
 
-    def count(*_: object) -> None:
-        nonlocal done
-        done += 1
-        on_answer(done, total)
+    async def go(
+        self, *, keys: Keys, cache_dir: Path, on_progress: Callable[[int, int], None] | None = None
+    ) -> PromptedBaselines:
+        """Ask the run's learner and keep the answers in the run's directory.
 
-    access = Access(keys=keys, cache_dir=cache_dir, counters=counters, on_answer=count, cap=spec.cap)
-    async with open_session(directory, access) as session:
-        asking = _Asking(spec, dataset, session, counters)
-        models = await _within_cap(asking.all(draws, most=asked.examples or len(dataset.train)), session)
-    found = PromptedBaselines(rows=tuple(row.id for row in dataset.test), run_calls=usage.learner, models=models)
-    write_or_refuse(directory.path / FILE, json.dumps(asdict(found), ensure_ascii=False).encode())
-    return found
+        Raises RunError at the run's cap, EndpointError. on_progress: called with the answered questions and all.
+        """
+
+        def count(*_: object) -> None:
+            self.done += 1
+            if on_progress:
+                on_progress(self.done, self.total)
+
+        dataset, counters = load_dataset(self._directory, self._spec), Counters()
+        access = Access(keys=keys, cache_dir=cache_dir, counters=counters, on_answer=count, cap=self._spec.cap)
+        async with open_session(self._directory, access) as session:
+            asking = _Asking(self._spec, dataset, session, counters)
+            most = self._asked.examples or len(dataset.train)
+            models = await _within_cap(asking.all(self._draws, most=most), session)
+        rows = tuple(row.id for row in dataset.test)
+        found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
+        write_or_refuse(self._directory.path / FILE, json.dumps(asdict(found), ensure_ascii=False).encode())
+        return found
 
 
 async def _within_cap(asking: Coroutine[Any, Any, tuple[Prompted, ...]], session: Session) -> tuple[Prompted, ...]:

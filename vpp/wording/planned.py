@@ -39,14 +39,26 @@ def roughly(count: float) -> str:
 
 
 def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
-    """`9,620 calls at most · about 47 s · about 0.40 EUR · pauses at 300 calls`"""
+    """`9,620 calls at most · about 47 s · about 0.40 EUR · pauses at 300 calls`
+
+    A run that weighs sentences counts them: `2 sentences on 344 rows: 688 calls`.
+    """
     time = f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"
-    parts = [f"{integer(estimate.plan.calls)} calls at most", time]
+    parts = [_calls_words(estimate, spec), time]
     if estimate.cost is not None:
         parts.append(f"about {money(estimate.cost.about, spec.prices.currency)}")
     if words := cap_words(spec.cap, spec.prices.currency):
         parts.append(f"pauses at {words}")
     return " · ".join(parts)
+
+
+def _calls_words(estimate: Estimate, spec: RunSpec) -> str:
+    calls = counted(estimate.plan.calls, "call")
+    if not spec.config.is_weighing:
+        return f"{integer(estimate.plan.calls)} calls at most"
+    if not spec.start:
+        return f"{calls} for each sentence"
+    return f"{counted(len(spec.start), 'sentence')} on {counted(spec.config.batch_size, 'row')}: {calls}"
 
 
 def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
@@ -114,10 +126,12 @@ def _cells(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
 
 
 def _calls(estimate: Estimate) -> Iterator[str]:
-    yield (
+    bound = (
         f"Calls are an upper bound: each question is asked only once, so most runs need fewer, at least "
-        f"{integer(estimate.plan.least_calls)}. Repeats of unreadable answers are not included."
+        f"{integer(estimate.plan.least_calls)}. "
     )
+    is_bound = estimate.plan.least_calls < estimate.plan.calls
+    yield f"{bound if is_bound else ''}Repeats of unreadable answers are not included."
     most = f"{roughly(estimate.prompt.high)} in and {roughly(estimate.completion.high)} out"
     yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} characters and the longest answers: {most}."
 
@@ -133,7 +147,7 @@ def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
 
 
 def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
-    rounds = f"{integer(estimate.plan.rounds)} sequential rounds"
+    rounds = counted(estimate.plan.rounds, "sequential round")
     if estimate.plan.rounds_plain > estimate.plan.rounds:
         rounds += f", {integer(estimate.plan.rounds_plain)} without asking ahead"
     if pace is None:
