@@ -1,6 +1,5 @@
 """Commands that read a run: `report`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
 
-import asyncio
 import json
 import sys
 from argparse import Namespace
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
-from vpp.cli.system import environment, find_run, keys, read_table, write_bytes
+from vpp.cli.system import environment, find_run, keys, read_table, until_interrupted, write_bytes
 from vpp.data.roles import other_columns, unlabelled_rows
 from vpp.data.table import read_like
 from vpp.data.tasks import generate
@@ -99,7 +98,7 @@ def baseline(options: Namespace) -> int:
     directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
     tally, asking = Tally(sys.stderr, of="answers"), PromptedAsking(directory, asked)
     try:
-        found = asyncio.run(asking.go(keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
+        found = until_interrupted(asking.go(keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
     finally:
         tally.close()
     write_all(directory)
@@ -148,7 +147,9 @@ def predict(options: Namespace) -> int:
     rows = unlabelled_rows(table, dataset.inputs)
     tally = Tally(sys.stderr, of="answers")
     try:
-        answers = asyncio.run(ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
+        answers = until_interrupted(
+            ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally)
+        )
     except KeyboardInterrupt:
         tally.close()
         cached = "answers so far are in the cache" if spec.endpoint.cache else "this run has no cache"

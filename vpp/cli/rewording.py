@@ -1,6 +1,5 @@
 """`reword`: a person's text for a particle, compared with the particle's own, and kept as a new run if asked to."""
 
-import asyncio
 import sys
 from argparse import Namespace
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
-from vpp.cli.system import environment, find_run, keys
+from vpp.cli.system import environment, find_run, keys, until_interrupted
 from vpp.cli.working import work_on
 from vpp.drawing.rewording import comparison_words, rows_name
 from vpp.runs.reader import RunReader
@@ -32,7 +31,7 @@ def reword(options: Namespace) -> int:
         on_progress=None if options.quiet else tally,
     )
     try:
-        wording, compared = asyncio.run(scoring)
+        wording, compared = until_interrupted(scoring)
     finally:
         tally.close()
     snapshot, run = reader.refresh(), reader.directory.id

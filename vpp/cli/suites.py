@@ -1,6 +1,5 @@
 """`bench --suite`: run the tables of a suite, judge what was found, and print the results."""
 
-import asyncio
 import json
 from argparse import Namespace
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from vpp.bench.suite_tables import SuiteResult, suite_json, suite_table
 from vpp.bench.sweep import SweepDirectory, SweepSpec, folder_name
 from vpp.bench.table import markdown
 from vpp.cli.running import endpoint_of
-from vpp.cli.system import environment, keys
+from vpp.cli.system import environment, keys, until_interrupted
 from vpp.errors import InputError
 from vpp.inspection.baselines import baselines
 from vpp.runs.journal import write_atomically
@@ -86,5 +85,5 @@ def _judged(directory: SweepDirectory, table: SuiteTable, outcome: Outcome, *, m
         discovery = known_discovery(run)
         if discovery is None and may_ask:
             asking = discover(run, table.rule, keys=keys(), cache_dir=environment().cache_dir)
-            discovery = asyncio.run(asking)
+            discovery = until_interrupted(asking)
     return SuiteResult(outcome=outcome, simple=baselines(load_dataset(run, run.spec())), discovery=discovery)
