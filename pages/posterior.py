@@ -47,7 +47,8 @@ def page(run: opening.OpenRun) -> None:
     """Draw the ideas, questions to them, their genealogy, the ruled-out texts, and the ideas' agreement."""
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
-    above, reworded, asked, middle, below, last = (st.container() for _ in range(6))
+    above, reworded = st.container(), st.container(key="posterior_reworded")
+    asked, middle, below, last = (st.container() for _ in range(4))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:
