@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,15 @@ def tables(directory: SweepDirectory) -> str:
 def holds(server: Model) -> bool:
     """Whether the server has been asked more than it answers for now."""
     return server.hold_after is not None and server.asked > server.hold_after
+
+
+def at_rest(server: Model) -> int:
+    """Return how many calls were made once half a second brings no more: those in flight wait for the server."""
+    before = -1
+    while before < server.asked:
+        before = server.asked
+        time.sleep(0.5)
+    return before
 
 
 def run_ended(running: Running) -> Outcome:
@@ -141,8 +151,9 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
         server.hold_after = before + 150  # the first step of mh needs 90 calls, both need 160
         running = bench(desk, "copy")
         wait_until(lambda: holds(server), "the second step of the second cell is at work")
+        held = at_rest(server)
         running.signal(number)
-        wait_until(lambda before=before: server.asked > before + 160, "the stopped cell evaluates its test rows")
+        wait_until(lambda held=held: server.asked > held, "the stopped cell evaluates its test rows")
         server.hold_after = None
         ended = running.finish()
         assert ended.code == 130, number
