@@ -154,6 +154,15 @@ function holdOrder(deck, wanted, selected) {
   for (const card of wanted) if (card.parentElement !== deck) deck.append(card)
 }
 
+// What is read stays where it is on the screen, however many lines the cards above it gain or lose.
+function keepPlace(deck, selected, change) {
+  const inView = (card) => card.getBoundingClientRect().bottom > 0 && card.getBoundingClientRect().top < innerHeight
+  const read = [...deck.children].find((card) => isRead(card, selected) && inView(card))
+  const before = read?.getBoundingClientRect().top
+  change()
+  if (read?.isConnected) deck.closest('[data-testid="stMain"]')?.scrollBy(0, read.getBoundingClientRect().top - before)
+}
+
 function draw(root) {
   const data = root.data
   around(root, ".above", data.head ?? "")
@@ -165,7 +174,8 @@ function draw(root) {
   const deck = root.querySelector(".deck")
   const isReading = isRead(deck, selected)
   const change = () => fill(root, deck, selected, isReading)
-  if (data.moves && !isReading) data.moves(deck, change)
+  if (isReading) keepPlace(deck, selected, change)
+  else if (data.moves) data.moves(deck, change)
   else change()
   // The height never shrinks, so that nothing below moves up while someone reads.
   if (data.steady) root.style.minHeight = `${Math.max(parseFloat(root.style.minHeight) || 0, root.offsetHeight)}px`
