@@ -68,7 +68,7 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
     def make() -> Made:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
-        ideas = with_quotes(best_first(merged), run.reader.read_answers().by_pair, dataset) if merged else None
+        ideas = with_quotes(best_first(merged), lambda: run.reader.read_answers().by_pair, dataset) if merged else None
         near = nearness(ideas, dataset) if ideas else None
         return Made(ideas, near, support_sentence(snapshot.view, dataset, ideas))
 

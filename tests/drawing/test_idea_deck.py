@@ -1,6 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests import inspected
 from tests.reporting.builders import SEED, drawn, scored, started, view_of
 from vpp.drawing.idea_deck import compared_words, first_seen, held_sentence, held_text, ideas_html, more_words
@@ -47,10 +49,10 @@ def test_words_that_an_idea_quotes_in_several_rows_stand_on_its_card(tmp_path: P
         (other, 7): '"was  loud" and “of”',
     }
     answers = {key: Prediction(row=key[1], value="yes", explanation=words) for key, words in said.items()}
-    first, second, _ = ideas_html(with_quotes(ideas, answers, data), seed_text=SEED).split("<article")[1:]
+    first, second, _ = ideas_html(with_quotes(ideas, lambda: answers, data), seed_text=SEED).split("<article")[1:]
     assert "Reasons quote most: “&lt;staff&gt;” in 3 rows, “was loud” in 2.<" in first
     assert "quote most" not in second
-    assert with_quotes(ideas, answers, inspected.LABELS) == ideas, "no column of text"
+    assert with_quotes(ideas, lambda: pytest.fail("read in vain"), inspected.LABELS) == ideas, "no column of text"
 
 
 def test_a_wording_of_little_weight_never_reads_as_none_and_the_shortest_can_stand_first(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Words that an idea's explanations quote most, in tables with a column of text."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Row
@@ -21,16 +21,17 @@ Answers = Mapping[tuple[str, int], Prediction]
 """Learner's answers by hypothesis id and row id."""
 
 
-def with_quotes(ideas: Ideas, answers: Answers, dataset: Dataset) -> Ideas:
+def with_quotes(ideas: Ideas, answers: Callable[[], Answers], dataset: Dataset) -> Ideas:
     """Return the ideas with the words that they quote most; unchanged for a table without a column of text.
 
-    answers: may grow meanwhile.
+    answers: reads the answers; called only for a table with a column of text. They may grow meanwhile.
     """
     names = text_columns(dataset)
     if not names:
         return ideas
     texts = {row.id: _texts(row, names) for row in (*dataset.train, *dataset.test)}
-    return replace(ideas, all=tuple(replace(idea, quoted=_most_quoted(idea, answers, texts)) for idea in ideas))
+    known = answers()
+    return replace(ideas, all=tuple(replace(idea, quoted=_most_quoted(idea, known, texts)) for idea in ideas))
 
 
 def _texts(row: Row, names: Sequence[str]) -> list[str]:
