@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
-from pages.parts.front import FROM
+from pages.parts.front import FROM, OWN_HUNCHES
 from pages.parts.meanings import choose_meanings
 from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset
@@ -25,6 +25,7 @@ from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import RunSpec
 from vpp.runs.start import with_start
+from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
@@ -177,6 +178,8 @@ def offer_start(plan: Plan) -> None:
         blocks.draw(markup.phase("uns", text_words))
         choose = partial(st.session_state.__setitem__, "new.who", SERVER)
         st.button("Use a language model instead", key="new.language_model", on_click=choose)
+        if st.button(OWN_HUNCHES, key="new.texts"):
+            opening.open_example(TEXT_EXAMPLE)
     if cut := cells_words(plan.planned, plan.dataset):
         blocks.captions(cut)
     if doubt := plan.model.doubt_html:

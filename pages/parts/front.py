@@ -1,4 +1,4 @@
-"""The introduction on New run: three ways to try the app, and for a newcomer what it does, with a picture."""
+"""The introduction on New run: five ways to try the app, and for a newcomer what it does, with a picture."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import blocks, opening, person
-from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
 
@@ -24,6 +24,8 @@ PENGUINS = "Penguin species: ten sentences and how they changed."
 LIVE = "The same, live: under a minute, no key, no network."
 CHAINS = "Metropolis-Hastings: each change is accepted or rejected."
 TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
+OWN_HUNCHES = "Look at hunches about texts"
+MESSAGES = "Three hunches about messages to a shop, weighed by the same model."
 JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
 """Link to the upload, on a narrow page."""
 
@@ -46,9 +48,10 @@ def offer_examples() -> None:
         ("Run the example", "new.run_example", LIVE, run_example),
         ("Look at three chains", "new.look_chains", CHAINS, partial(opening.open_example, CHAINS_EXAMPLE)),
         ("Look at a language model’s run", "new.look_real", TITANIC, partial(opening.open_example, REAL_EXAMPLE)),
+        (OWN_HUNCHES, "new.look_texts", MESSAGES, partial(opening.open_example, TEXT_EXAMPLE)),
     )
     with st.container(key="new_ways"):
-        for place, (label, key, line, act) in blocks.in_columns(ways, 2, gap="large"):
+        for place, (label, key, line, act) in blocks.in_columns(ways, 3, gap="large"):
             if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
                 act()
             place.html(markup.block(markup.caption(line)))

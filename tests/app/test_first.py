@@ -18,7 +18,7 @@ from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
 from vpp.runs.directory import RunDirectory
-from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, unpack
+from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
@@ -44,7 +44,10 @@ print(*sys.modules)
     assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
-WAYS = ["Look at a finished example", "Run the example", "Look at three chains", "Look at a language model’s run"]
+WAYS = [
+    *("Look at a finished example", "Run the example", "Look at three chains", "Look at a language model’s run"),
+    front.OWN_HUNCHES,
+]
 
 
 def test_examples_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: AppTest, tmp_path: Path) -> None:
@@ -52,16 +55,16 @@ def test_examples_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: A
     app.run()
     assert shown(app).count('<p class="say">') == 3
     assert 'role="img" aria-label="Three sentences with their weights' in shown(app)
-    assert names(app)[:4] == WAYS
+    assert names(app)[:5] == WAYS
     labels(tmp_path)
     app.run()
-    assert names(app)[:4] == WAYS
+    assert names(app)[:5] == WAYS
     assert '<p class="say">' not in shown(app)
     assert "Three sentences with their weights" not in shown(app)
-    for line in (front.PENGUINS, front.LIVE, front.CHAINS, front.TITANIC):
+    for line in (front.PENGUINS, front.LIVE, front.CHAINS, front.TITANIC, front.MESSAGES):
         assert line in shown(app)
     upload(app, TABLE)
-    assert names(app)[:4] == WAYS
+    assert names(app)[:5] == WAYS
 
 
 def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +81,7 @@ def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: p
     [
         ("Look at a finished example", EXAMPLE, "run example-penguins"),
         ("Look at a language model’s run", REAL_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
+        (front.OWN_HUNCHES, TEXT_EXAMPLE, "qwen2.5-coder-1.5b-instruct"),
     ],
 )
 def test_a_finished_example_opens_on_every_page_and_starts_nothing(

@@ -73,7 +73,7 @@ def test_numbers_are_compared_by_their_errors_and_an_abstention_is_off_by_the_ra
 
 def test_the_score_of_the_particle_is_the_one_that_the_journal_has() -> None:
     """All three examples: final weights on all rows, mh on a batch, labels read as written."""
-    for name in ("example-penguins", "example-penguins-mh", "example-titanic"):
+    for name in ("example-penguins", "example-penguins-mh", "example-titanic", "example-messages"):
         reader = RunReader(RunDirectory(Path(__file__).parents[2] / "assets" / "examples" / name))
         snapshot = reader.refresh()
         view, config = snapshot.view, snapshot.spec.config

@@ -20,7 +20,9 @@ CHAINS_EXAMPLE = "example-penguins-mh"
 """Id and folder of the shipped run of the demo model, MH."""
 REAL_EXAMPLE = "example-titanic"
 """Id and folder of the shipped run of a language model."""
-EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE)
+TEXT_EXAMPLE = "example-messages"
+"""Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
+EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 DELETED = ".deleted-"
 """Prefix of a deleted run's folder name."""
