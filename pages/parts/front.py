@@ -51,7 +51,7 @@ def offer_examples() -> None:
         (OWN_HUNCHES, "new.look_texts", MESSAGES, partial(opening.open_example, TEXT_EXAMPLE)),
     )
     with st.container(key="new_ways"):
-        for place, (label, key, line, act) in blocks.in_columns(ways, 3, gap="large"):
+        for place, (label, key, line, act) in blocks.in_columns(ways, len(ways)):
             if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
                 act()
             place.html(markup.block(markup.caption(line)))

@@ -13,7 +13,7 @@ from vpp.problem import Prediction
 
 MOST_WORDS, LONGEST = 4, 40
 """Words and characters of a quote that is counted: a longer one repeats a sentence, which hardly any other row has."""
-FEWEST_ROWS = 2
+FEWEST_ROWS = 3
 """Rows in which a quote must occur to be listed."""
 MOST_LISTED = 3
 """Quotes listed for an idea."""
