@@ -9,8 +9,7 @@ from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.markup import text
-from vpp.wording.progress import batch_errors, shown_ids
-from vpp.wording.verdicts import texts_of_weight
+from vpp.wording.progress import batch_errors
 from vpp.wording.words import counted, fixed, number, percent, shortest
 
 WIDTH, HEIGHT = 380, 64
@@ -67,20 +66,18 @@ def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
 
 
 def _ess_words(view: RunView, config: Config, step: int | None) -> str:
-    """`ESS 4.7 of 10 · below 5, so resampled · 2 sentences`."""
+    """`ESS 4.7 of 10 · below 5, so resampled`."""
     at = None if step is None else view.steps.get(step, StepView(step=step))
     weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
     if not weights:
         return "No weights yet"
     value = at.reweighted.ess if at and at.reweighted else ess(weights)
-    n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
     below = shortest(round(config.ess_threshold * len(weights), 1))
     if at is None:
         limit = " at the end"
     else:
         limit = f" · below {below}, so resampled" if at.resampled else f" · resamples below {below}"
-    copies = f" · {'all one sentence' if n_texts == 1 else f'{n_texts} sentences'}" if n_texts else ""
-    return f"ESS {fixed(value, 1)} of {len(weights)}{limit}{copies}"
+    return f"ESS {fixed(value, 1)} of {len(weights)}{limit}"
 
 
 def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
