@@ -1,7 +1,7 @@
 """`make rivals SUITE=DIR BASE_URL=URL MODEL=NAME`: GEPA, HypoGeniC and this product on a suite, by one model.
 
 All get the same training rows. This product runs first; the others get as many calls as it needed, its test rows
-included, and answer the test rows on top of them.
+included, and answer the test rows on top of them. Options that are not named here are those of `vpp bench`.
 """
 
 import argparse
@@ -31,6 +31,7 @@ def ours(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     words += ["--test-size", str(options.test_size), "--epochs", str(options.epochs)]
     words += ["--tasks", options.tasks] if options.tasks else []
     words += ["--demo"] if options.demo else ["--base-url", options.base_url, "--model", options.model]
+    words += options.more
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     cells: list[dict[str, Any]] = json.loads(done.stdout)["cells"]
     return cells
@@ -87,7 +88,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("-o", "--output", default="rivals.json")
-    options = parser.parse_args()
+    options, options.more = parser.parse_known_args()
     if not options.demo and not (options.base_url and options.model):
         parser.error("give --base-url and --model")
     tables, results = read_suite(Path(options.suite)), []
