@@ -10,6 +10,7 @@ from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spr
 from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.drawing.row import TABLE, Opened, is_read, picks_html
 from vpp.events import Evaluated
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.camps import by_answers, by_particle
 from vpp.inspection.points import Point, points
 from vpp.inspection.reliability import VoteReliability
@@ -19,6 +20,7 @@ from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, voting
+from vpp.wording.doubt import promise_sentence, rule_sentence
 from vpp.wording.support import unread_html
 from vpp.wording.verdicts import Thresholds, too_few_words
 from vpp.wording.words import ROW_OF, counted
@@ -56,11 +58,13 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         # The section on labels stands outside this part.
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
-    test_points, at = points(test, rows_by_id(dataset)), thresholds.chosen()
+    doubt = calibrated(snapshot.view, dataset, of=test)
+    test_points, at = points(test, rows_by_id(dataset), doubt), thresholds.chosen()
     asked = dissent.asked_words(test, snapshot.view, config, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
-    blocks.draw(unread_html(snapshot.view), summary, markup.caption(known))
+    promise = f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}" if doubt else ""
+    blocks.draw(unread_html(snapshot.view), summary, markup.caption(known), markup.caption(promise) if promise else "")
     drawn = Opened(
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
     )
@@ -199,6 +203,7 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held
     left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
+    unknown = "" if test_points[0].calibrated else f" · “I don’t know” below {CLEAR_WORDS}"
     if not result.is_equally_sure:
         with first:
             pieces.figure(
@@ -211,7 +216,7 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held
             pieces.figure(
                 partial(reliability_figure, result),
                 title="Reliability", key="disagreement.reliability",
-                caption=f"leading label right, by its share · “I don’t know” below {CLEAR_WORDS} · numbers: rows",
+                caption=f"leading label right, by its share{unknown} · numbers: rows",
             )  # fmt: skip
         elif not result.is_equally_sure:
             pieces.figure(

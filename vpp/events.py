@@ -233,7 +233,7 @@ class Evaluated:
 
     type: Literal["evaluated"] = "evaluated"
     step: int
-    split: Literal["train", "test"]
+    split: Literal["train", "test", "calibration"]
     """Which rows of the dataset."""
     rows: tuple[int, ...]
     """Row ids."""

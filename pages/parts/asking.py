@@ -14,6 +14,7 @@ from vpp.data.table import Table, read_like
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.votes import known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking
@@ -199,7 +200,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, config)[0]
+    vote = votes_on(answers, config, calibrated(snapshot.view, dataset))[0]
     known = known_row(vote.row, dataset)
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
@@ -277,7 +278,8 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
-    votes, fields = votes_on(answers, config), input_fields(dataset)
+    doubt = calibrated(opening.fresh(run).view, dataset)
+    votes, fields = votes_on(answers, config, doubt), input_fields(dataset)
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
@@ -289,7 +291,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, config, with_reasons=reasons, beside=beside),
+        lambda: prediction_csv(answers, config, doubt=doubt, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",

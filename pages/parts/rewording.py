@@ -145,7 +145,7 @@ def keep(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
         blocks.captions(f"It cannot be kept: {error}.")
         return
     given = len(prepared.spec.start)
-    whole = plan(prepared.spec.config, n_train=len(dataset.train), n_test=len(dataset.test), given=given)
+    whole = plan(prepared.spec.config, **dataset.sizes, given=given)
     left, right = st.columns([1.4, 1], gap="large")
     right.html(markup.block(plan_html(whole)))
     left.html(markup.block(f"<p>{markup.text(keeping_words(prepared, wording.old))}</p>"))

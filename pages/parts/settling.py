@@ -12,6 +12,7 @@ from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
@@ -83,7 +84,8 @@ def chosen(run: opening.OpenRun) -> Point | None:
     row, test = st.session_state.get(_key(run, "row")), opening.fresh(run).view.evaluated.get("test")
     if row is None or test is None:
         return None
-    every = points(test, rows_by_id(run.reader.dataset()))
+    dataset, view = run.reader.dataset(), opening.fresh(run).view
+    every = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
     return next((point for point in every if point.row.id == row), None)
 
 
@@ -213,7 +215,7 @@ def go_on(run: opening.OpenRun) -> None:
         return
     data = prepared.dataset
     config, given = prepared.spec.config, len(prepared.spec.start)
-    whole = plan(config, n_train=len(data.train), n_test=len(data.test), given=given)
+    whole = plan(config, **data.sizes, given=given)
     words = settling.going_on_words(prepared, n_added=len(answered))
     left, right = st.columns([1.4, 1], gap="large")
     right.html(markup.block(settling.plan_html(whole)))

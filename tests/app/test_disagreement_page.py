@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
+from tests.inspection.test_calibrated import labels as calibrated_labels
+from tests.inspection.test_calibrated import numbers as calibrated_numbers
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing import trust
@@ -48,6 +50,23 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
     assert "6 of 6 test rows." in shown(app)
     app.segmented_control(key="disagreement.columns").set_value("Each particle").run()
     assert "0<small>×2</small>" not in shown(app)
+
+
+def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, calibrated_labels(tmp_path, wrong=3), "disagreement"))
+    assert "On every row several labels are possible: the answer is “I don’t know”." in html
+    assert "No vote decides a row: even unanimous ones were wrong too often." in html
+    assert "By 10 calibration rows, the truth is possible for 90 % of new rows like them" in html
+    assert value(html, "Truth possible") == "6 of 6"
+    assert "90 % promised by 10 calibration rows; 2.00 labels a row." in html
+    assert "undecided: one of no, yes" in html
+
+
+def test_a_calibrated_run_of_numbers_names_the_range(app: AppTest, tmp_path: Path) -> None:
+    html = shown(opened(app, calibrated_numbers(tmp_path, off=2.0), "disagreement"))
+    assert "The particles’ range is widened by 2 at each end." in html
+    assert value(html, "Truth possible") == "4 of 4"
+    assert re.search("possible: -?[0-9.]+ to [0-9.]+", html)
 
 
 def test_an_asked_label_leads_to_inputs_like_its_row(app: AppTest, tmp_path: Path) -> None:

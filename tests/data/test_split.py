@@ -89,6 +89,11 @@ def test_impossible_sizes_are_refused(train, test, fraction, said):
         SplitPlan(train_size=train, test_size=test, test_fraction=fraction)
 
 
+def test_a_calibration_size_below_zero_is_refused():
+    with pytest.raises(InputError, match="calibration size -1 is too small: give at least 0"):
+        SplitPlan(calibration_size=-1)
+
+
 def read(text: str, name: str = "some.csv") -> Table:
     return Table.read(text.encode(), name=name)
 
@@ -105,6 +110,48 @@ def days(moments: list[str], column: str = "day") -> Table:
 def split_by(table: Table, rule: str, *, inputs=None, test_table=None, **sizes) -> Dataset:
     plan = SplitPlan(rule=SplitRule.read(rule), **sizes)
     return build_dataset(table, target="y", columns=ColumnChoice(inputs=inputs), split=plan, test_table=test_table)
+
+
+@pytest.mark.parametrize("rule", ["random", "group:store"])
+def test_calibration_rows_are_parted_from_the_test_rows_that_there_would_be(rule):
+    table = stores(1000, 50)
+    before, after = split_by(table, rule, test_size=100), split_by(table, rule, test_size=60, calibration_size=40)
+    assert after.train == before.train
+    assert (len(after.test), len(after.calibration)) == (60, 40)
+    assert {*after.test, *after.calibration} == set(before.test)
+    assert after.provenance.n_left_out == before.provenance.n_left_out == 800
+    assert split_by(table, rule, test_size=100, calibration_size=0).provenance == before.provenance
+
+
+def test_calibration_rows_are_as_recent_as_the_test_rows():
+    dataset = split_by(days([str(i) for i in range(1000)], "t"), "time:t", test_size=60, calibration_size=40)
+    held_out = [row.id for row in (*dataset.test, *dataset.calibration)]
+    assert sorted(held_out) == list(range(900, 1000))
+    assert sorted(row.id for row in dataset.calibration) != list(range(900, 940))
+    assert any("test and calibration rows are the latest, 100 rows" in note for note in dataset.provenance.notes)
+
+
+def test_each_held_out_row_is_as_likely_to_calibrate_as_any():
+    """400 seeds: each of 30 counts within 5 standard deviations of 400 / 3."""
+    table = stores(30, 1)
+    plans = ({"seed": seed, "train_size": 1, "test_size": 16, "calibration_size": 8} for seed in range(400))
+    counts = Counter(row.id for plan in plans for row in split_by(table, "random", **plan).calibration)
+    assert sum(counts.values()) == 400 * 8
+    expected = 8 / 30
+    assert all(abs(counts[i] - 400 * expected) < 5 * np.sqrt(400 * expected * (1 - expected)) for i in range(30))
+
+
+def test_few_rows_leave_a_test_row_and_say_that_none_calibrates():
+    dataset = split_by(stores(3, 1), "random", train_size=2, test_size=1, calibration_size=1)
+    assert (len(dataset.test), len(dataset.calibration)) == (1, 0)
+    assert "too few rows for any calibration row" in dataset.provenance.notes
+
+
+def test_calibration_rows_are_read_again_from_the_record():
+    dataset = split_by(stores(200, 4), "random", test_size=30, calibration_size=20)
+    again = dataset_from_csv(rows_csv(dataset), header=spec(dataset))
+    assert again == dataset
+    assert again.next_id == 200
 
 
 @settings(deadline=None, max_examples=40)

@@ -20,6 +20,7 @@ from vpp.drawing.answering import (
     vote_html,
 )
 from vpp.inspection.votes import Vote, known_row, votes_on
+from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 
 LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG)}
@@ -64,6 +65,26 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
     vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
     assert sentences(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
     assert sentences(vote, is_weighted=False)[1].startswith("They are divided")
+
+
+def test_a_calibrated_vote_says_what_is_possible() -> None:
+    """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
+    sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
+    decided, undecided = (
+        {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG, doubt)}[9] for doubt in (sure, unsure)
+    )
+    promise = (
+        "By 40 calibration rows, the truth is possible for 90 % of new rows like them, or more; so few rows leave open "
+        "whether that is 82 % or 97 %."
+    )
+    assert sentences(decided)[:2] == [
+        "Class yes, with 90 % of the weight behind it.",
+        f"yes alone is possible, at 90 %: {promise}",
+    ]
+    assert sentences(undecided)[:2] == [
+        "I don’t know: one of no, yes.",
+        f"The truth is one of no, yes, at 90 %: {promise}",
+    ]
 
 
 def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:

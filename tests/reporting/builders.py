@@ -151,7 +151,7 @@ def evaluated(
     split: Any = "test", step: int = 1,
 ) -> Evaluated:  # fmt: skip
     """answers: by text. slots: the text each particle holds."""
-    part = data.test if split == "test" else data.train
+    part = data.part(split)
     return Evaluated(
         step=step,
         split=split,

@@ -300,11 +300,11 @@ def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
         "| rows in the file | 12 |\n| answered since | 2 |\n| rows used | 9: 6 training, 3 test |\n"
         "| parted | by chance, labels in their proportions |\n"
         "| kept to be asked about | 1 without a target |\n"
-        "| left out | 1 without a target, 1 in neither part |" in report
+        "| left out | 1 without a target, 1 in no part |" in report
     )
     beyond = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
     report = report_markdown(run(tmp_path / "beyond", *smc_run(beyond), data=beyond))
-    assert "| left out | 2 without a target, 184 in neither part |" in report
+    assert "| left out | 2 without a target, 184 in no part |" in report
     assert "4 of 191 rows train, 3 test; 184 are not used." in report
 
 

@@ -79,7 +79,7 @@ def _row(dataset: Dataset, number: int, cells: Mapping[str, str], rule: TrueRule
 def _values(rule: TrueRule, dataset: Dataset, name: str) -> list[str]:
     """List the values to try in a column: all, or of many numbers the ends and those next to a threshold."""
     at = dataset.inputs.index(name)
-    cells = {cell for row in (*dataset.train, *dataset.test) if (cell := row.inputs[at][1]) is not None}
+    cells = {cell for row in dataset.labelled if (cell := row.inputs[at][1]) is not None}
     if len(cells) <= FEW or not all(map(is_number, cells)):
         return sorted(cells)
     numbers = sorted(cells, key=float)

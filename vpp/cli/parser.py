@@ -59,6 +59,8 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
     parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
+    about = "rows held out as the test rows are, on which “I don’t know” is calibrated, at most (0)"
+    parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)
     parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
     _config_options(parser, option_docs())
     _work_options(parser)
@@ -74,8 +76,8 @@ def _weigh(commands: Commands) -> None:
     parser.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
     _config_options(parser, WEIGHING)
     _work_options(parser)
-    whole = {"test": None, "split": RANDOM, "test_fraction": 0.375, "train_size": 100, "test_size": 60}
-    parser.set_defaults(preset="recommended", **{"config.method": "weigh"}, **whole)
+    sizes = {"test_fraction": 0.375, "train_size": 100, "test_size": 60, "calibration_size": 0}
+    parser.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
 
 
 def _table_options(parser: ArgumentParser) -> None:

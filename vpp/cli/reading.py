@@ -16,6 +16,7 @@ from vpp.data.tasks import generate
 from vpp.drawing.comparison import MODEL_NAMES
 from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html
@@ -158,7 +159,9 @@ def predict(options: Namespace) -> int:
     finally:
         tally.close()
     beside = other_columns(table, dataset.inputs)
-    content = prediction_csv(answers, spec.config, with_reasons=options.reasons, beside=beside)
+    content = prediction_csv(
+        answers, spec.config, doubt=calibrated(snapshot.view, dataset), with_reasons=options.reasons, beside=beside
+    )
     write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0

@@ -128,6 +128,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             train_size=options.train_size,
             test_size=options.test_size,
             test_fraction=options.test_fraction,
+            calibration_size=options.calibration_size,
             rule=options.split,
             is_whole=config.is_weighing,
         ),

@@ -61,7 +61,7 @@ def build_dataset(
     given = columns.descriptions
     described = describe(given, columns=table.names, labels=classes) if given else NOTHING
     hints = split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()
-    n_left = sum(len(file.labelled) for file in files) - len(parted.train) - len(parted.test)
+    n_left = sum(len(file.labelled) for file in files) - parted.n
     covered = coverage_notes(parted, classes, n_left=n_left)
     own_notes = (
         *parted.notes,
@@ -81,6 +81,7 @@ def build_dataset(
         classes=classes,
         train=parted.train,
         test=parted.test,
+        calibration=parted.calibration,
         provenance=_provenance(files, parted, split, (*notes, *table.notes, *left_out, *own_notes)),
         unlabelled=unlabelled,
         descriptions=described,
@@ -141,12 +142,13 @@ def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, not
         read_as=table.read_as,
         n_rows=n_rows,
         n_unlabelled=n_rows - n_labelled,
-        n_left_out=n_labelled - len(parted.train) - len(parted.test),
+        n_left_out=n_labelled - parted.n,
         split="file" if len(files) > 1 else split.rule.text,
         test_file=files[1].table.file if len(files) > 1 else "",
         train_size=split.train_size,
         test_size=split.test_size,
         test_fraction=split.test_fraction,
+        calibration_size=split.calibration_size,
         notes=notes,
     )
 
@@ -161,7 +163,7 @@ NAMED = 5
 def coverage_notes(parted: Parted, labels: Sequence[str], *, n_left: int = 0) -> Iterator[str]:
     """Warn about labels without training or test rows, rare labels, and training targets that are all equal.
 
-    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in neither part.
+    labels: labels of all rows with a target; empty for regression. n_left: rows with a target in no part.
     """
     trained, tested = Counter(row.target for row in parted.train), Counter(row.target for row in parted.test)
     if not labels and len(trained) == 1:

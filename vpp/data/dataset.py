@@ -78,6 +78,9 @@ def _one_character(delimiter: str) -> str:
 
 
 Kind = Literal["number", "category", "text", "date", "sequence"]
+Part = Literal["train", "test", "calibration"]
+"""A part of a dataset's rows with a target."""
+PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]
 Value = str | float
 
@@ -148,6 +151,7 @@ class Provenance:
     """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
     test_fraction: float = 0.0
+    calibration_size: int = 0
     notes: tuple[str, ...] = ()
     """Decisions taken on the way, a sentence each; for a generated task its seed and ranges."""
     read_as: ReadAs = DETECT
@@ -172,6 +176,8 @@ class Dataset:
     provenance: Provenance
     unlabelled: tuple[Row, ...] = ()
     """Rows without a target, candidates for labelling; no sampler sees them."""
+    calibration: tuple[Row, ...] = ()
+    """Rows drawn as the test rows are, on which the doubt is calibrated; no sampler sees them."""
     descriptions: Descriptions = NOTHING
     """Meaning of columns and labels, which prompts state."""
 
@@ -180,10 +186,24 @@ class Dataset:
         """True if an input column holds free text."""
         return any(column.kind == "text" and column.name in self.inputs for column in self.columns)
 
+    def part(self, name: Part) -> tuple[Row, ...]:
+        """Return the rows of a part."""
+        return {"train": self.train, "test": self.test, "calibration": self.calibration}[name]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of rows in each part, as n_train, n_test and, if there are any, n_calibration."""
+        return {f"n_{part}": len(self.part(part)) for part in PARTS if self.part(part) or part != "calibration"}
+
+    @property
+    def labelled(self) -> tuple[Row, ...]:
+        """Rows with a target: training, test and calibration rows."""
+        return (*self.train, *self.test, *self.calibration)
+
     @property
     def next_id(self) -> int:
         """Smallest id above those of all rows, of the file or added later."""
-        used = [row.id for row in (*self.train, *self.test, *self.unlabelled)]
+        used = [row.id for row in (*self.labelled, *self.unlabelled)]
         return max(self.provenance.n_rows, 1 + max(used, default=-1))
 
     @property

@@ -40,7 +40,7 @@ def candidate_rows(
     draw: number of the draw; another number gives other rows. like: row from which generated rows keep some cells.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
-    known = {input_key(row) for row in (*dataset.train, *dataset.test)}
+    known = {input_key(row) for row in dataset.labelled}
     if source == "made up":
         return _made_up(dataset, n, rng, known, like)
     order = rng.permutation(len(dataset.unlabelled))
@@ -181,7 +181,7 @@ def _row(dataset: Dataset, given: Answered, place: int) -> Row:
 
 def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
     """Raises DataError for a row with the inputs and target of a labelled row or of an earlier added row."""
-    known = {(input_key(row), row.target): f"row {row.id} of the run" for row in (*dataset.train, *dataset.test)}
+    known = {(input_key(row), row.target): f"row {row.id} of the run" for row in dataset.labelled}
     for place, row in enumerate(added, 1):
         key = input_key(row), row.target
         if key in known:

@@ -24,7 +24,8 @@ def rows_csv(dataset: Dataset) -> bytes:
     used = {*dataset.inputs, dataset.target}
     names = tuple(column.name for column in dataset.columns if column.name in used)
     lines: list[list[str | None]] = [["row", "split", *names]]
-    for part, rows in (("train", dataset.train), ("test", dataset.test), ("unlabelled", dataset.unlabelled)):
+    for part in ("train", "test", "calibration", "unlabelled"):
+        rows: tuple[Row, ...] = getattr(dataset, part)
         lines += [[str(row.id), part, *_cells(row, names, dataset.target)] for row in rows]
     return "".join(",".join(map(_written, line)) + "\n" for line in lines).encode()
 
@@ -69,6 +70,7 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         classes=tuple(header["classes"]),
         train=tuple(row for part, row in rows if part == "train"),
         test=tuple(row for part, row in rows if part == "test"),
+        calibration=tuple(row for part, row in rows if part == "calibration"),
         provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
         unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
         descriptions=recorded(header["descriptions"]) if header.get("descriptions") else NOTHING,

@@ -17,6 +17,8 @@ from vpp.errors import DataError, InputError
 
 SPLIT = 101
 """Purpose number of a split's random stream: SeedSequence(seed, spawn_key=(SPLIT, file))."""
+CALIBRATION = 106
+"""Purpose number of the draw that parts calibration from test rows: SeedSequence(seed, spawn_key=(CALIBRATION,))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +34,32 @@ class SplitPlan:
     """Most training rows."""
     test_size: int = 60
     test_fraction: float = 0.375
-    """Share of test rows if there are fewer than train_size + test_size rows."""
+    """Share of test and calibration rows if there are fewer rows than the sizes ask for."""
+    calibration_size: int = 0
+    """Most calibration rows: drawn with the test rows, then parted from them by chance."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, size in (("train size", self.train_size), ("test size", self.test_size)):
-            if size < 1:
-                raise InputError(f"{name} {size} is too small: give at least 1")
+        sizes = (("train", self.train_size, 1), ("test", self.test_size, 1), ("calibration", self.calibration_size, 0))
+        for name, size, least in sizes:
+            if size < least:
+                raise InputError(f"{name} size {size} is too small: give at least {least}")
         if not 0 < self.test_fraction < 1:
             raise InputError(f"test fraction {self.test_fraction} is out of range: give a number between 0 and 1")
         if self.is_whole and self.rule != RANDOM:
             raise InputError("every row is a training row here: leave out the split")
 
+    @property
+    def held_out(self) -> int:
+        """Most test and calibration rows."""
+        return self.test_size + self.calibration_size
+
     def within(self, n: int) -> tuple[int, int]:
-        """Return (training, test) rows of n: both sizes if n suffices, else the test fraction, at least 1 test row."""
-        if n >= self.train_size + self.test_size:
-            return self.train_size, self.test_size
-        test = min(self.test_size, max(1, round(n * self.test_fraction)))
-        return min(self.train_size, n - test), test
+        """Return (training, held-out) rows of n: both sizes if n suffices, else the test fraction, at least 1 row."""
+        if n >= self.train_size + self.held_out:
+            return self.train_size, self.held_out
+        held_out = min(self.held_out, max(1, round(n * self.test_fraction)))
+        return min(self.train_size, n - held_out), held_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +99,7 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
         [i for i, group in enumerate(groups) if group not in tested],
         [i for i, group in enumerate(groups) if group in tested],
     )
-    return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.test_size, rng))
+    return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.held_out, rng))
 
 
 def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
@@ -210,17 +220,39 @@ class Parted:
 
     train: tuple[Row, ...]
     test: tuple[Row, ...]
+    calibration: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on the split, a sentence each."""
 
+    @property
+    def n(self) -> int:
+        """Number of rows in all parts."""
+        return len(self.train) + len(self.test) + len(self.calibration)
+
 
 def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    """Split one file by the plan's rule, or draw training rows from the first file and test rows from the second.
+    """Split one file by the plan's rule, or draw training rows from the first file and the others from the second.
 
     Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
     if plan.is_whole:
         return _whole(files)
+    return _calibrated(_split(files, plan), plan) if plan.calibration_size else _split(files, plan)
+
+
+def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
+    """Part the held-out rows into test and calibration rows by chance, so that each could be either."""
+    rows = parted.test
+    n = min(len(rows) - 1, round(len(rows) * plan.calibration_size / plan.held_out))
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(CALIBRATION,)))
+    drawn = set(rng.permutation(len(rows))[:n].tolist())
+    test, calibration = (tuple(r for i, r in enumerate(rows) if (i in drawn) == is_drawn) for is_drawn in (False, True))
+    notes = parted.notes if n else (*parted.notes, "too few rows for any calibration row")
+    return Parted(train=parted.train, test=test, calibration=calibration, notes=notes)
+
+
+def _split(files: Sequence[Examples], plan: SplitPlan) -> Parted:
+    """Return training rows, and held-out rows as the test rows."""
     if plan.rule == RANDOM:
         train, test = _drawn(files, plan)
         return Parted(train=train, test=test)
@@ -252,11 +284,11 @@ def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...],
 
 
 def _wanted(n_labelled: Sequence[int], plan: SplitPlan) -> list[tuple[int, int]]:
-    """(training, test) rows to draw from each file."""
+    """(training, held-out) rows to draw from each file."""
     if len(n_labelled) == 1:
         return [plan.within(n_labelled[0])]
     n_train, n_test = n_labelled
-    return [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.test_size))]
+    return [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
 
 
 def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> None:
@@ -308,8 +340,9 @@ def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
     train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
     split = Split(train=train, test=tuple(order[-n_test:]))
     first = split.test[0]
+    held_out = "test and calibration rows" if plan.calibration_size else "test rows"
     latest = f"{counted(len(split.test), 'row')} from {quoted(cells[first])} on"
-    notes = [f"split by {column!r}: test rows are the latest, {latest}"]
+    notes = [f"split by {column!r}: {held_out} are the latest, {latest}"]
     tied = sum(time == times[first] for time in times) - sum(times[i] == times[first] for i in split.test)
     if tied:
         row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"

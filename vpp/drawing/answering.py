@@ -15,6 +15,7 @@ from vpp.inspection.slots import grouped
 from vpp.inspection.votes import Vote, target_spread
 from vpp.posterior.prediction import leaders
 from vpp.runs.view import RunView
+from vpp.wording.doubt import possible_sentence, possible_words
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
     capitalised,
@@ -76,6 +77,8 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         if is_weighted
         else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
     )
+    if vote.calibrated and vote.is_undecided:
+        return f"I don’t know: {possible_words(vote)}."
     if vote.leader is None:
         tied = leaders(dict(vote.shares))
         return f"I don’t know: classes {listed(tied)} are tied, each with {behind}."
@@ -90,6 +93,8 @@ def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
         return "There is no answer to count. What each of them said is in the table."
+    if vote.calibrated:
+        return possible_sentence(vote, vote.calibrated, dataset.target_decimals)
     scale = target_spread(dataset)
     agreement = vote.agreement(scale)
     if agreement == 3:

@@ -13,6 +13,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import held_by, other_metrics, tau_of_weights, voting
+from vpp.wording.doubt import promised_metric
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
 from vpp.wording.words import (
@@ -45,7 +46,18 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = sum(point.is_uncertain for point in rows)
     disagree = uncertain_sentence(doubtful, len(rows), row=ROW_OF[test.split])
+    if rows[0].calibrated:
+        return f"{disagree} {_possible_sentence(rows)}"
     return f"{disagree} {_unknown_words(rows, doubtful, held_by(config))}" if doubtful else disagree
+
+
+def _possible_sentence(rows: Sequence[Point]) -> str:
+    """Sentence on the rows whose answer is “I don’t know”, calibrated."""
+    unknown = sum(point.is_undecided for point in rows)
+    if not unknown:
+        return "None is “I don’t know”: one label alone is possible on each."
+    on = "On every row" if unknown == len(rows) else f"On {in_words(unknown)} of them"
+    return f"{on} several labels are possible: the answer is “I don’t know”."
 
 
 def _unknown_words(rows: Sequence[Point], doubtful: int, held: str) -> str:
@@ -126,6 +138,7 @@ def metrics(
             Metric(name="Mean squared error", value=number(test.value), words=error),
             mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
             abstained,
+            *_promised(rows),
             *other_metrics(others),
         ]
     uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=at.well_backed))
@@ -134,6 +147,7 @@ def metrics(
     behind = f"There the answer has less than {share}." if weak else f"Every answer has at least {share}."
     return [
         *decided_metrics(rows),
+        *_promised(rows),
         Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows, config)),
         count_metric("Uncertain points", uncertain, n, dissent),
         count_metric("Weakly backed", weak, n, behind),
@@ -141,6 +155,11 @@ def metrics(
         abstained,
         *other_metrics(label_figures(predictions, truths)),
     ]
+
+
+def _promised(rows: Sequence[Point]) -> list[Metric]:
+    """Figure of the calibration, if there is one."""
+    return [promised_metric(rows, rows[0].calibrated)] if rows[0].calibrated else []
 
 
 def decided_metrics(rows: Sequence[Point]) -> Iterator[Metric]:

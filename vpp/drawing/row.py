@@ -15,6 +15,7 @@ from vpp.inspection.slots import grouped
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
+from vpp.wording.doubt import possible_words, range_words
 from vpp.wording.markup import aligned, is_reworded, is_rewritten, text, votes
 from vpp.wording.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 
@@ -139,13 +140,16 @@ def outcome(point: Point, decimals: int | None = None) -> str:
         return f"true: {truth} · {_voted(point)}"
     if isinstance(point.prediction, float) and isinstance(point.row.target, float):
         off = number(abs(point.prediction - point.row.target))
-        return f"true: {truth} · mean: {target_text(point.prediction, decimals)}, off by {off}"
+        possible = f" · possible: {range_words(point, decimals)}" if point.calibrated else ""
+        return f"true: {truth} · mean: {target_text(point.prediction, decimals)}, off by {off}{possible}"
     return f"true: {truth} · nobody answered"
 
 
 def _voted(point: Point) -> str:
     if point.decision is not None:
         return f"vote: {point.decision}, {'right' if point.is_right else 'wrong'}"
+    if point.calibrated:
+        return f"undecided: {possible_words(point)}"
     if point.leader is not None:
         return f"undecided: {point.leader} leads with {percent(point.confidence or 0.0)} of the answers"
     return "undecided: a tie" if point.shares else "undecided: nobody answered"

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Part
 from vpp.events import Evaluated, Event, Votes
 from vpp.inference.population import Outcome, Particle, Population, chains, in_order
 from vpp.inference.rounds import completed, together
@@ -14,23 +14,22 @@ from vpp.inference.sequential_monte_carlo import reweight
 from vpp.problem import Problem, averages_of, metric_of
 from vpp.settings import Config
 
-Split = Literal["train", "test"]
-_Answers = tuple[Split, int, Votes]
+_Answers = tuple[Part, int, Votes]
 """One slot's answers to the rows of a split."""
-SPLITS: tuple[Split, ...] = ("test", "train")
+SPLITS: tuple[Part, ...] = ("test", "calibration", "train")
 
 
 async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
-    """Yield the final weights, then the evaluations on test and training rows; all their calls are one round."""
+    """Yield the final weights, then the evaluations on test, calibration and training rows, all in one round."""
     is_rescored = config.is_rescored and population.step >= 0
     # log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows
     last = chains(problem, config, population, step=population.step) if is_rescored else []
     work: list[Coroutine[Any, Any, Outcome | _Answers]]
     work = [score(chain, problem.final_rows(config, population.step), role="final") for chain in last]
-    splits = [split for split in SPLITS if _rows(problem, split)]
+    splits = [split for split in SPLITS if problem.dataset.part(split)]
     work += [_answered(problem, k, p, split) for split in splits for k, p in enumerate(population.particles)]
     scored: dict[int, Outcome] = {}
-    said: dict[tuple[Split, int], Votes] = {}
+    said: dict[tuple[Part, int], Votes] = {}
     async with aclosing(completed(work)) as outcomes:
         async for outcome in outcomes:
             if isinstance(outcome, Outcome):
@@ -49,13 +48,9 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
         yield _evaluated(problem, config, population, split, predictions)
 
 
-async def _answered(problem: Problem, slot: int, particle: Particle, split: Split) -> _Answers:
-    predictions = await problem.learner.predict(particle.text, _rows(problem, split))
+async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
+    predictions = await problem.learner.predict(particle.text, problem.dataset.part(split))
     return split, slot, tuple(p.value for p in predictions)
-
-
-def _rows(problem: Problem, split: Split) -> tuple[Row, ...]:
-    return problem.dataset.test if split == "test" else problem.dataset.train
 
 
 async def evaluate_now(
@@ -67,17 +62,17 @@ async def evaluate_now(
         yield await evaluate(problem, config, population, "test")
 
 
-async def evaluate(problem: Problem, config: Config, population: Population, split: Split) -> Evaluated:
+async def evaluate(problem: Problem, config: Config, population: Population, split: Part) -> Evaluated:
     """Apply every particle to every row of the split; return the answers and the averaged prediction's error."""
     answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
     return _evaluated(problem, config, population, split, tuple(votes for _, _, votes in answers))
 
 
 def _evaluated(
-    problem: Problem, config: Config, population: Population, split: Split, predictions: tuple[Votes, ...]
+    problem: Problem, config: Config, population: Population, split: Part, predictions: tuple[Votes, ...]
 ) -> Evaluated:
     """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
-    rows = _rows(problem, split)
+    rows = problem.dataset.part(split)
     weights = population.weights.tolist()
     ids = tuple(row.id for row in rows)
     averaged = averages_of(problem.dataset.task, config, ids, predictions, weights)

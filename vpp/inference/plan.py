@@ -52,13 +52,15 @@ class Plan:
         return sum(calls for _, calls in self.items)
 
 
-def plan(config: Config, *, n_train: int, n_test: int, given: int = 0, is_prefetched: bool = False) -> Plan:
-    """Plan the whole run on `n_train` and `n_test` rows. Answers are remembered by (hypothesis, row).
+def plan(
+    config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, given: int = 0, is_prefetched: bool = False
+) -> Plan:
+    """Plan the whole run on so many rows of each part. Answers are remembered by (hypothesis, row).
 
     given: first hypotheses that take no call. is_prefetched: whether chains guess their next forward pass, which takes
     fewer rounds and more calls.
     """
-    config = _within_budget(config, n_train, n_test)
+    config = _within_budget(config, n_train, n_test, n_calibration)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
@@ -77,6 +79,7 @@ def plan(config: Config, *, n_train: int, n_test: int, given: int = 0, is_prefet
         ("Test rows, along the way", looks * k * _calls(config, n_test)),
         ("Final weights", k * _final_calls(config, n_train)),
         ("Test rows", k * _calls(config, n_test)),
+        ("Calibration rows", k * _calls(config, n_calibration)),
         ("Training rows, for the summary", 0 if config.is_weighing else k * _calls(config, n_train)),
         (GUESSED, guessed),
     )
@@ -87,29 +90,31 @@ def plan(config: Config, *, n_train: int, n_test: int, given: int = 0, is_prefet
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
-        least_learner_calls=(_calls(config, n_train) + _calls(config, n_test)) * (k if config.is_weighing else 1),
+        least_learner_calls=sum(_calls(config, n) for n in (n_train, n_test, n_calibration))
+        * (k if config.is_weighing else 1),
         least_optimizer_calls=drawn + _least_proposals(config, steps),
         rounds=rounds - (steps - 1) if guessed else rounds,
         rounds_plain=rounds,
     )
 
 
-def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int) -> int:
+def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int, n_calibration: int = 0) -> int:
     """Largest K up to `wanted` at which the whole run stays within the budget of calls; at least the initial K."""
 
     def calls(size: int) -> int:
         fixed = replace(config, particles=size, particles_min=1, particles_max=0, growth_budget=0)
-        return plan(fixed, n_train=n_train, n_test=n_test).calls
+        return plan(fixed, n_train=n_train, n_test=n_test, n_calibration=n_calibration).calls
 
     larger = range(config.size + 1, wanted + 1)
     return config.size + bisect_right(larger, config.growth_budget, key=calls)
 
 
-def _within_budget(config: Config, n_train: int, n_test: int) -> Config:
+def _within_budget(config: Config, n_train: int, n_test: int, n_calibration: int) -> Config:
     """The options, with `particles_max` reduced to what the budget allows."""
     if not (config.particles_max and config.growth_budget):
         return config
-    largest = affordable_size(config, config.particles_max, n_train=n_train, n_test=n_test)
+    rows = {"n_train": n_train, "n_test": n_test, "n_calibration": n_calibration}
+    largest = affordable_size(config, config.particles_max, **rows)
     return replace(config, particles_max=largest, growth_budget=0)
 
 

@@ -86,8 +86,7 @@ def grown_size(problem: Problem, config: Config, size: int) -> int:
     wanted = min(2 * size, config.particles_max)
     if not config.growth_budget:
         return wanted
-    n_train, n_test = len(problem.dataset.train), len(problem.dataset.test)
-    return max(size, affordable_size(config, wanted, n_train=n_train, n_test=n_test))
+    return max(size, affordable_size(config, wanted, **problem.dataset.sizes))
 
 
 def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Population:

@@ -136,7 +136,8 @@ def compare(view: RunView, *, step: int | None = None) -> Compared | None:
     if at is None or at not in view.steps or not view.steps[at].finished:
         return None
     population = tuple(state.hypothesis for state in view.steps[at].population)
-    evaluations = tuple(each for each in view.evaluated.values() if set(population) <= set(each.hypotheses))
+    judged = (each for each in view.evaluated.values() if each.split != "calibration")
+    evaluations = tuple(each for each in judged if set(population) <= set(each.hypotheses))
     known = recorded_answers(evaluations or _scores_of(view, at))
     answered = [known.get(hypothesis, {}) for hypothesis in population]
     rows = tuple(row for row in answered[0] if all(row in answers for answers in answered))

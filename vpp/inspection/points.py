@@ -7,6 +7,7 @@ from functools import cached_property
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
+from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, decided, leader, settled, vote_shares
 from vpp.runs.view import averages
@@ -28,6 +29,8 @@ class Point:
     """True for classification."""
     prediction: Value | None
     """Recorded prediction: the label that won the vote, or the weighted mean. None if all particles abstain."""
+    calibrated: Conformal | None = None
+    """Calibrated doubt, if the run has calibration rows."""
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
@@ -45,8 +48,14 @@ class Point:
 
     @cached_property
     def decision(self) -> Value | None:
-        """The label that the vote is clear about; None if the answer is “I don’t know”, and for regression."""
-        return decided(self._by_label)
+        """The label that the vote is clear about; None if the answer is “I don’t know”, and for regression.
+
+        Calibrated, a vote is clear if one label alone is possible.
+        """
+        if self.calibrated is None:
+            return decided(self._by_label)
+        possible = self.calibrated.labels(self.votes, self.weights) if self.is_label else ()
+        return possible[0] if len(possible) == 1 else None
 
     @cached_property
     def abstained(self) -> float:
@@ -110,12 +119,19 @@ class Point:
         return math.fsum(share for _, share in self.shares)
 
 
-def points(evaluated: Evaluated, rows: Mapping[int, Row]) -> list[Point]:
+def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal | None = None) -> list[Point]:
     """Return every evaluated row, most uncertain first."""
     is_label = evaluated.metric == "accuracy"
     by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
     unsorted = [
-        Point(row=rows[row], votes=votes, weights=evaluated.weights, is_label=is_label, prediction=prediction)
+        Point(
+            row=rows[row],
+            votes=votes,
+            weights=evaluated.weights,
+            is_label=is_label,
+            prediction=prediction,
+            calibrated=calibrated,
+        )
         for row, votes, prediction in by_row
     ]
     return sorted(unsorted, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))

@@ -29,7 +29,7 @@ def with_quotes(ideas: Ideas, answers: Callable[[], Answers], dataset: Dataset) 
     names = text_columns(dataset)
     if not names:
         return ideas
-    texts = {row.id: _texts(row, names) for row in (*dataset.train, *dataset.test)}
+    texts = {row.id: _texts(row, names) for row in dataset.labelled}
     known = answers()
     return replace(ideas, all=tuple(replace(idea, quoted=_most_quoted(idea, known, texts)) for idea in ideas))
 

@@ -51,7 +51,7 @@ class Score:
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
     """Training and test rows by id."""
-    return {row.id: row for row in (*dataset.train, *dataset.test)}
+    return {row.id: row for row in dataset.labelled}
 
 
 def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:

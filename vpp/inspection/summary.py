@@ -8,6 +8,7 @@ from vpp.data.descriptions import NOTHING
 from vpp.events import Evaluated
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds, waits_for_looks
 from vpp.inference.tempered import why_nominal
+from vpp.inspection.calibrated import calibration_result
 from vpp.inspection.scores import (
     Score,
     averaged_score,
@@ -55,6 +56,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "test": _figures(averaged_score(test, dataset) if test and dataset else None),
         },
         **_against_baseline(dataset, test if dataset and dataset.test else train),
+        "calibrated": calibration_result(view, dataset) if dataset else None,
         "surpassed_by": _surpassed(dataset, view),
         "calls": {
             "learner": usage.learner,

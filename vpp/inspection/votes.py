@@ -6,6 +6,7 @@ from statistics import pstdev
 from vpp.data.dataset import Dataset, Row
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.points import Point
+from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 from vpp.settings import Config
@@ -49,7 +50,7 @@ class Vote(Point):
         return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
 
 
-def votes_on(answers: Answers, config: Config) -> tuple[Vote, ...]:
+def votes_on(answers: Answers, config: Config, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
     """(N,) votes in the order of the rows asked about. config: the run's, for its rule on ties."""
     by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers, config), strict=True)
     return tuple(
@@ -59,6 +60,7 @@ def votes_on(answers: Answers, config: Config) -> tuple[Vote, ...]:
             weights=answers.weights,
             is_label=answers.task == "classification",
             prediction=prediction,
+            calibrated=calibrated,
             said=said,
         )
         for row, said, prediction in by_row
@@ -73,4 +75,4 @@ def target_spread(dataset: Dataset) -> float:
 
 def known_row(row: Row, dataset: Dataset) -> Row | None:
     """Return the first labelled row with identical inputs, or None."""
-    return next((known for known in (*dataset.train, *dataset.test) if known.inputs == row.inputs), None)
+    return next((known for known in dataset.labelled if known.inputs == row.inputs), None)

@@ -49,6 +49,7 @@ def fit(
     exclude: list[str] | None = None,
     train_size: int = 100,
     test_size: int = 60,
+    calibration_size: int = 0,
     split: str = "random",
     start: Sequence[str] = (),
     start_prior: Sequence[float] = (),
@@ -67,7 +68,8 @@ def fit(
 
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
-    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN. start:
+    those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
+    calibration_size: rows held out beside the test rows, on which “I don’t know” is calibrated. start:
     sentences that the first particles hold; the others are drawn. start_prior: their weights, with `weigh` alone.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
@@ -93,6 +95,7 @@ def fit(
             seed=settings.seed,
             train_size=train_size,
             test_size=test_size,
+            calibration_size=calibration_size,
             rule=SplitRule.read(split),
             is_whole=settings.is_weighing,
         ),

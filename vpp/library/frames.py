@@ -12,6 +12,7 @@ from vpp.data.table import MAX_BYTES, Table
 from vpp.errors import InputError
 from vpp.events import Votes
 from vpp.files import read_at_most
+from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 
@@ -64,33 +65,48 @@ def _has_value(cell: object) -> bool:
 
 
 def disagreement_frame(
-    rows: Sequence[Row], votes: Sequence[Votes], averaged: Votes, weights: Sequence[float], *, task: Task
+    rows: Sequence[Row],
+    votes: Sequence[Votes],
+    averaged: Votes,
+    weights: Sequence[float],
+    *,
+    task: Task,
+    doubt: Conformal | None = None,
 ) -> "pd.DataFrame":
     """Return one line per row, most divided first, indexed by row id.
 
     rows: (N,); votes: (N, K); averaged: (N,); weights: (K,). Columns: truth, prediction; for labels share (the
     prediction's weight) and entropy_bits of the vote, for numbers spread (weighted standard deviation) and low to high
-    (90 % of the weight); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown values are
-    None or NaN.
+    (90 % of the weight); possible, with `doubt`, the run's calibration (the labels, or the lowest and highest number,
+    of which the truth is one); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown
+    values are None or NaN.
     """
     import pandas as pd
 
+    is_label = task == "classification"
     summary = _of_labels if task == "classification" else _of_numbers
     lines = []
     for row, said, answer in zip(rows, votes, averaged, strict=True):
-        doubt, summed = summary(said, answer, weights)
+        unsure, summed = summary(said, answer, weights)
         own = {
             "row": row.id,
             "truth": row.target,
             "prediction": answer,
             **summed,
+            **({"possible": _possible(said, weights, doubt, is_label=is_label)} if doubt else {}),
             "abstained": math.fsum(w for v, w in zip(said, weights, strict=True) if v is None),
             "uncertain": is_uncertain(said, weights),
             **{f"particle_{slot}": vote for slot, vote in enumerate(said)},
         }
-        lines.append((-doubt, row.id, own))
+        lines.append((-unsure, row.id, own))
     divided_first = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
     return pd.DataFrame(divided_first).set_index("row") if divided_first else pd.DataFrame()
+
+
+def _possible(
+    votes: Votes, weights: Sequence[float], doubt: Conformal, *, is_label: bool
+) -> tuple[str, ...] | tuple[float, float]:
+    return doubt.labels(votes, weights) if is_label else doubt.interval(weighted_interval(votes, weights))
 
 
 def _of_labels(votes: Votes, answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:

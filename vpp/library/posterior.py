@@ -9,6 +9,7 @@ from vpp.cli import system
 from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.errors import RunError
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.inspection.ruled_out import RuledOut, ruled_out
@@ -122,14 +123,16 @@ class Posterior:
             answers = self.ask(table)
             votes = [tuple(p.value for p in row) for row in zip(*answers.predictions, strict=True)]
             averaged = averages_asked(answers, self._reader.refresh().spec.config)
-            return disagreement_frame(answers.rows, votes, averaged, answers.weights, task=dataset.task)
+            doubt = calibrated(self.view, dataset)
+            return disagreement_frame(answers.rows, votes, averaged, answers.weights, task=dataset.task, doubt=doubt)
         test = self.view.evaluated.get("test")
         if test is None:
             raise RunError(
                 f"{self.directory.path} has not evaluated its test rows yet: wait, or give rows to ask about"
             )
-        votes = list(zip(*test.predictions, strict=True))
-        return disagreement_frame(rows_of(test, dataset), votes, averages(test), test.weights, task=dataset.task)
+        votes, doubt = list(zip(*test.predictions, strict=True)), calibrated(self.view, dataset, of=test)
+        rows = rows_of(test, dataset)
+        return disagreement_frame(rows, votes, averages(test), test.weights, task=dataset.task, doubt=doubt)
 
     def to_arviz(self) -> "InferenceData":
         """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""

@@ -97,7 +97,7 @@ def check_fit(
 ) -> None:
     """Raise InputError if the longest rows leave no room for an answer even with the shortest hypothesis."""
     dataset = learner.dataset
-    longest = longest_rows((*dataset.train, *dataset.test), points_per_call, learner.cell_limit)
+    longest = longest_rows(dataset.labelled, points_per_call, learner.cell_limit)
     if not longest:
         return
     asked = learner.messages(optimizer.seed_text, longest)
@@ -123,7 +123,7 @@ def prompt_bytes(row: Row, cell_limit: int | None) -> int:
 
 def longest_cell(dataset: Dataset) -> int:
     """Return the characters of the longest input cell."""
-    rows = (*dataset.train, *dataset.test, *dataset.unlabelled)
+    rows = (*dataset.labelled, *dataset.unlabelled)
     return max((len(cell or "") for row in rows for _, cell in row.inputs), default=0)
 
 
@@ -151,7 +151,7 @@ def fitting_cell_limit(
     limits: of learner and optimizer. history: earlier exchanges shown with a batch.
     """
     dataset = learner.dataset
-    asked = (*dataset.train, *dataset.test, *dataset.unlabelled)
+    asked = (*dataset.labelled, *dataset.unlabelled)
     text = f"{optimizer.seed_text}{_HYPOTHESIS}"
 
     def fits(limit: int) -> bool:

@@ -69,9 +69,7 @@ def cut_cells(dataset: Dataset, limit: int | None) -> dict[str, int]:
     most = TEXT_LIMIT if limit is None else limit
     if not most:
         return {}
-    longer = Counter(
-        name for row in (*dataset.train, *dataset.test) for name, cell in row.inputs if len(cell or "") > most
-    )
+    longer = Counter(name for row in dataset.labelled for name, cell in row.inputs if len(cell or "") > most)
     return dict(longer)
 
 

@@ -21,6 +21,7 @@ from vpp.drawing.figures import (
     weights_figure,
 )
 from vpp.drawing.trust import judged
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.points import points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import Snapshot
@@ -46,7 +47,9 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
         yield "In brief", partial(weights_figure, view)
     test = view.evaluated.get("test")
     if test is not None and len(test.weights) > 1:
-        result, _, _ = judged(points(test, rows_by_id(dataset)), dataset, held_by(config))
+        result, _, _ = judged(
+            points(test, rows_by_id(dataset), calibrated(view, dataset, of=test)), dataset, held_by(config)
+        )
         if not result.is_equally_sure:
             is_label = dataset.task == "classification"
             yield "Does uncertainty mean error?", partial(risk_figure, result.curve, is_label=is_label)

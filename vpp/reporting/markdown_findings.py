@@ -13,6 +13,7 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Genealogy, Node
 from vpp.inspection.ideas import Idea, Ideas, survivors
 from vpp.inspection.points import Point, points
@@ -34,6 +35,7 @@ from vpp.wording.brief import (
     shares_sentence,
     weights_measure,
 )
+from vpp.wording.doubt import possible_words, promise_sentence, promised_metric, rule_sentence
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
 from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import (
@@ -173,14 +175,19 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
     elif len(test.weights) == 1:
         yield "There is one hypothesis: it cannot disagree with itself."
     else:
-        rows = points(test, rows_by_id(dataset))
-        held = held_by(config)
+        doubt, held = calibrated(view, dataset, of=test), held_by(config)
+        rows = points(test, rows_by_id(dataset), doubt)
+        if doubt:
+            figure = promised_metric(rows, doubt)
+            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}"
+            yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
         yield from _spreads(rows, held, dataset.target_decimals) if dataset.task == "regression" else _votes(rows, held)
         yield from _voices(test, dataset, is_weighted=config.is_weighted)
 
 
 def _votes(rows: Sequence[Point], held: str) -> Iterator[str]:
-    rule = f"if no label has {CLEAR_WORDS} of the {held} that answered"
+    uncalibrated = f"if no label has {CLEAR_WORDS} of the {held} that answered"
+    rule = "if several labels are possible" if rows[0].calibrated else uncalibrated
     yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
     uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
@@ -203,6 +210,8 @@ def _nowhere(rows: Sequence[Point]) -> str:
 def _vote(point: Point) -> str:
     if point.decision is not None:
         return f"“{answer_cell(point.decision)}”: {'wrong' if point.is_wrong else 'right'}"
+    if point.calibrated:
+        return f"undecided: {answer_cell(possible_words(point))}"
     return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
 
 
@@ -264,7 +273,7 @@ def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator
     if len(test.weights) == 1:
         yield NOT_ALONE
         return
-    rows = points(test, rows_by_id(dataset))
+    rows = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
     _, saying, metrics = judged(rows, dataset, held_by(config))
     yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
     lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]

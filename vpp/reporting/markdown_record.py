@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from vpp.data.dataset import Column, Dataset
+from vpp.data.dataset import PARTS, Column, Dataset
 from vpp.data.labelling import n_answered
 from vpp.drawing.figures import resized_words
 from vpp.drawing.ledger import log_text
@@ -35,18 +35,19 @@ def data(dataset: Dataset, cell_limit: int | None) -> Iterator[str]:
 
 
 def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    provenance, n_train, n_test = dataset.provenance, len(dataset.train), len(dataset.test)
+    provenance, names = dataset.provenance, {"train": "training"}
     yield "file", markdown_text(provenance.file)
     yield "SHA-256", markdown_text(provenance.sha256)
     yield "rows in the file", integer(provenance.n_rows)
     if answered := n_answered(dataset):
         yield "answered since", integer(answered)
-    yield "rows used", f"{integer(n_train + n_test)}: {integer(n_train)} training, {integer(n_test)} test"
+    parts = (f"{integer(len(rows))} {names.get(part, part)}" for part in PARTS if (rows := dataset.part(part)))
+    yield "rows used", f"{integer(len(dataset.labelled))}: {', '.join(parts)}"
     yield "parted", markdown_text(split_text(dataset))
     if dataset.unlabelled:
         yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
     unused = max(0, provenance.n_unlabelled - len(dataset.unlabelled))
-    yield "left out", f"{integer(unused)} without a target, {integer(provenance.n_left_out)} in neither part"
+    yield "left out", f"{integer(unused)} without a target, {integer(provenance.n_left_out)} in no part"
     yield "target", f"{markdown_text(dataset.target)} ({markdown_text(dataset.task)})"
     if dataset.classes:
         yield "labels", markdown_text(", ".join(dataset.classes))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from vpp.inspection.calibrated import calibrated, possible_labels, possible_range
 from vpp.inspection.genealogy import Genealogy, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas
 from vpp.inspection.points import Point, points
@@ -43,6 +44,7 @@ def _content(reader: RunReader) -> Json:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, spec, started = snapshot.view, snapshot.spec, snapshot.view.started
     ideas, family, test = merge_ideas(view, dataset), genealogy(view), view.evaluated.get("test")
+    doubt = calibrated(view, dataset, of=test)
     near = nearness(ideas, dataset) if ideas else None
     return {
         "schema": SCHEMA_VERSION,
@@ -58,7 +60,7 @@ def _content(reader: RunReader) -> Json:
         "lineage": [_lineage(family, slot) for slot in range(view.size)] if family else [],
         "texts": _texts(family) if family else {},
         "ruled_out": [_ruled_out(each) for each in ruled_out(view, dataset)],
-        "disagreement": [_point(point) for point in points(test, rows_by_id(dataset))] if test else [],
+        "disagreement": [_point(point) for point in points(test, rows_by_id(dataset), doubt)] if test else [],
         "ess": view.ess_by_step,
         "final_ess": view.final.ess if view.final else None,
         "settings": started.config if started else {},
@@ -181,6 +183,7 @@ def _point(point: Point) -> Json:
         "spread": None if is_label else doubt,
         "low": low,
         "high": high,
+        **({"possible": list(possible_labels(point) or possible_range(point) or ())} if point.calibrated else {}),
     }
 
 

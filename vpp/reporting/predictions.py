@@ -4,7 +4,8 @@ Columns: row, the inputs, other columns that came with rows asked about, truth (
 classification its share of the weight, the vote's entropy in bits, the weight of those that abstained and a share for
 each class; for regression the weighted standard deviation, the interval that holds 90 % of the particles' weight
 (both of the particles' spread alone, noise not included) and the weight of those that abstained. Then each particle's
-answer, and its reason where asked for. An abstention is an empty cell. An own column whose name an input has gets a
+answer, and its reason where asked for. A run with calibration rows adds what is possible: 1 or 0 for each class, or
+the range of the true number. An abstention is an empty cell. An own column whose name an input has gets a
 `_`.
 
 Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.escaping`, which also undoes it.
@@ -17,7 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
 from vpp.events import Votes
+from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import rows_of
+from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.runs.asking import Answers, averages_asked
@@ -37,10 +40,11 @@ Beside = Mapping[str, Sequence[str | None]]
 def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
     dataset = reader.dataset()
-    summary = _Summary(dataset.task, dataset.classes)
-    test = reader.refresh().view.evaluated.get("test")
+    view = reader.refresh().view
+    test = view.evaluated.get("test")
     if test is None:
-        return _csv((), ("truth", *summary.names), (), inputs=dataset.inputs)
+        return _csv((), ("truth", *_Summary(dataset.task, dataset.classes).names), (), inputs=dataset.inputs)
+    summary = _Summary(dataset.task, dataset.classes, calibrated(view, dataset, of=test))
     rows, votes = rows_of(test, dataset), zip(*test.predictions, strict=True)
     lines = (
         (row.target, *summary.cells(answers, average, test.weights), *answers)
@@ -51,15 +55,20 @@ def predictions_csv(reader: RunReader) -> bytes:
 
 
 def prediction_csv(
-    answers: Answers, config: Config, *, with_reasons: bool = False, beside: Beside | None = None
+    answers: Answers,
+    config: Config,
+    *,
+    doubt: Conformal | None = None,
+    with_reasons: bool = False,
+    beside: Beside | None = None,
 ) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
-    config: the run's, which says how a tied vote is decided.
+    config: the run's, which says how a tied vote is decided. doubt: the run's calibration, if it has one.
     beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
-    summary = _Summary(answers.task, answers.classes)
+    summary = _Summary(answers.task, answers.classes, doubt)
     averaged = averages_asked(answers, config)
     by_row = list(zip(*answers.predictions, strict=True))
     own = (*summary.names, *_numbered("particle", answers.weights))
@@ -81,26 +90,34 @@ def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
 class _Summary:
     """The columns between the truth and the particles' answers."""
 
-    def __init__(self, task: str, classes: Sequence[str]) -> None:
+    def __init__(self, task: str, classes: Sequence[str], doubt: Conformal | None = None) -> None:
         self._is_label = task == "classification"
         self._classes = classes
+        self._doubt = doubt
 
     @property
     def names(self) -> tuple[str, ...]:
-        if self._is_label:
-            return ("prediction", "share", "entropy_bits", "abstained", *(f"share_{label}" for label in self._classes))
-        return ("prediction", "spread", "low", "high", "abstained")
+        if not self._is_label:
+            ends = ("possible_low", "possible_high") if self._doubt else ()
+            return ("prediction", "spread", "low", "high", "abstained", *ends)
+        shares = (f"share_{label}" for label in self._classes)
+        possible = (f"possible_{label}" for label in self._classes) if self._doubt else ()
+        return ("prediction", "share", "entropy_bits", "abstained", *shares, *possible)
 
     def cells(self, votes: Votes, prediction: Value | None, weights: Sequence[float]) -> Line:
         """Cells of a row; empty except for the shares if all abstain."""
         abstained = _tidy(math.fsum(w for v, w in zip(votes, weights, strict=True) if v is None))
         if not self._is_label:
-            low, high = weighted_interval(votes, weights) or (None, None)
-            return prediction, _tidy(weighted_spread(votes, weights)), low, high, abstained
+            interval = weighted_interval(votes, weights)
+            low, high = interval or (None, None)
+            possible = map(_tidy, self._doubt.interval(interval)) if self._doubt else ()
+            return prediction, _tidy(weighted_spread(votes, weights)), low, high, abstained, *possible
         shares = vote_shares(votes, weights)
         share = shares.get(prediction, 0.0) if prediction is not None else 0.0
         each = (_tidy(shares.get(label, 0.0)) for label in self._classes)
-        return prediction, _tidy(share), _tidy(vote_entropy(votes, weights)), abstained, *each
+        held = self._doubt.labels(votes, weights) if self._doubt else ()
+        can_be = (float(label in held) for label in self._classes) if self._doubt else ()
+        return prediction, _tidy(share), _tidy(vote_entropy(votes, weights)), abstained, *each, *can_be
 
 
 def _tidy(value: float) -> float | None:

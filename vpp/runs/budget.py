@@ -8,7 +8,7 @@ from vpp.errors import InputError
 from vpp.inference.plan import Plan, may_be_prefetched, plan
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.counters import Counters
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, last_finished
 
 
@@ -63,8 +63,8 @@ def calls_left(spec: RunSpec, view: RunView) -> int:
 
 def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:
     """Return the plan of the whole run."""
-    n_train, n_test, guesses = spec.dataset["n_train"], spec.dataset["n_test"], with_guesses and is_prefetched(spec)
-    return plan(spec.config, n_train=n_train, n_test=n_test, given=len(spec.start), is_prefetched=guesses)
+    guesses = with_guesses and is_prefetched(spec)
+    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start), is_prefetched=guesses)
 
 
 def is_prefetched(spec: RunSpec) -> bool:

@@ -19,7 +19,7 @@ from vpp.llm.rendering import render_input
 from vpp.problem import Exchange, Prediction
 from vpp.runs.budget import plan_of
 from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
-from vpp.runs.spec import Prices, RunSpec
+from vpp.runs.spec import Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.usage import Usage
@@ -113,8 +113,7 @@ def time_s(whole: Plan, pace: Pace) -> float:
 
 def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) -> Estimate:
     """Estimate a whole run on these rows. hypothesis: characters after the seed sentence."""
-    rows = {"n_train": len(dataset.train), "n_test": len(dataset.test)}  # the form's spec has no dataset yet
-    whole = plan_of(replace(spec, dataset=rows))
+    whole = plan_of(replace(spec, dataset=dataset.sizes))  # the form's spec has no dataset yet
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)
@@ -164,7 +163,7 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     def asked(rows: Sequence[Row], length: float) -> Messages:
         return prompts.messages(texts.of(length), rows)
 
-    rows = by_length((*dataset.train, *dataset.test))
+    rows = by_length(dataset.labelled)
     packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]
     typical = [asked(pack, texts.length.about) for pack in packs]
     answer = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens) * len(packs[0])
@@ -266,8 +265,9 @@ def _recent(view: RunView) -> list[StepView]:
 
 
 def _ending_calls(spec: RunSpec, view: RunView) -> float:
-    """Calls of the final evaluation: the last texts on the test rows, and on training rows not answered yet."""
-    rows = spec.dataset["n_test"] + (0 if spec.config.is_on_fixed_rows else spec.dataset["n_train"])
+    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
+    sizes = row_counts(spec.dataset)
+    rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.is_on_fixed_rows else 0)
     return float(view.n_unique * rows / spec.config.points_per_call)
 
 

@@ -71,7 +71,7 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
     """Return the dataset's description and its numbers of rows."""
-    return {**spec(dataset), "n_train": len(dataset.train), "n_test": len(dataset.test)}
+    return {**spec(dataset), **dataset.sizes}
 
 
 def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:

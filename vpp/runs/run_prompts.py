@@ -109,7 +109,7 @@ COUNTED_ROWS, COUNTED_CHARACTERS = 3, 50_000
 
 def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
     """Return what the learner is asked about the longest rows, as text, for a server's tokenizer."""
-    rows = longest_rows((*dataset.train, *dataset.test), COUNTED_ROWS, spec.cell_limit)
+    rows = longest_rows(dataset.labelled, COUNTED_ROWS, spec.cell_limit)
     prompts = learner_prompts(spec, dataset)
     asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), [row]) for row in rows)
     return ["\n".join(message["content"] for message in messages)[-COUNTED_CHARACTERS:] for messages in asked]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import PARTS, Dataset
 from vpp.errors import DataError, RunError
 from vpp.events import (
     INITIAL_STEP,
@@ -55,7 +55,7 @@ def domain_of(dataset: Callable[[], Dataset]) -> Domain:
         run = dataset()
     except (RunError, DataError):
         return Domain()
-    rows = {"train": frozenset(row.id for row in run.train), "test": frozenset(row.id for row in run.test)}
+    rows: dict[str, frozenset[int]] = {part: frozenset(row.id for row in run.part(part)) for part in PARTS}
     is_label = run.task == "classification" and run.classes
     return Domain(rows=rows, task=run.task, labels=frozenset((None, *run.classes) if is_label else ()))
 

@@ -1,5 +1,6 @@
 """The spec of a run: the content of run.json, which is all that a worker needs, without any secret."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Annotated, Any, NotRequired
@@ -38,6 +39,7 @@ class _DatasetFields(TypedDict):
     fingerprint: str
     n_train: PositiveInt
     n_test: NonNegativeInt
+    n_calibration: NotRequired[NonNegativeInt]
     descriptions: NotRequired[_DescriptionFields]
 
 
@@ -57,6 +59,11 @@ def checked_fields(dataset: dict[str, Any]) -> dict[str, Any]:
     if dataset["task"] == "classification" and not dataset["classes"]:
         raise ValueError("classes names no label")
     return dataset
+
+
+def row_counts(dataset: Mapping[str, Any]) -> dict[str, int]:
+    """Return n_train, n_test and n_calibration of the dataset's part of run.json, as `plan` takes them."""
+    return {name: dataset.get(name, 0) for name in ("n_train", "n_test", "n_calibration")}
 
 
 def first_fault(error: ValidationError) -> str:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.dataset import PARTS, Dataset, Row, Value
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Event, Scored, Votes
@@ -72,7 +72,7 @@ class Run:
 
     def rows_of(self, ids: Sequence[int]) -> tuple[Row, ...]:
         """Return training or test rows by id. The reader of the journal has checked the ids."""
-        by_id = {row.id: row for row in (*self.dataset.train, *self.dataset.test)}
+        by_id = {row.id: row for row in self.dataset.labelled}
         return tuple(by_id[row] for row in ids)
 
 
@@ -102,8 +102,9 @@ def _read_dataset(directory: RunDirectory, spec: RunSpec) -> tuple[Dataset, str]
     except (OSError, DataError, ValueError, KeyError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RunError(f"{directory.data} cannot be read ({reason}): restore it from a copy") from None
-    for name, rows in (("n_train", dataset.train), ("n_test", dataset.test)):
-        if len(rows) != spec.dataset.get(name, len(rows)):
+    for part in PARTS:
+        name, n = f"n_{part}", len(dataset.part(part))
+        if n != spec.dataset.get(name, n):
             raise RunError(f"{directory.data} has other rows than run.json says ({name}): restore it from a copy")
     return dataset, fingerprint
 
@@ -158,7 +159,7 @@ def check_evaluations(run: Run) -> None:
         at = view.steps.get(event.step)
         if at is None or not at.finished:
             continue  # the step that it belongs to is under way
-        run.check(event, "rows", rows=ids(dataset.test if event.split == "test" else dataset.train))
+        run.check(event, "rows", rows=ids(dataset.part(event.split)))
         run.check(event, "texts", hypotheses=[state.hypothesis for state in at.population])
         run.check(event, "weights", weights=view.weights if event.step == after else at.weights)
         averaged = averages_of(dataset.task, run.config, event.rows, event.predictions, event.weights)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vpp.data.dataset import PARTS
 from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
 from vpp.verification.beginning import check_data, check_drawn, check_first_population, check_started
@@ -108,7 +109,7 @@ def _check_end(run: Run, directory: RunDirectory) -> None:
     for what, written, follows in (
         ("last finished step", view.last_step, run.problem.steps - 1),
         ("final weights", view.final is not None, is_due),
-        ("splits evaluated", sorted(splits), ["test", "train"] if run.dataset.test else ["train"]),
+        ("splits evaluated", sorted(splits), sorted(part for part in PARTS if run.dataset.part(part))),
     ):
         run.ledger.compare("lines", last, what, written=written, follows=follows)
 

@@ -130,9 +130,13 @@ def _split_options(spec: RunSpec) -> Iterator[str]:
     rule = provenance.get("split", "random")
     if rule.startswith("group:"):
         yield from (f"--train-size={provenance['train_size']}", f"--test-size={provenance['test_size']}")
+        n_calibration = provenance.get("calibration_size", 0)
         yield f"--test-fraction={provenance['test_fraction']}"
     else:
         yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
+        n_calibration = dataset.get("n_calibration", 0)
+    if n_calibration:
+        yield f"--calibration-size={n_calibration}"
     if rule not in ("random", "file"):
         yield f"--split={rule}"
     if provenance.get("test_file"):

@@ -65,10 +65,12 @@ def ending_words(view: RunView) -> str:
 
 
 def rows_sentence(dataset: Dataset) -> str:
-    """`100 of 99,940 rows train, 60 test; 99,780 are not used.`"""
+    """`100 of 99,940 rows train, 60 test, 40 calibrate; 99,740 are not used.`"""
     n_train, n_test, left = len(dataset.train), len(dataset.test), dataset.provenance.n_left_out
     train, test = "train" if n_train > 1 else "trains", "test" if n_test > 1 else "tests"
-    used = f"{integer(n_train)} of {integer(n_train + n_test + left)} rows {train}, {integer(n_test)} {test}"
+    used = f"{integer(n_train)} of {integer(len(dataset.labelled) + left)} rows {train}, {integer(n_test)} {test}"
+    if n := len(dataset.calibration):
+        used += f", {integer(n)} {'calibrate' if n > 1 else 'calibrates'}"
     return f"{used}; {integer(left)} {'is' if left == 1 else 'are'} not used." if left else f"{used}."
 
 

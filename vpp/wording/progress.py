@@ -16,6 +16,7 @@ from vpp.runs.budget import is_prefetched
 from vpp.runs.directory import State
 from vpp.runs.estimate import outlook, seconds_left
 from vpp.runs.reader import Snapshot
+from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 from vpp.wording.brief import tau_of_weights
@@ -301,8 +302,8 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     read = f"{counted(usage.unparsable, 'answer')} not readable"
     if usage.inferred:
         read += f", {counted(usage.inferred, 'label')} read from explanations"
-    spec, rows = snapshot.spec, snapshot.spec.dataset
-    at_most = _most_calls(spec.config, rows["n_train"], rows["n_test"], given=len(spec.start))
+    spec = snapshot.spec
+    at_most = _most_calls(spec.config, *row_counts(spec.dataset).values(), given=len(spec.start))
     tokens = usage.prompt_tokens + usage.completion_tokens
     cached = cached_words(usage.cached, of=usage.calls)
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
@@ -317,9 +318,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
 
 
 @lru_cache(maxsize=256)
-def _most_calls(config: Config, n_train: int, n_test: int, *, given: int) -> int:
+def _most_calls(config: Config, n_train: int, n_test: int, n_calibration: int, *, given: int) -> int:
     """Most calls of a whole run; cached, since Watch asks every second."""
-    return plan(config, n_train=n_train, n_test=n_test, given=given).calls
+    return plan(config, n_train=n_train, n_test=n_test, n_calibration=n_calibration, given=given).calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

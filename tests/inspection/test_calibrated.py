@@ -1,0 +1,193 @@
+"""A run with calibration rows: what is possible, on every page and in every export, and a whole run that verifies."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import betabinom
+
+import vpp
+from tests import inspected
+from tests.reporting.builders import evaluated, rows, run, started
+from vpp.data.dataset import Dataset
+from vpp.data.tasks import generate
+from vpp.events import Event
+from vpp.inspection.calibrated import calibrated, holds_truth, possible_labels, possible_range
+from vpp.inspection.points import Point, points
+from vpp.inspection.scores import rows_by_id
+from vpp.inspection.summary import result
+from vpp.posterior.conformal import Conformal, weight_ahead
+from vpp.posterior.prediction import Value
+from vpp.reporting.markdown import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.journal_reader import JournalReader
+from vpp.runs.reader import RunReader
+from vpp.runs.run_files import load_dataset
+from vpp.verification.verify import verify
+
+SAYS = inspected.LABEL_SLOTS
+
+
+def labels(folder: Path, wrong: int, n: int = 10) -> RunReader:
+    """The run of labels with n calibration rows, of which all particles answer the last `wrong` ones wrongly."""
+    data = replace(inspected.LABELS, calibration=rows(["yes"] * n, first_id=100))
+    answers: dict[str, list[Value | None]] = {text: ["yes"] * (n - wrong) + ["no"] * wrong for text in SAYS}
+    return _run(folder, data, answers, inspected.label_events())
+
+
+def numbers(folder: Path, off: float, n: int = 10) -> RunReader:
+    """The run of numbers with n calibration rows, which all particles miss by `off`."""
+    data = replace(inspected.NUMBERS, calibration=rows([float(i) for i in range(n)], first_id=100))
+    answers: dict[str, list[Value | None]] = {text: [i + off for i in range(n)] for text in inspected.NUMBER_SLOTS}
+    return _run(folder, data, answers, inspected.number_events())
+
+
+def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], events: list[Event]) -> RunReader:
+    is_label = data.task == "classification"
+    config = inspected.LABEL_CONFIG if is_label else inspected.NUMBER_CONFIG
+    weights, step = (inspected.LABEL_WEIGHTS, 1) if is_label else (inspected.NUMBER_WEIGHTS, 0)
+    more = evaluated(data, answers, slots=tuple(answers), weights=weights, split="calibration", step=step)
+    first = started(config, data, steps=step + 1)
+    return run(folder, first, *events[1:-2], more, *events[-2:], data=data, config=config)
+
+
+def on_test(reader: RunReader) -> dict[int, Point]:
+    view, dataset = reader.refresh().view, reader.dataset()
+    test = view.evaluated["test"]
+    return {p.row.id: p for p in points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))}
+
+
+def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: Path) -> None:
+    found = on_test(labels(tmp_path, wrong=0))
+    assert {row: possible_labels(point) for row, point in found.items()} == {
+        4: ("yes",), 5: ("no",), 6: ("yes",), 7: ("no",), 8: ("no", "yes"), 9: ("yes",),
+    }  # fmt: skip
+    assert [row for row, point in found.items() if point.is_undecided] == [8]
+    assert [row for row, point in found.items() if not holds_truth(point)] == [9]
+
+
+def test_a_posterior_that_is_often_wrong_decides_nothing(tmp_path: Path) -> None:
+    found = on_test(labels(tmp_path, wrong=3))
+    assert all(possible_labels(point) == ("no", "yes") and point.is_undecided for point in found.values())
+
+
+def test_a_run_without_calibration_rows_keeps_two_thirds(tmp_path: Path) -> None:
+    found = on_test(inspected.labels(tmp_path))
+    assert {possible_labels(point) for point in found.values()} == {()}
+    assert [row for row, point in found.items() if point.is_undecided] == [8]
+
+
+def test_the_calibration_of_another_step_is_not_used(tmp_path: Path) -> None:
+    reader = labels(tmp_path, wrong=0)
+    view, dataset = reader.refresh().view, reader.dataset()
+    assert calibrated(view, dataset) is not None
+    assert calibrated(view, dataset, of=replace(view.evaluated["test"], step=0)) is None
+
+
+def test_a_run_that_has_gone_on_since_is_not_calibrated(tmp_path: Path) -> None:
+    reader = labels(tmp_path, wrong=0)
+    earlier = reader.refresh().view.evaluated["calibration"]
+    recorded = [record.event for record in JournalReader(reader.directory.journal).new_records()]
+    events = [replace(each, step=0) if each == earlier else each for each in recorded]
+    again = run(tmp_path / "again", *events, data=reader.dataset(), config=inspected.LABEL_CONFIG)
+    assert again.refresh().view.evaluated["calibration"].step == 0
+    assert calibrated(again.refresh().view, again.dataset()) is None
+
+
+def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
+    found = on_test(numbers(tmp_path, off=2.0))
+    assert found[4].interval == (0.0, 2.0)
+    assert possible_range(found[4]) == (-2.0, 4.0)
+    assert holds_truth(found[4])
+
+
+def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
+    reader = labels(tmp_path, wrong=0)
+    table = list(csv.DictReader(io.StringIO(predictions_csv(reader).decode())))
+    by_row = {line["row"]: (line["possible_no"], line["possible_yes"]) for line in table}
+    assert (by_row["4"], by_row["5"]) == (("0", "1"), ("1", "0"))
+    exported = json.loads(posterior_json(reader))
+    assert {line["row"]: line["possible"] for line in exported["disagreement"]}[7] == ["no"]
+    assert exported["result"]["calibrated"] == {
+        "level": 0.9, "rows": 10, "threshold": 0.0, "test_rows": 6, "truth_possible": 5,
+    }  # fmt: skip
+    report = report_markdown(reader)
+    assert "A label decides a row with two thirds of the weight: the calibration rows ask for no more." in report
+    assert "The truth was possible on 5 of 6 rows" in report
+    assert "| rows used | 20: 4 training, 6 test, 10 calibration |" in report
+
+
+def test_a_report_of_undecided_rows_names_the_possible_labels(tmp_path: Path) -> None:
+    report = report_markdown(labels(tmp_path, wrong=3))
+    assert "undecided: one of no, yes" in report
+    assert "No vote decides a row: even unanimous ones were wrong too often." in report
+
+
+def test_too_few_calibration_rows_are_named(tmp_path: Path) -> None:
+    report = report_markdown(labels(tmp_path, wrong=0, n=5)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "5 calibration rows: too few for 90 %, which takes 9." in report
+
+
+def test_predictions_of_numbers_have_the_possible_range(tmp_path: Path) -> None:
+    reader = numbers(tmp_path, off=2.0)
+    table = list(csv.DictReader(io.StringIO(predictions_csv(reader).decode())))
+    assert (table[0]["possible_low"], table[0]["possible_high"]) == ("-2", "4")
+    assert "The particles’ range is widened by 2 at each end." in report_markdown(reader)
+    found = result(reader.directory, reader.refresh().view)["calibrated"]
+    assert (found["threshold"], found["truth_possible"]) == (2.0, 4)
+
+
+@pytest.mark.parametrize("method", ["smc", "mh", "vml"])
+def test_a_whole_run_asks_its_calibration_rows_and_verifies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    table = tmp_path / "sum-parity.csv"
+    table.write_bytes(generate("sum-parity", seed=0, train_size=40, test_size=60))
+    sizes = {"train_size": 20, "test_size": 20, "calibration_size": 20}
+    posterior = vpp.fit(str(table), target="label", method=method, particles=3, epochs=1, **sizes)
+    assert posterior.result["calibrated"]["rows"] == 20
+    dataset = load_dataset(posterior.directory, posterior.directory.spec())
+    assert (len(dataset.train), len(dataset.test), len(dataset.calibration)) == (20, 20, 20)
+    frame = posterior.disagreement()
+    assert set(map(type, frame["possible"])) == {tuple}
+    held = sum(line.truth in line.possible for line in frame.itertuples())
+    assert posterior.result["calibrated"]["truth_possible"] == held
+    assert "--calibration-size=20" in posterior.report()
+    found = verify(posterior.directory)
+    assert not found.faults, found.faults
+
+
+TABLES = {"titanic.csv": "survived", "penguins.csv": "island"}
+"""Tables on which the demo model's posterior is often wrong."""
+N, TESTED, SPLITS = 40, 60, 200
+
+
+@pytest.mark.parametrize("file", TABLES)
+def test_recorded_answers_of_a_bad_posterior_hold_the_truth_as_promised_over_200_splits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """The run's held-out rows, parted anew into 40 and 60: the mean coverage against its exact law, five deviations."""
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    sizes = {"train_size": 20, "test_size": 100, "calibration_size": 100}
+    posterior = vpp.fit(f"assets/examples/{file}", target=TABLES[file], particles=4, epochs=1, **sizes)
+    dataset = load_dataset(posterior.directory, posterior.directory.spec())
+    scores = []
+    for split in ("test", "calibration"):
+        found = posterior.view.evaluated[split]
+        for row, votes in zip(dataset.part(split), zip(*found.predictions, strict=True), strict=True):
+            scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
+    assert len(scores) == 200
+    rng, held = np.random.default_rng(5), 0
+    for _ in range(SPLITS):
+        order = rng.permutation(len(scores))[: N + TESTED]
+        doubt = Conformal(scores=tuple(scores[i] for i in order[:N]))
+        held += sum(scores[i] <= doubt.threshold + 1e-9 for i in order[N:])
+    law = betabinom(TESTED, doubt.rank, N + 1 - doubt.rank)
+    assert held / SPLITS > law.mean() - 5 * law.std() / math.sqrt(SPLITS)

@@ -1,0 +1,65 @@
+"""Calibrated doubt of a run's last population, from its answers to the calibration rows."""
+
+import math
+from typing import Any
+
+from vpp.data.dataset import Dataset
+from vpp.events import Evaluated
+from vpp.inspection.points import Point, points
+from vpp.inspection.scores import rows_by_id, rows_of
+from vpp.posterior.conformal import Conformal, miss, weight_ahead
+from vpp.posterior.disagreement import weighted_interval
+from vpp.runs.view import RunView
+
+
+def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | None = None) -> Conformal | None:
+    """Return the conformal prediction; None unless the last population has answered the calibration rows.
+
+    of: an evaluation that it is for, which must be of the same step.
+    """
+    found = view.evaluated.get("calibration")
+    if found is None or found.step != view.last_step or (of is not None and of.step != found.step):
+        return None
+    scores = []
+    for row, votes in zip(rows_of(found, dataset), zip(*found.predictions, strict=True), strict=True):
+        if dataset.task == "classification":
+            scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
+        else:
+            scores.append(miss(weighted_interval(votes, found.weights), float(row.target or 0.0)))
+    return Conformal(scores=tuple(scores), classes=dataset.classes)
+
+
+def possible_labels(point: Point) -> tuple[str, ...]:
+    """Return the labels of which the truth is one; empty without a calibration, and for regression."""
+    return point.calibrated.labels(point.votes, point.weights) if point.calibrated and point.is_label else ()
+
+
+def possible_range(point: Point) -> tuple[float, float] | None:
+    """Return the range that holds the true number; None without a calibration, and for labels."""
+    return None if point.calibrated is None or point.is_label else point.calibrated.interval(point.interval)
+
+
+def holds_truth(point: Point) -> bool:
+    """Return whether the row's target is possible. The point is calibrated."""
+    if (ends := possible_range(point)) is not None:
+        return ends[0] <= float(point.row.target or 0.0) <= ends[1]
+    return point.row.target in possible_labels(point)
+
+
+def calibration_result(view: RunView, dataset: Dataset) -> dict[str, Any] | None:
+    """Return the calibration and how often it holds on the test rows, in JSON types; None without a calibration.
+
+    `threshold` is a text, Infinity, if the rows are too few.
+    """
+    test = view.evaluated.get("test")
+    doubt = calibrated(view, dataset, of=test)
+    if doubt is None or test is None:
+        return None
+    rows = points(test, rows_by_id(dataset), doubt)
+    return {
+        "level": doubt.level,
+        "rows": doubt.n,
+        "threshold": doubt.threshold if math.isfinite(doubt.threshold) else "Infinity",
+        "test_rows": len(rows),
+        "truth_possible": sum(map(holds_truth, rows)),
+    }
