@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, blocks, frame, genealogy, opening, pieces, rewording, ruled_out
+from pages.parts import asking, blocks, frame, genealogy, opening, pieces, rewording, ruled_out, trial
 from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
@@ -48,7 +48,7 @@ def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, reworded = st.container(), st.container(key="posterior_reworded")
-    asked, middle, below, last = (st.container() for _ in range(4))
+    asked, tried, middle, below, last = (st.container() for _ in range(5))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:
@@ -57,6 +57,8 @@ def page(run: opening.OpenRun) -> None:
         rewording.draw(run, has_key_field=asking.asks_key(run))
     with asked:
         asking.draw(run)
+    with tried:
+        trial.draw(run)
     for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)

@@ -51,6 +51,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     assert ["".join(names) for names in sections] == [
         "Hypotheses grouped by identical predictions",
         "Ask the posterior",
+        "Put it on trial",
         "Genealogy",
         "Ruled out",
         "Agreement between hypotheses",

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reporting.builders import dataset
+from vpp.posterior.metric import wilson
 from vpp.wording import verdicts, words
 from vpp.wording.markup import votes
 
@@ -51,21 +52,21 @@ def test_acceptance_says_how_many_of_how_many() -> None:
     [(60, 60, 0.9398, 1.0), (0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (15, 50, 0.1910, 0.4375)],
 )
 def test_wilson_agrees_with_published_values(successes: int, n: int, low: float, high: float) -> None:
-    assert words.wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
+    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
 @given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_holds_the_share_and_mirrors(share: tuple[int, int]) -> None:
     successes, n = share
-    low, high = words.wilson(successes, n)
+    low, high = wilson(successes, n)
     assert 0 <= low <= successes / n <= high <= 1
-    assert words.wilson(n - successes, n) == pytest.approx((1 - high, 1 - low))
+    assert wilson(n - successes, n) == pytest.approx((1 - high, 1 - low))
 
 
 @pytest.mark.parametrize(("successes", "n"), [(1, 0), (-1, 5), (6, 5)])
 def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):
-        words.wilson(successes, n)
+        wilson(successes, n)
 
 
 def test_a_share_comes_with_what_it_means() -> None:

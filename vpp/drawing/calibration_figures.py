@@ -7,8 +7,9 @@ from vpp.drawing.figures import Figure
 from vpp.drawing.trust import order_verdict
 from vpp.inspection.reliability import SpreadReliability, VoteReliability
 from vpp.posterior.calibration import BINS, RiskCoverage
+from vpp.posterior.metric import wilson
 from vpp.wording.theme import INK, Mode
-from vpp.wording.words import counted, fixed, integer, interval_text, number, percent, wilson
+from vpp.wording.words import counted, fixed, integer, interval_text, number, percent
 
 HEIGHT = 280
 TENTHS = tuple(k / 10 for k in range(1, 11))

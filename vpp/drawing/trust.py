@@ -8,9 +8,10 @@ from vpp.inspection.points import Point
 from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
 from vpp.inspection.voices import Voice
 from vpp.posterior.calibration import BINS, RiskCoverage
+from vpp.posterior.metric import wilson
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import DEFAULTS, Thresholds, follows_verdict
-from vpp.wording.words import capitalised, counted, fixed, integer, interval_text, number, percent, weight_text, wilson
+from vpp.wording.words import capitalised, counted, fixed, integer, interval_text, number, percent, weight_text
 
 NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
 NOT_EQUAL = "Every answer is as sure as the next, so it cannot be judged whether doubt means error."

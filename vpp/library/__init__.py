@@ -1,6 +1,6 @@
-"""The library: `vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword`, and the Posterior that they return."""
+"""The library: `vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword`, `vpp.trial`, and what they return."""
 
-from vpp.library.fitting import fit, load_run, reword, weigh
+from vpp.library.fitting import fit, load_run, reword, trial, weigh
 from vpp.library.posterior import Particle, Posterior
 
-__all__ = ["Particle", "Posterior", "fit", "load_run", "reword", "weigh"]
+__all__ = ["Particle", "Posterior", "fit", "load_run", "reword", "trial", "weigh"]

@@ -1,4 +1,4 @@
-"""`vpp.fit`, `vpp.weigh`, `vpp.load_run` and `vpp.reword`."""
+"""`vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword` and `vpp.trial`."""
 
 import asyncio
 import time
@@ -31,6 +31,8 @@ from vpp.runs.rewording import Comparison, reworded_run, score_rewording
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import prior_weights, read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
+from vpp.trials.asking import TrialAsking, TrialSize
+from vpp.trials.record import Trial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,6 +160,16 @@ def reword(
         return compared, None
     now = reader.refresh()
     return compared, _worked(reworded_run(now.spec, reader.dataset(), now.view, wording, run=reader.directory.id))
+
+
+def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> Trial:
+    """Put a run's ideas on trial: does the learner follow them, and what is each clause worth.
+
+    The result is kept in the run's directory. ideas: the heaviest so many. changes: changed rows of each of two kinds
+    for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
+    """
+    asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
+    return asyncio.run(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir))
 
 
 def _worked(prepared: Preparation) -> Posterior:

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import stdev
+from statistics import NormalDist, stdev
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ import numpy.typing as npt
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
 from vpp.posterior.weights import Floats
+
+TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,3 +188,18 @@ def sign_test(better: int, worse: int) -> float:
     n, few = better + worse, min(better, worse)
     # p = min(1, 2 sum_{i <= few} C(n, i) / 2^n)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, as fractions; exactly 0 or 1 at an end if none or all succeed.
+
+    Raises ValueError unless 0 <= successes <= n and n >= 1.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"{successes} of {n} is no share")
+    z, p = TWO_SIDED_95, successes / n
+    # (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                      (Wilson 1927)
+    centre = p + z**2 / (2 * n)
+    margin = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low, high = ((centre + side * margin) / (1 + z**2 / n) for side in (-1, 1))
+    return (0.0 if successes == 0 else low, 1.0 if successes == n else high)

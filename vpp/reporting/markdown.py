@@ -20,6 +20,7 @@ from vpp.reporting.markdown_findings import (
     doubt_and_error,
     lineage,
     near_agreement,
+    on_trial,
     posterior,
     what_was_ruled_out,
 )
@@ -102,7 +103,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        ("The posterior", (*posterior(snapshot, ideas), *deciding(snapshot, dataset))),
+        (
+            "The posterior",
+            (*posterior(snapshot, ideas), *deciding(snapshot, dataset), *on_trial(reader.directory, snapshot)),
+        ),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Dataset, Row
+from vpp.drawing import trying
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import decided_words
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
@@ -23,9 +24,11 @@ from vpp.inspection.similarity import nearness
 from vpp.inspection.voices import voices
 from vpp.inspection.weighed import deciding_rows
 from vpp.posterior.prediction import CLEAR_WORDS, Value
+from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.trials.record import read_trial
 from vpp.wording.brief import (
     DECIDING_HEAD,
     compared_sentence,
@@ -91,6 +94,21 @@ def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     if decided.rows:
         lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
         yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
+
+
+def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
+    """Yield the trial of the last population, if one was held."""
+    found = read_trial(directory, snapshot.view)
+    if found is None:
+        return
+    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
+    yield f"### On trial\n\n{trying.verdict(found)} {trying.unread_words(found)}".rstrip()
+    yield markdown_table(trying.HEAD, trying.table_rows(found), right=(1, 4))
+    for place, idea in enumerate(found.ideas, 1):
+        yield f"Idea {place}: {markdown_text(trying.sentence_of(idea, seed_text))}"
+        if idea.clauses:
+            lines = [(markdown_text(clause), lost) for clause, lost in trying.clause_rows(idea)]
+            yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:

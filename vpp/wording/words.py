@@ -6,14 +6,13 @@ Numbers have a true minus sign; a no-break space precedes a percent sign. Every 
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from statistics import NormalDist
 
 from vpp.inspection.scores import Score
+from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import Value
 
 NBSP = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
-TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MAJORITY = 0.5
 EQUAL = 1e-9
@@ -184,21 +183,6 @@ def capitalised(sentence: str) -> str:
 
 
 # Sentences
-
-
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, as fractions; exactly 0 or 1 at an end if none or all succeed.
-
-    Raises ValueError unless 0 <= successes <= n and n >= 1.
-    """
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"{successes} of {n} is no share")
-    z, p = TWO_SIDED_95, successes / n
-    # (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)                      (Wilson 1927)
-    centre = p + z**2 / (2 * n)
-    margin = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low, high = ((centre + side * margin) / (1 + z**2 / n) for side in (-1, 1))
-    return (0.0 if successes == 0 else low, 1.0 if successes == n else high)
 
 
 def interval_text(successes: int, n: int) -> str:

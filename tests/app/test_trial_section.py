@@ -1,0 +1,57 @@
+"""The trial on the Posterior page: its cost, its result, its failure, without a browser."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app import drawn
+from tests.app.drawn import shown
+from tests.llm.stub import refusal
+from tests.processes import Model
+from tests.trials.test_trial import A_ONLY, AND, run_of
+from vpp.reporting.markdown import report_markdown
+from vpp.runs.reader import RunReader
+
+WITHIN_S = 60
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> tuple[AppTest, RunReader]:
+    """The Posterior page of a run whose ideas can be put on trial."""
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    return drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior"), reader
+
+
+def pressed(app: AppTest, reader: RunReader) -> str:
+    """Put the ideas on trial, and return the page once all have answered."""
+    app.button(key="posterior.trial").click().run()
+    job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    return shown(app.run())
+
+
+def test_the_cost_is_named_first_and_the_result_stays(page: tuple[AppTest, RunReader]) -> None:
+    app, reader = page
+    html = shown(app)
+    assert "Put it on trial" in html
+    assert "calls to demo" in html or "calls to the demo model" in html
+    html = pressed(app, reader)
+    assert "The learner follows the heaviest idea: 40 of 40" in html
+    # Every row with b below 30 has an a above 12, so that condition is worth nothing.
+    assert "If <ruby><span>a is above 12</span><rt>0</rt></ruby> and <ruby><mark>b is below 30</mark>" in html
+    assert "Minimal pairs: one cell that parts two ideas" in html
+    assert "posterior.trial" not in [button.key for button in app.button]
+    report = report_markdown(reader)
+    assert "### On trial" in report
+    assert "| without this clause | nats lost |" in report
+
+
+def test_a_refusal_is_shown_and_the_button_stays(page: tuple[AppTest, RunReader], served: Model) -> None:
+    app, reader = page
+    served.refusal = refusal(401, "no such key")
+    html = pressed(app, reader)
+    assert "The trial could not be held" in html
+    assert "posterior.trial" in [button.key for button in app.button]

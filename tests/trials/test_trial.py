@@ -1,0 +1,257 @@
+"""Trials: changed rows against programs written by hand, sums against a second asking, a learner that disobeys."""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.llm.stub import Reply, Request
+from tests.processes import Desk, Model, served_by_thread
+from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
+from vpp.data.dataset import Column, Dataset, Row
+from vpp.posterior.metric import wilson
+from vpp.runs.asking import ask
+from vpp.runs.keys import Keys
+from vpp.runs.reader import RunReader
+from vpp.runs.spec import EndpointSpec
+from vpp.settings import Config
+from vpp.trials.asking import TrialAsking, TrialSize
+from vpp.trials.counterfactuals import Change, changes, is_named, program_of
+from vpp.trials.record import Trial, read_trial, trial_json
+
+NAMES = ("a", "b", "unit_price", "note")
+AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
+A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
+UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
+
+
+def table(n: int = 24) -> Dataset:
+    """Rows a = 0 to 23, b = 60 down to 14, a price, and a text; yes for a above 12 and b below 30."""
+    cells = [{"a": str(i), "b": str(60 - 2 * i), "unit_price": str(i % 5), "note": f"text {i}"} for i in range(n)]
+    rows = tuple(
+        Row(id=i, inputs=tuple(each.items()), target="yes" if i > 12 and 60 - 2 * i < 30 else "no")
+        for i, each in enumerate(cells)
+    )
+    columns = tuple(
+        Column(name=name, kind="text" if name == "note" else "number", n_missing=0, n_distinct=n) for name in NAMES
+    )
+    target = Column(name="y", kind="category", n_missing=0, n_distinct=2)
+    empty = dataset(["yes", "no"], ["yes"])
+    return replace(empty, columns=(*columns, target), inputs=NAMES, train=rows[: n // 2 * 2 - 4], test=rows[-4:])
+
+
+DATA = table()
+
+
+def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA) -> RunReader:
+    """A run of particles with these texts, asked at this address."""
+    config = Config(method="mh", particles=len(texts))
+    endpoint = EndpointSpec(base_url=base_url, model="demo", cache=False)
+    events = [started(config, data), *drawn(*texts), finished(0, texts)]
+    return run(folder, *events, data=data, config=config, endpoint=endpoint)
+
+
+def tried(reader: RunReader, folder: Path, size: TrialSize) -> Trial:
+    asking = TrialAsking(reader, size)
+    found = asyncio.run(asking.go(keys=Keys(), cache_dir=folder / "cache"))
+    assert asking.done == asking.total
+    return found
+
+
+def by_hand(row: Row) -> str:
+    cells = dict(row.inputs)
+    return "yes" if float(cells["a"] or 0) > 12 and float(cells["b"] or 0) < 30 else "no"
+
+
+def drawn_changes(text: str = AND, n: int = 30, data: Dataset = DATA) -> tuple[Change, ...]:
+    return changes(text, data, n=n, seed=0, number=0, first_id=100, sentence=text.removeprefix(SEED))
+
+
+def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> None:
+    found = drawn_changes()
+    must, stay = ([each for each in found if each.must_change == is_must] for is_must in (True, False))
+    assert len(must) >= 20
+    assert len(stay) >= 20
+    assert [each.row.id for each in found] == list(range(100, 100 + len(found)))
+    for each in found:
+        differing = [name for name, cell in each.base.inputs if dict(each.row.inputs)[name] != cell]
+        assert differing == [each.column]
+        assert each.base in (*DATA.train, *DATA.test)
+        assert each.row.target is None
+    assert all(each.wanted == (by_hand(each.base), by_hand(each.row)) for each in must)
+    assert all(by_hand(each.base) != by_hand(each.row) for each in must)
+    assert {each.column for each in must} <= {"a", "b"}
+    assert {each.column for each in stay} == {"unit_price"}
+    assert found == drawn_changes()
+    assert len({each.row.inputs for each in must}) == len(must)
+
+
+def test_a_sentence_that_no_program_reads_has_only_changes_of_cells_it_does_not_name() -> None:
+    assert program_of(UNREAD, DATA) is None
+    found = drawn_changes(UNREAD)
+    assert found
+    assert not any(each.must_change for each in found)
+    assert {each.column for each in found} == {"b", "unit_price"}
+
+
+def test_a_column_is_named_as_a_word_in_any_case_and_without_underscores() -> None:
+    assert is_named("unit_price", "say yes if the Unit Price is 3")
+    assert is_named("unit_price", "unit_price > 3")
+    assert not is_named("a", "say yes if math is A1")
+    assert is_named("a", "if A is 3")
+
+
+def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
+    must, stay = drawn_changes()[0], drawn_changes()[-1]
+    assert must.wanted is not None
+    before, after = must.wanted
+    assert must.is_obeyed(before, after)
+    assert not must.is_obeyed(after, after)
+    assert not must.is_obeyed(before, None)
+    assert stay.is_obeyed("yes", "yes")
+    assert not stay.is_obeyed("yes", "no")
+    numbers = replace(must, wanted=(1.0, 2.5))
+    assert numbers.is_obeyed(1.0, 2.5 + 1e-13)
+    assert not numbers.is_obeyed(1.0, 2.6)
+
+
+def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=15, rows=12))
+    assert [each.text for each in found.ideas] == [AND, A_ONLY]
+    for idea in found.ideas:
+        assert idea.must_change.n >= 10
+        assert idea.must_stay.n >= 10
+        assert idea.faithful.obeyed == idea.faithful.n
+    shown = trial_json("r", found)["ideas"][0]["faithfulness"]
+    n = found.ideas[0].faithful.n
+    assert shown == {"rate": 1.0, "low": wilson(n, n)[0], "high": 1.0, "n": n}
+
+
+def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
+    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=2, rows=14))
+    assert len(found.rows) == 14
+    rows = [row for row in DATA.train if row.id in found.rows]
+
+    def log_likelihood(sentence: str) -> float:
+        again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
+        answers = asyncio.run(ask(again.directory, rows, keys=Keys(), cache_dir=tmp_path / "none"))
+        right = [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
+        return sum(math.log(0.95 if each else 0.05) for each in right)
+
+    no_rule = log_likelihood("No rule is known: give the output that you expect for this input.")
+    assert found.no_rule == pytest.approx(no_rule)
+    whole = log_likelihood("If a is above 12 and b is below 30, say yes; otherwise say no.")
+    without = {
+        "a is above 12": "If b is below 30, say yes; otherwise say no.",
+        "b is below 30": "If a is above 12, say yes; otherwise say no.",
+        "otherwise say no.": "If a is above 12 and b is below 30, say yes.",
+    }
+    idea = found.ideas[0]
+    assert idea.log_likelihood == pytest.approx(whole)
+    assert idea.gain_over_no_rule == pytest.approx(whole - no_rule)
+    assert {each.text: each.log_likelihood_lost for each in idea.clauses} == {
+        clause: pytest.approx(whole - log_likelihood(rest)) for clause, rest in without.items()
+    }
+
+
+class Disobedient(Model):
+    """The demo model, except that rows whose a is divisible by 3 get the other label."""
+
+    async def behave(self, request: Request) -> Reply | None:
+        reply = await super().behave(request)
+        said = str(request.body["messages"][-1]["content"]) if "messages" in request.body else ""
+        found = re.search(r"(?m)^a: (\d+)$", said)
+        if reply is None or found is None or int(found[1]) % 3:
+            return reply
+        answer = json.loads(reply.body)
+        message = answer["choices"][0]["message"]
+        swapped = {"yes": "no", "no": "yes"}
+        message["content"] = re.sub(r"Output: (yes|no)", lambda m: f"Output: {swapped[m[1]]}", message["content"])
+        return replace(reply, body=json.dumps(answer).encode())
+
+
+@pytest.fixture
+def disobedient() -> Iterator[Model]:
+    with served_by_thread(Disobedient()) as served:
+        yield served
+
+
+def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, disobedient: Model) -> None:
+    reader = run_of(tmp_path, disobedient.base_url, AND)
+    found = tried(reader, tmp_path, TrialSize(ideas=1, changes=30, rows=4)).ideas[0]
+    asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
+
+    def turned(row: Row) -> bool:
+        return int(dict(row.inputs)["a"] or 0) % 3 == 0
+
+    must = [each for each in asked if each.must_change]
+    assert found.must_change.n == len(must)
+    assert found.must_change.obeyed == sum(not turned(each.base) and not turned(each.row) for each in must)
+    assert 0 < found.must_change.obeyed < found.must_change.n
+    # Another price changes nothing: the label is turned on both rows, so it stays.
+    assert found.must_stay.obeyed == found.must_stay.n > 0
+
+
+def test_minimal_pairs_part_two_ideas_by_one_cell(tmp_path: Path, served: Model) -> None:
+    found = tried(run_of(tmp_path, served.base_url, AND, A_ONLY), tmp_path, TrialSize(ideas=2, changes=30, rows=4))
+    assert found.pairs
+    for pair in found.pairs:
+        cells = dict(pair.inputs)
+        a, b = float(cells["a"] or 0), float(cells["b"] or 0)
+        assert pair.answers == ("yes" if a > 12 and b < 30 else "no", "yes" if a > 12 else "no")
+        assert pair.answers[0] != pair.answers[1]
+        assert cells[pair.column] == pair.after != pair.before
+
+
+def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND)
+    view = reader.refresh().view
+    assert read_trial(reader.directory, view) is None
+    found = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2))
+    assert read_trial(reader.directory, view) == found
+    path = reader.directory.path / "trial.json"
+    for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):
+        path.write_text(content)
+        assert read_trial(reader.directory, view) is None
+
+
+def test_a_regression_is_tried_by_its_numbers(tmp_path: Path, served: Model) -> None:
+    line = inspected.LINE
+    config = replace(inspected.NUMBER_CONFIG, particles=1)
+    endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
+    data = inspected.NUMBERS
+    events = [started(config, data, steps=1), *drawn(line), replace(finished(0, (line,)), tau=1.0)]
+    reader = run(tmp_path, *events, data=data, config=config, endpoint=endpoint)
+    idea = tried(reader, tmp_path, TrialSize(ideas=1, changes=5, rows=4)).ideas[0]
+    assert (idea.must_change.obeyed, idea.must_change.n) == (5, 5)
+    assert idea.must_stay.n == 0  # the one column is named
+    # a = 0 1 2 3 against 0 1 2 4: one error of 1, so -1 / 2 tau.
+    assert idea.log_likelihood == pytest.approx(-0.5)
+
+
+def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served: Model) -> None:
+    assert desk.run("run", *served.options).finish().code == 0
+    before = len(served.bodies)
+    planned = desk.vpp("trial", desk.folder / "run", "--plan")
+    assert (planned.code, len(served.bodies)) == (0, before)
+    calls = int(re.match(r"([\d,]+) calls", planned.out)[1].replace(",", ""))  # type: ignore[index]
+    result = desk.vpp("trial", desk.folder / "run", "--json", "--ideas", "2", "--rows", "10").result
+    assert len(served.bodies) - before <= calls
+    assert set(result["ideas"][0]) >= {"text", "weight", "faithfulness", "clauses", "gain_over_no_rule"}
+    assert set(result["ideas"][0]["faithfulness"]) == {"rate", "low", "high", "n"}
+    assert all(set(each) == {"text", "log_likelihood_lost"} for idea in result["ideas"] for each in idea["clauses"])
+    assert [idea["weight"] for idea in result["ideas"]] == sorted((i["weight"] for i in result["ideas"]), reverse=True)
+    printed = desk.vpp("trial", desk.folder / "run", "--rows", "10")
+    assert "The learner follows the heaviest idea" in printed.out
+    assert "nats over no rule" in printed.out
+    refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")
+    assert refused.code != 0
+    assert "--rows is 0: give at least 1" in refused.err

@@ -1,0 +1,128 @@
+"""A trial in sentences and HTML: faithfulness, the worth of each clause, and what no rule is worth."""
+
+from collections.abc import Sequence
+
+from vpp.posterior.metric import wilson
+from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
+from vpp.wording import markup
+from vpp.wording.markup import text
+from vpp.wording.words import counted, integer, listed, number, percent, value_text, weight_text
+
+FEW = 5
+"""Fewer changed rows than this are too few for a verdict."""
+HIGH, LOW = 0.9, 0.7
+"""Rates from which the learner follows a sentence, and below which it does not."""
+PAIRS_SHOWN = 8
+SLIGHT = 0.05
+"""A loss of log-likelihood below this counts as none."""
+
+
+def faithful_words(found: Obeyed) -> str:
+    """`38 of 40 (95 %; 83 % to 99 %)`, or that nothing could be changed."""
+    if not found.n:
+        return "none possible"
+    low, high = wilson(found.obeyed, found.n)
+    rate = f"{percent(found.obeyed / found.n)}; {percent(low)} to {percent(high)}"
+    return f"{integer(found.obeyed)} of {integer(found.n)} ({rate})"
+
+
+def verdict(trial: Trial) -> str:
+    """Say of the heaviest idea whether the learner follows it, and what it is worth."""
+    idea = trial.ideas[0]
+    follows, gain = idea.faithful, idea.gain_over_no_rule
+    if follows.n < FEW:
+        obeys = "Too few rows could be changed to say whether the learner follows the heaviest idea."
+    else:
+        rate = follows.obeyed / follows.n
+        how = "follows" if rate >= HIGH else "often follows" if rate >= LOW else "does not follow"
+        obeys = f"The learner {how} the heaviest idea: {faithful_words(follows)} changed rows."
+    rows = counted(len(trial.rows), "training row")
+    if abs(gain) < SLIGHT:
+        return f"{obeys} On {rows} it is worth no more than no rule at all."
+    worth = "more" if gain > 0 else "less"
+    return f"{obeys} On {rows} it is worth {number(abs(gain))} nats {worth} than no rule at all."
+
+
+def unread_words(trial: Trial) -> str:
+    """Say which ideas had no row whose answer must change; empty if none."""
+    without = [place + 1 for place, idea in enumerate(trial.ideas) if not idea.must_change.n]
+    if not without:
+        return ""
+    which = f"idea {without[0]}" if len(without) == 1 else f"ideas {listed(without)}"
+    return (
+        f"For {which} no answer could be worked out without a model: there only cells were changed that the sentence "
+        "does not name."
+    )
+
+
+HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule")
+
+
+def table_rows(trial: Trial) -> list[tuple[str, ...]]:
+    """Return a line for each idea."""
+    return [
+        (
+            str(place),
+            weight_text(min(idea.weight, 1.0)),
+            faithful_words(idea.must_change),
+            faithful_words(idea.must_stay),
+            number(idea.gain_over_no_rule),
+        )
+        for place, idea in enumerate(trial.ideas, 1)
+    ]
+
+
+def clause_rows(idea: TriedIdea) -> list[tuple[str, str]]:
+    """Return each clause, with the nats that its loss costs."""
+    return [(each.text.strip(" ,;"), number(each.log_likelihood_lost)) for each in idea.clauses]
+
+
+def sentence_of(idea: TriedIdea, seed_text: str) -> str:
+    """Return the sentence that clauses are places of."""
+    return idea.text.removeprefix(seed_text).strip()
+
+
+def trial_html(trial: Trial, seed_text: str) -> str:
+    """Draw the table of ideas, each sentence with its clauses marked, and the minimal pairs."""
+    parts = [markup.table(HEAD, table_rows(trial), right=(1, 4))]
+    if words := unread_words(trial):
+        parts.append(markup.caption(words))
+    for place, idea in enumerate(trial.ideas, 1):
+        parts.append(markup.group(f"Idea {place}"))
+        parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
+        if not idea.clauses:
+            parts.append(markup.caption("One clause: without it no rule is left."))
+    parts.append(markup.caption("Over each clause: nats of log-likelihood lost without it, on the rows drawn."))
+    if trial.pairs:
+        parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
+    return "".join(parts)
+
+
+def _marked(sentence: str, clauses: Sequence[ClauseWorth]) -> str:
+    """The sentence with each clause over the nats that it is worth; one that is worth something is marked."""
+    html, at = "", 0
+    for each in clauses:
+        lost = each.log_likelihood_lost
+        tag = "mark" if lost >= SLIGHT else "span"
+        html += text(sentence[at : each.start])
+        html += f"<ruby><{tag}>{text(sentence[each.start : each.end])}</{tag}><rt>{text(number(lost))}</rt></ruby>"
+        at = each.end
+    return html + text(sentence[at:])
+
+
+def pairs_html(pairs: Sequence[MinimalPair]) -> str:
+    """Draw minimal pairs as a table."""
+    lines = [
+        (
+            pair.column,
+            "missing" if pair.before is None else pair.before,
+            "missing" if pair.after is None else pair.after,
+            f"{pair.ideas[0] + 1}: {_said(pair.answers[0])} · {pair.ideas[1] + 1}: {_said(pair.answers[1])}",
+        )
+        for pair in pairs[:PAIRS_SHOWN]
+    ]
+    return markup.table(("column", "from", "to", "ideas say"), lines)
+
+
+def _said(value: str | float | None) -> str:
+    return "no answer" if value is None else value_text(value)

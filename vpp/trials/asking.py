@@ -1,0 +1,216 @@
+"""A trial being asked: changed rows of each idea, its sentence without each clause, and the learner without a rule."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from vpp.data.dataset import Row, Value
+from vpp.errors import InputError, RunError
+from vpp.events import hypothesis_id
+from vpp.inspection.ideas import Idea, merge_ideas
+from vpp.posterior.likelihood import Likelihood
+from vpp.problem import Prediction, likelihood_of
+from vpp.runs.asking import Answers, Asking, OnProgress
+from vpp.runs.keys import Keys
+from vpp.runs.prompted import WITHOUT
+from vpp.runs.reader import RunReader
+from vpp.runs.view import RunView, last_finished
+from vpp.trials.clauses import Clause, clauses
+from vpp.trials.counterfactuals import Change, changes
+from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea, keep
+
+SCORED = 108
+"""Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
+MOST_PAIRS = 20
+Said = Mapping[tuple[str, int], Value | None]
+"""Answers by hypothesis id and row id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSize:
+    """How much a trial asks. Raises InputError for a number below 1."""
+
+    ideas: int = 3
+    """Most ideas, the heaviest."""
+    changes: int = 20
+    """Most changed rows of each kind for each idea."""
+    rows: int = 40
+    """Most training rows on which sentences are scored, drawn by seed."""
+
+    def __post_init__(self) -> None:
+        for name in ("ideas", "changes", "rows"):
+            if (value := getattr(self, name)) < 1:
+                raise InputError(f"--{name} is {value}: give at least 1")
+
+
+USUAL = TrialSize()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OnTrial:
+    """An idea, its changes and its clauses."""
+
+    idea: Idea
+    sentence: str
+    """Without the seed sentence."""
+    changes: tuple[Change, ...]
+    clauses: tuple[Clause, ...]
+
+
+class TrialAsking:
+    """The questions of a trial. Another thread may read the counts meanwhile."""
+
+    def __init__(self, reader: RunReader, size: TrialSize = USUAL, *, view: RunView | None = None) -> None:
+        """view: the folded journal, read here if not given. Raises RunError before the first complete step."""
+        self._view, self._reader, self._dataset = view or reader.refresh().view, reader, reader.dataset()
+        spec, ideas = reader.directory.spec(), merge_ideas(self._view, self._dataset)
+        if ideas is None or self._view.started is None:
+            raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
+        self._config = spec.config
+        self._seed_text = self._view.started.seed_text
+        self._tried = list(self._on_trial(list(ideas)[: size.ideas], size))
+        rng = np.random.default_rng(np.random.SeedSequence(self._config.seed, spawn_key=(SCORED,)))
+        drawn = sorted(rng.permutation(len(self._dataset.train))[: size.rows].tolist())
+        self._scored = tuple(self._dataset.train[place] for place in drawn)
+        changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
+        self._asked = [
+            self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
+            self._asking(self._scored, list(dict.fromkeys(self._sentences()))),
+        ]
+        self.total = sum(asking.total for asking in self._asked)
+        """Questions."""
+        self.calls = -(-self.total // self._config.points_per_call)
+        """Calls needed if every answer can be read."""
+
+    @property
+    def done(self) -> int:
+        """Answered questions."""
+        return sum(asking.done for asking in self._asked)
+
+    async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Trial:
+        """Ask the run's learner, and keep the result in the run's directory. Raises EndpointError, DiskRefused."""
+
+        def count(*_: int) -> None:
+            if on_progress:
+                on_progress(self.done, self.total)
+
+        said: dict[tuple[str, int], Value | None] = {}
+        for asking in self._asked:
+            said |= _by_pair(await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count))
+        trial = self._found(said)
+        keep(self._reader.directory, trial)
+        return trial
+
+    def _on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_OnTrial]:
+        first_id = self._dataset.next_id
+        for number, idea in enumerate(ideas):
+            sentence = idea.text.removeprefix(self._seed_text).strip()
+            found = changes(
+                idea.text,
+                self._dataset,
+                n=size.changes,
+                seed=self._config.seed,
+                number=number,
+                first_id=first_id,
+                sentence=sentence,
+            )
+            first_id += len(found)
+            yield _OnTrial(idea=idea, sentence=sentence, changes=found, clauses=clauses(sentence))
+
+    def _asking(self, rows: Sequence[Row], texts: Sequence[str]) -> Asking:
+        known = self._reader.read_answers().by_pair
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known)
+
+    def _whole(self, sentence: str) -> str:
+        return f"{self._seed_text} {sentence}".strip()
+
+    def _sentences(self) -> Iterator[str]:
+        """Yield every text that is scored: the learner without a rule, and each idea whole and without each clause."""
+        yield self._whole(WITHOUT)
+        for tried in self._tried:
+            yield tried.idea.text
+            yield from (self._whole(clause.without) for clause in tried.clauses)
+
+    # What came of it
+
+    def _found(self, said: Said) -> Trial:
+        at = last_finished(self._view).finished
+        likelihood = likelihood_of(
+            self._dataset, epsilon=self._config.epsilon, tau=at.tau if at else None, error_mass=self._config.error_mass
+        )
+        no_rule = self._score(self._whole(WITHOUT), said, likelihood)
+        return Trial(
+            step=self._view.last_step if self._view.last_step is not None else -1,
+            rows=tuple(row.id for row in self._scored),
+            no_rule=no_rule,
+            ideas=tuple(self._tried_idea(tried, said, likelihood, no_rule) for tried in self._tried),
+            pairs=tuple(self._pairs(said))[:MOST_PAIRS],
+        )
+
+    def _score(self, text: str, said: Said, likelihood: Likelihood) -> float:
+        identity = hypothesis_id(text)
+        answers = [said[identity, row.id] for row in self._scored]
+        return float(likelihood.terms(answers, [row.target for row in self._scored]).sum())
+
+    def _tried_idea(self, tried: _OnTrial, said: Said, likelihood: Likelihood, no_rule: float) -> TriedIdea:
+        whole, identity = self._score(tried.idea.text, said, likelihood), hypothesis_id(tried.idea.text)
+
+        def obeyed(must_change: bool) -> Obeyed:
+            judged = [
+                change.is_obeyed(said[identity, change.base.id], said[identity, change.row.id])
+                for change in tried.changes
+                if change.must_change == must_change
+            ]
+            return Obeyed(n=len(judged), obeyed=sum(judged))
+
+        return TriedIdea(
+            text=tried.idea.text,
+            weight=tried.idea.weight,
+            must_change=obeyed(must_change=True),
+            must_stay=obeyed(must_change=False),
+            log_likelihood=whole,
+            clauses=tuple(
+                ClauseWorth(
+                    start=each.start,
+                    end=each.end,
+                    text=each.text,
+                    log_likelihood_lost=whole - self._score(self._whole(each.without), said, likelihood),
+                )
+                for each in tried.clauses
+            ),
+            gain_over_no_rule=whole - no_rule,
+        )
+
+    def _pairs(self, said: Said) -> Iterator[MinimalPair]:
+        """Yield changed rows that part two ideas which agree on the row before the change, the heaviest ideas first."""
+        every = {change.row.inputs: change for tried in self._tried for change in tried.changes}.values()
+        identities = [hypothesis_id(tried.idea.text) for tried in self._tried]
+        for one, other in combinations(range(len(self._tried)), 2):
+            for change in every:
+                before = [said[identities[place], change.base.id] for place in (one, other)]
+                after = [said[identities[place], change.row.id] for place in (one, other)]
+                if before[0] == before[1] and after[0] != after[1]:
+                    yield MinimalPair(
+                        inputs=change.row.inputs,
+                        column=change.column,
+                        before=change.cells[0],
+                        after=change.cells[1],
+                        ideas=(one, other),
+                        answers=(after[0], after[1]),
+                    )
+
+
+def _by_pair(answers: Answers) -> dict[tuple[str, int], Value | None]:
+    identities = map(hypothesis_id, answers.texts)
+    return {
+        (identity, row.id): _value(prediction)
+        for identity, said in zip(identities, answers.predictions, strict=True)
+        for row, prediction in zip(answers.rows, said, strict=True)
+    }
+
+
+def _value(prediction: Prediction) -> Value | None:
+    return prediction.value

@@ -1,0 +1,152 @@
+"""Counterfactual rows: a row with one cell changed, so that a sentence's answer must change, or must stay.
+
+Which it is follows from the sentence alone, without a model: a column that the sentence does not name must not matter;
+for a column that it names, the built-in reader of plain rules works out both answers (`vpp.demo.read_rule`). A sentence
+that it cannot read whole has changes of the first kind only.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.demo.read_rule import read_rule
+from vpp.demo.values import read_row
+from vpp.llm.rendering import render_input
+from vpp.posterior.prediction import settled
+
+PAIRS = 107
+"""Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
+TRIES = 40
+"""Most draws for each change."""
+Program = Callable[[Row], Value | None]
+"""A sentence's answer to a row, worked out without a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A row of the data with another value in one cell."""
+
+    base: Row
+    row: Row
+    """Under an id of its own, without a target."""
+    column: str
+    must_change: bool
+    """True if the answer must change to `wanted`; else it must stay as it was."""
+    wanted: tuple[Value, Value] | None = None
+    """What the sentence says of the base and of the row, where it must change."""
+
+    @property
+    def cells(self) -> tuple[str | None, str | None]:
+        """Cell of the column before and after."""
+        return dict(self.base.inputs)[self.column], dict(self.row.inputs)[self.column]
+
+    def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
+        """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
+        if before is None or after is None:
+            return False
+        if self.wanted is None:
+            return _same(before, after)
+        return _same(before, self.wanted[0]) and _same(after, self.wanted[1])
+
+
+def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return settled(float(one) - float(other), of=max(abs(float(one)), abs(float(other)))) == 0
+
+
+def program_of(text: str, dataset: Dataset) -> Program | None:
+    """Return a sentence as a program; None if the reader of plain rules leaves any part of it unread.
+
+    text: the whole hypothesis, seed sentence included.
+    """
+    names, labels = tuple(dataset.inputs), tuple(dataset.classes)
+    reading = read_rule(text, names, labels)
+    if reading.rule is None or reading.unread:
+        return None
+    rule = reading.rule
+
+    def program(row: Row) -> Value | None:
+        answer = rule.answer(read_row(render_input(row)))
+        return answer if isinstance(answer, str | float) else None
+
+    return program
+
+
+def is_named(column: str, sentence: str) -> bool:
+    """Return whether a sentence names a column, underscores as spaces too, in any case."""
+    words = {column.casefold(), column.replace("_", " ").casefold()}
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence.casefold()) for word in words)
+
+
+def changes(
+    text: str, dataset: Dataset, *, n: int, seed: int, number: int, first_id: int, sentence: str = ""
+) -> tuple[Change, ...]:
+    """Draw at most n changes that must matter and n that must not, in this order, under ids from `first_id` on.
+
+    text: the whole hypothesis. sentence: the same without the seed sentence, in which columns are looked for.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
+    program = program_of(text, dataset)
+    drawn = _Draws(dataset, rng)
+    matters = partial(_matters, program) if program else None
+    found = [*_distinct(drawn, matters, n)] if matters else []
+    found += _distinct(drawn, partial(_spares, program, sentence or text), n)
+    return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
+
+
+class _Draws:
+    """Random changes of rows: another value of the column, as some row has it."""
+
+    def __init__(self, dataset: Dataset, rng: np.random.Generator) -> None:
+        self._rows, self._rng = (*dataset.train, *dataset.test), rng
+        kinds = {column.name: column.kind for column in dataset.columns}
+        seen = {name: sorted({dict(row.inputs)[name] or "" for row in self._rows} - {""}) for name in dataset.inputs}
+        self._values: Mapping[str, Sequence[str]] = {
+            name: values for name, values in seen.items() if len(values) > 1 and kinds[name] != "text"
+        }
+
+    def draw(self) -> Change | None:
+        """Draw a row, a column that varies, and another value; None if no column varies."""
+        if not self._values:
+            return None
+        base = self._rows[int(self._rng.integers(len(self._rows)))]
+        column = sorted(self._values)[int(self._rng.integers(len(self._values)))]
+        others = [value for value in self._values[column] if value != dict(base.inputs)[column]]
+        value = others[int(self._rng.integers(len(others)))]
+        cells = tuple((name, value if name == column else cell) for name, cell in base.inputs)
+        return Change(base=base, row=Row(id=-1, inputs=cells, target=None), column=column, must_change=False)
+
+
+def _distinct(draws: _Draws, judged: Callable[[Change], Change | None], n: int) -> Iterator[Change]:
+    """Yield at most n changes that `judged` accepts, each row once."""
+    seen: set[object] = set()
+    for _ in range(TRIES * n):
+        drawn = draws.draw()
+        change = judged(drawn) if drawn else None
+        if change and change.row.inputs not in seen:
+            seen.add(change.row.inputs)
+            yield change
+        if len(seen) == n:
+            return
+
+
+def _matters(program: Program, change: Change) -> Change | None:
+    """Return the change if the sentence's answer differs."""
+    before, after = program(change.base), program(change.row)
+    if before is None or after is None or _same(before, after):
+        return None
+    return replace(change, must_change=True, wanted=(before, after))
+
+
+def _spares(program: Program | None, sentence: str, change: Change) -> Change | None:
+    """Return the change if the sentence does not name its column, and its program agrees."""
+    if is_named(change.column, sentence):
+        return None
+    if program and program(change.base) != program(change.row):
+        return None
+    return change
