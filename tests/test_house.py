@@ -65,11 +65,11 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     1,100 and 600: a particle's text beside a wording of one's own, kept as a new run; rules refused that copy examples
     or need the answer; words that reasons quote most, and baselines asked from Compare.
 
-    Calibrated doubt raised them by 400 and 500 lines, and the docs by 1,000 words.
+    Calibrated doubt and trials of ideas raised them by 1,300 and 1,000 lines, and the docs by 1,600 words.
     """
-    assert lines(product()) <= 51_100
-    assert lines(tracked("tests/*.py")) <= 46_000
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 26_000
+    assert lines(product()) <= 52_000
+    assert lines(tracked("tests/*.py")) <= 46_500
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 26_600
 
 
 def test_functions_have_few_parameters() -> None:

@@ -288,7 +288,7 @@ def _reading(commands: Commands) -> None:
     baseline.add_argument("--examples", type=int, metavar="K", help=about)
     baseline.add_argument("--json", action="store_true", help="print one JSON object")
     about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
-    trial = _command(commands, "trial", "trying:trial", about)
+    trial = _command(commands, "trial", "reading:trial", about)
     _run_dir(trial)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
     about = "changed rows of each of two kinds for each idea (20)"
