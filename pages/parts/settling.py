@@ -1,6 +1,7 @@
 """Inputs whose true labels would tell most, and a new run that goes on with those labels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 import streamlit as st
@@ -18,6 +19,7 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
+from vpp.trials.record import read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted
@@ -26,6 +28,7 @@ JOB = "settle"
 SHOWN, USUAL, MOST = 8, 24, 200
 """Inputs listed unasked; inputs asked about by default, and at most."""
 LIKE, OF_FILE, MADE_UP = "Inputs like this row", "Rows without a target", "Made-up inputs"
+OF_TRIAL = "Rows of the trial"
 SOURCES: dict[str, Source] = {LIKE: "made up", OF_FILE: "unlabelled", MADE_UP: "made up"}
 ONE = "There is one hypothesis: no input can divide it, so no answer would settle anything."
 
@@ -130,15 +133,29 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     point = chosen(run)
+    parting = parting_rows(run, n)
     kinds = [*([LIKE] if point else []), *([OF_FILE] if dataset.unlabelled else []), MADE_UP]
+    kinds += [OF_TRIAL] if parting else []
     kind: str | None = kinds[0]
     if len(kinds) > 1:
         kind = right.segmented_control("Which", kinds, **blocks.begun(_key(run, "source"), kinds[0]), required=True)
+    if kind == OF_TRIAL:
+        blocks.captions(settling.parting_words(len(parting)))
+        return parting
     source, like = SOURCES[kind or kinds[0]], point.row if point and kind == LIKE else None
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws, like=like)
     words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
     blocks.captions(settling.like_words(like.id, n=len(rows)) if like else words)
     return rows
+
+
+def parting_rows(run: opening.OpenRun, n: int) -> tuple[Row, ...]:
+    """Return at most n rows of the run's trial on which two ideas part, under new ids."""
+    trial, dataset = read_trial(run.directory, opening.fresh(run).view), run.reader.dataset()
+    known = {input_key(row) for row in dataset.labelled}
+    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
+    new = {input_key(row): row for row in rows if input_key(row) not in known}
+    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
 
 
 # The answers, and the true labels

@@ -13,6 +13,7 @@ from tests.processes import Model
 from tests.trials.test_trial import A_ONLY, AND, run_of
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
+from vpp.trials.record import read_trial
 
 WITHIN_S = 60
 
@@ -41,7 +42,7 @@ def test_the_cost_is_named_first_and_the_result_stays(page: tuple[AppTest, RunRe
     html = pressed(app, reader)
     assert "The learner follows the heaviest idea: 40 of 40" in html
     # Every row with b below 30 has an a above 12, so that condition is worth nothing.
-    assert "If <ruby><span>a is above 12</span><rt>0</rt></ruby> and <ruby><mark>b is below 30</mark>" in html
+    assert "If <span>a is above 12</span><sup>0</sup> and <mark>b is below 30</mark>" in html
     assert "Minimal pairs: one cell that parts two ideas" in html
     assert "posterior.trial" not in [button.key for button in app.button]
     report = report_markdown(reader)
@@ -55,3 +56,21 @@ def test_a_refusal_is_shown_and_the_button_stays(page: tuple[AppTest, RunReader]
     html = pressed(app, reader)
     assert "The trial could not be held" in html
     assert "posterior.trial" in [button.key for button in app.button]
+
+
+def test_rows_that_part_two_ideas_are_offered_for_labelling(page: tuple[AppTest, RunReader]) -> None:
+    app, reader = page
+    pressed(app, reader)
+    trial = read_trial(reader.directory, reader.refresh().view)
+    assert trial is not None
+    html = shown(drawn.opened(app, reader, "disagreement"))
+    assert "two ideas of the trial part" not in html
+    app.segmented_control(key=f"disagreement.settle.source.{reader.directory.id}").set_value("Rows of the trial").run()
+    assert not app.exception
+    n = len({pair.inputs for pair in trial.pairs})
+    assert f"{n} rows of the data with one cell changed, on which two ideas of the trial part." in shown(app)
+    app.button(key="disagreement.settle.ask").click().run()
+    job: Any = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    assert {row.inputs for row in job.asking.rows} == {pair.inputs for pair in trial.pairs}
+    assert "expected information gain" in shown(app.run())

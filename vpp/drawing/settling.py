@@ -40,6 +40,14 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
     return MADE_UP + few
 
 
+def parting_words(n: int) -> str:
+    """Say where the rows of a trial come from."""
+    return (
+        f"{counted(n, 'row')} of the data with one cell changed, on which two ideas of the trial part. A change may "
+        "make a row impossible; leave that out."
+    )
+
+
 def test_row_words(row: int) -> str:
     """Sentence on why a test row itself is not added, and what to label in its place."""
     return (

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from vpp.data.dataset import Row
+from vpp.drawing.matrix import inputs_line
+from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
 from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording import markup
@@ -92,36 +95,39 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
         if not idea.clauses:
             parts.append(markup.caption("One clause: without it no rule is left."))
-    parts.append(markup.caption("Over each clause: nats of log-likelihood lost without it, on the rows drawn."))
+    parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
     if trial.pairs:
         parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
     return "".join(parts)
 
 
 def _marked(sentence: str, clauses: Sequence[ClauseWorth]) -> str:
-    """The sentence with each clause over the nats that it is worth; one that is worth something is marked."""
+    """The sentence with the nats behind each clause that it is worth; one that is worth something is marked."""
     html, at = "", 0
     for each in clauses:
         lost = each.log_likelihood_lost
         tag = "mark" if lost >= SLIGHT else "span"
         html += text(sentence[at : each.start])
-        html += f"<ruby><{tag}>{text(sentence[each.start : each.end])}</{tag}><rt>{text(number(lost))}</rt></ruby>"
+        html += f"<{tag}>{text(sentence[each.start : each.end])}</{tag}><sup>{text(number(lost, 3))}</sup>"
         at = each.end
     return html + text(sentence[at:])
 
 
 def pairs_html(pairs: Sequence[MinimalPair]) -> str:
-    """Draw minimal pairs as a table."""
-    lines = [
-        (
-            pair.column,
-            "missing" if pair.before is None else pair.before,
-            "missing" if pair.after is None else pair.after,
-            f"{pair.ideas[0] + 1}: {_said(pair.answers[0])} · {pair.ideas[1] + 1}: {_said(pair.answers[1])}",
-        )
-        for pair in pairs[:PAIRS_SHOWN]
-    ]
-    return markup.table(("column", "from", "to", "ideas say"), lines)
+    """Draw minimal pairs as a table, those that differ in the other cells alone in one line."""
+    alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
+    lines = []
+    for first, *others in list(alike.values())[:PAIRS_SHOWN]:
+        (one, other), (said, differs) = first.ideas, map(_said, first.answers)
+        change = f"{first.column}: {_cell(first.before)} → {_cell(first.after)}"
+        row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
+        more = f" (and {counted(len(others), 'row')} like it)" if others else ""
+        lines.append((change, f"idea {one + 1}: {said}", f"idea {other + 1}: {differs}", f"{row}{more}"))
+    return markup.table(("change", "one says", "the other", "row after it"), lines)
+
+
+def _cell(cell: str | None) -> str:
+    return "missing" if cell is None else cell
 
 
 def _said(value: str | float | None) -> str:
