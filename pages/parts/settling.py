@@ -1,7 +1,6 @@
 """Inputs whose true labels would tell most, and a new run that goes on with those labels."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha256
 
 import streamlit as st
@@ -10,6 +9,7 @@ from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
+from vpp.data.table import Table
 from vpp.drawing import settling
 from vpp.errors import VppError
 from vpp.inference.plan import plan
@@ -17,9 +17,10 @@ from vpp.inspection.calibrated import calibrated
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
+from vpp.reporting.sheet import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.continuation import continuation
-from vpp.trials.record import read_trial
+from vpp.trials.record import parting_rows, read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted
@@ -133,7 +134,7 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     left, right, _ = st.columns([1, 2, 1], vertical_alignment="bottom")
     n = int(left.number_input("Inputs to ask about", 1, MOST, USUAL, **blocks.lasting(_key(run, "n"))))
     point = chosen(run)
-    parting = parting_rows(run, n)
+    parting = parting_rows(read_trial(run.directory, opening.fresh(run).view), dataset, n)
     kinds = [*([LIKE] if point else []), *([OF_FILE] if dataset.unlabelled else []), MADE_UP]
     kinds += [OF_TRIAL] if parting else []
     kind: str | None = kinds[0]
@@ -147,15 +148,6 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
     blocks.captions(settling.like_words(like.id, n=len(rows)) if like else words)
     return rows
-
-
-def parting_rows(run: opening.OpenRun, n: int) -> tuple[Row, ...]:
-    """Return at most n rows of the run's trial on which two ideas part, under new ids."""
-    trial, dataset = read_trial(run.directory, opening.fresh(run).view), run.reader.dataset()
-    known = {input_key(row) for row in dataset.labelled}
-    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
-    new = {input_key(row): row for row in rows if input_key(row) not in known}
-    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
 
 
 # The answers, and the true labels
@@ -189,6 +181,28 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
         left.html(markup.block(drawn))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes)
+    on_a_sheet(run, listed)
+
+
+def on_a_sheet(run: opening.OpenRun, listed: Sequence[Question]) -> None:
+    """Offer the inputs as a sheet to fill in elsewhere, and take a filled one."""
+    dataset = run.reader.dataset()
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    left.download_button(
+        "Labelling sheet (CSV)", lambda: sheet_csv(listed, dataset), file_name=f"{run.directory.id}-sheet.csv",
+        mime="text/csv", key="disagreement.settle.sheet", on_click="ignore", width="stretch",
+    )  # fmt: skip
+    file = right.file_uploader("A filled sheet", type=None, key=_key(run, "filled"))
+    if file is None:
+        return
+    try:
+        answered = filled_rows(Table.read(file.getvalue(), name=file.name), dataset)
+    except VppError as error:
+        blocks.failed("This sheet cannot be used", str(error))
+        return
+    answers = {input_key(Row(id=0, inputs=tuple(each.inputs.items()), target=None)): each for each in answered}
+    answered_of(run).update(answers)
+    blocks.captions(f"{counted(len(answers), 'true answer')} read from {file.name}.")
 
 
 def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:

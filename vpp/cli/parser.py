@@ -297,6 +297,11 @@ def _reading(commands: Commands) -> None:
     trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
     trial.add_argument("--json", action="store_true", help="print one JSON object")
+    about = "write rows whose true labels would tell most, for a person to fill in; `continue` reads the sheet"
+    sheet = _command(commands, "sheet", "reading:sheet", about)
+    _run_dir(sheet)
+    sheet.add_argument("-o", "--output", metavar="SHEET.csv", required=True)
+    sheet.add_argument("--rows", type=int, default=24, metavar="N", help="rows at most (24)")
     predict = _command(commands, "predict", "reading:predict", "predict new rows with a posterior")
     _run_dir(predict)
     predict.add_argument("data", metavar="NEW.csv")

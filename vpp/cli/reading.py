@@ -24,6 +24,7 @@ from vpp.reporting.exports import ways, write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import prediction_csv
+from vpp.reporting.sheet import asked_sheet
 from vpp.runs.asking import ask
 from vpp.runs.prompted import Asked, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
@@ -163,6 +164,25 @@ def trial(options: Namespace) -> int:
         print("\n".join(f"  {lost:>8}  {clause}" for clause, lost in trying.clause_rows(idea)))
     if words := trying.unread_words(found):
         print(f"\n{words}")
+    return 0
+
+
+def sheet(options: Namespace) -> int:
+    """Ask every particle about rows without a label, and write those that tell most as a sheet to fill in."""
+    if options.rows < 1:
+        raise InputError(f"--rows is {options.rows}: give at least 1")
+    reader = RunReader(find_run(options.run_dir))
+    snapshot, tally = reader.refresh(), Tally(sys.stderr, of="answers")
+    asking = asked_sheet(
+        reader, snapshot.view, n=options.rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally
+    )
+    try:
+        content = until_interrupted(asking)
+    finally:
+        tally.close()
+    write_bytes(Path(options.output), content)
+    target = snapshot.spec.dataset["target"]
+    print(f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}")
     return 0
 
 

@@ -12,7 +12,6 @@ from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
-from vpp.data.labelling import answered_rows
 from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
@@ -72,14 +71,15 @@ def run(options: Namespace) -> int:
 
 def continue_(options: Namespace) -> int:
     """Prepare a run from another's particles and newly labelled rows, and work on it to its end."""
-    from vpp.runs.reader import RunReader  # a run needs none
+    from vpp.reporting.sheet import filled_rows  # a run needs neither
+    from vpp.runs.reader import RunReader
 
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(earlier)
     if damage := reader.refresh().damage:
         print(f"note: {damage}", file=sys.stderr)
-    answered = answered_rows(table, reader.dataset())
+    answered = filled_rows(table, reader.dataset())
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
     n_left_out = table.n_rows - len(answered)

@@ -1,7 +1,6 @@
 """`vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword` and `vpp.trial`."""
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -16,16 +15,14 @@ from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.environment import Environment
-from vpp.errors import EndpointError, InputError, RunError, VppError
+from vpp.errors import InputError
 from vpp.library.frames import table_of
-from vpp.library.posterior import Posterior
+from vpp.library.posterior import Posterior, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
-from vpp.reporting.exports import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.rewording import Comparison, reworded_run, score_rewording
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -37,7 +34,6 @@ from vpp.trials.record import Trial
 if TYPE_CHECKING:
     import pandas as pd
 
-POLL_S = 0.1
 FILE = "file:"
 """Prefix of an endpoint that is a model file on this machine."""
 
@@ -117,7 +113,7 @@ def fit(
         start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
         start_prior=tuple(start_prior),
     )
-    return _worked(Preparation(dataset=dataset, spec=spec))
+    return Posterior(worked(Preparation(dataset=dataset, spec=spec)))
 
 
 def weigh(
@@ -159,7 +155,9 @@ def reword(
     if not keep:
         return compared, None
     now = reader.refresh()
-    return compared, _worked(reworded_run(now.spec, reader.dataset(), now.view, wording, run=reader.directory.id))
+    return compared, Posterior(
+        worked(reworded_run(now.spec, reader.dataset(), now.view, wording, run=reader.directory.id))
+    )
 
 
 def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int = 40) -> Trial:
@@ -170,15 +168,6 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     """
     asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
     return asyncio.run(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir))
-
-
-def _worked(prepared: Preparation) -> Posterior:
-    """Work on a new run to its end in a worker process; return its posterior."""
-    directory = prepared.create(system.environment().runs_dir)
-    launch(directory, keys=system.keys())
-    _wait(directory)
-    write_all(directory, simple_models=False)
-    return Posterior(directory)
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
@@ -205,30 +194,3 @@ def _planned(endpoint: EndpointSpec) -> EndpointSpec:
     """Return a model file's endpoint with slots and context for this machine."""
     check_allowed(system.keys().model_files)
     return endpoint_for(endpoint.gguf, endpoint)[0]
-
-
-_FAILURES: dict[str, type[VppError]] = {
-    "endpoint": EndpointError,
-    "input": InputError,
-    "error": RunError,
-    "disk": RunError,
-}
-
-
-def _wait(directory: RunDirectory) -> None:
-    """Wait until the run has ended. Raises the error of a failed or interrupted run."""
-    reader = RunReader(directory)
-    try:
-        state = reader.refresh().state
-        while state in ("queued", "running", "paused", "stalled"):
-            time.sleep(POLL_S)
-            state = reader.refresh().state
-    except KeyboardInterrupt:
-        directory.send_command("stop")
-        raise
-    if state == "failed":
-        view = reader.refresh().view
-        raise _FAILURES[view.failure or "error"](view.detail)
-    if state == "interrupted":
-        fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
-        raise RunError(f"the worker of {directory.path} ended early: {fix}")

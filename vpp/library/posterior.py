@@ -1,6 +1,8 @@
 """Posterior: a run's weighted hypotheses, from Python."""
 
 import asyncio
+import io
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vpp.cli import system
 from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table, read_like
-from vpp.errors import RunError
+from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
@@ -18,17 +20,25 @@ from vpp.inspection.summary import result
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_html
+from vpp.reporting.exports import write_all
 from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.notebook import posterior_html, posterior_text
+from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
+from vpp.runs.continuation import continue_run
 from vpp.runs.directory import RunDirectory
+from vpp.runs.preparation import Preparation
+from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.view import averages
 
 if TYPE_CHECKING:
     import pandas as pd
     from arviz import InferenceData
+
+
+POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +56,8 @@ class Particle:
     """Natural log, summed over the rows that made the weights; None if the method has none."""
 
 
-class Posterior:
-    """A run's weighted hypotheses at the time it was opened.
+class _Recorded:
+    """What a run has recorded of its weighted hypotheses, at the time it was opened.
 
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
     """
@@ -99,6 +109,22 @@ class Posterior:
             raise RunError(f"{self.directory.path} has no particles yet: wait for its first step")
         return family.ancestry(slot)
 
+    def __repr__(self) -> str:
+        return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
+
+    def __str__(self) -> str:
+        return posterior_text(self._reader.refresh(), self._reader.dataset())
+
+    def _repr_html_(self) -> str:
+        return posterior_html(self._reader.refresh(), self._reader.dataset())
+
+
+class Posterior(_Recorded):
+    """A run's weighted hypotheses at the time it was opened.
+
+    hypotheses: (K,) texts, by slot. weights: (K,) normalised.
+    """
+
     def ask(self, table: "Table | str | Path | pd.DataFrame") -> Answers:
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column.
 
@@ -146,11 +172,58 @@ class Posterior:
         """Return the report as a page with live charts, about 5 MB."""
         return report_html(self._reader)
 
-    def __repr__(self) -> str:
-        return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
+    def labelling_sheet(self, n: int = 24) -> "pd.DataFrame":
+        """Return rows to label, the most informative first: the inputs, an empty target, and `information_bits`.
 
-    def __str__(self) -> str:
-        return posterior_text(self._reader.refresh(), self._reader.dataset())
+        Every particle is asked about them. Raises EndpointError.
+        """
+        import pandas as pd
 
-    def _repr_html_(self) -> str:
-        return posterior_html(self._reader.refresh(), self._reader.dataset())
+        cache_dir = system.environment().cache_dir
+        content = asyncio.run(asked_sheet(self._reader, self.view, n=n, keys=system.keys(), cache_dir=cache_dir))
+        return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+
+    def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
+        """Go on from these particles with rows labelled since, as a new run; return its posterior.
+
+        rows: a table with the inputs and the target, such as a filled `labelling_sheet`; rows without a target are left
+        out. Raises DataError for a row that cannot be added, EndpointError or RunError.
+        """
+        answered = filled_rows(table_of(rows), self._reader.dataset())
+        return Posterior(worked(continue_run(self.directory, answered, name=name)))
+
+
+def worked(prepared: Preparation) -> RunDirectory:
+    """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run."""
+    directory = prepared.create(system.environment().runs_dir)
+    launch(directory, keys=system.keys())
+    _wait(directory)
+    write_all(directory, simple_models=False)
+    return directory
+
+
+_FAILURES: dict[str, type[VppError]] = {
+    "endpoint": EndpointError,
+    "input": InputError,
+    "error": RunError,
+    "disk": RunError,
+}
+
+
+def _wait(directory: RunDirectory) -> None:
+    """Wait until the run has ended. Raises the error of a failed or interrupted run."""
+    reader = RunReader(directory)
+    try:
+        state = reader.refresh().state
+        while state in ("queued", "running", "paused", "stalled"):
+            time.sleep(POLL_S)
+            state = reader.refresh().state
+    except KeyboardInterrupt:
+        directory.send_command("stop")
+        raise
+    if state == "failed":
+        view = reader.refresh().view
+        raise _FAILURES[view.failure or "error"](view.detail)
+    if state == "interrupted":
+        fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
+        raise RunError(f"the worker of {directory.path} ended early: {fix}")

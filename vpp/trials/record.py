@@ -1,13 +1,14 @@
 """The result of a trial, and the file that keeps it: trial.json in the run's directory."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
-from vpp.data.dataset import Value
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.labelling import input_key
 from vpp.posterior.metric import wilson
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_files import write_or_refuse
@@ -106,6 +107,14 @@ def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
     except (OSError, ValueError, ValidationError):
         return None
     return trial if trial.step == view.last_step else None
+
+
+def parting_rows(trial: Trial | None, dataset: Dataset, n: int) -> tuple[Row, ...]:
+    """Return at most n distinct unlabelled rows on which two ideas part, under new ids; none without a trial."""
+    known = {input_key(row) for row in dataset.labelled}
+    rows = (Row(id=0, inputs=pair.inputs, target=None) for pair in (trial.pairs if trial else ()))
+    new = {input_key(row): row for row in rows if input_key(row) not in known}
+    return tuple(replace(row, id=dataset.next_id + place) for place, row in enumerate(list(new.values())[:n]))
 
 
 def trial_json(run: str, trial: Trial) -> dict[str, Any]:

@@ -1,0 +1,107 @@
+"""Labelling sheets: written, filled in, and gone on with; from the command line, in Python and on the page."""
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import vpp
+from tests.app import drawn
+from tests.asked import asked_pair
+from tests.inspected import LABELS
+from tests.processes import Desk, Model
+from vpp.data.dataset import Row
+from vpp.data.table import Table
+from vpp.inspection.settling import Question
+from vpp.reporting.sheet import BITS, filled_rows, sheet_csv, sheet_rows
+
+MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
+
+
+def question(cell: str | None, bits: float) -> Question:
+    row = Row(id=99, inputs=(("a", cell),), target=None)
+    return Question(
+        row=row, votes=("yes",), weights=(1.0,), is_label=True, prediction="yes", bits=bits, consequences=()
+    )
+
+
+def test_a_sheet_is_safe_in_a_spreadsheet_and_comes_back_as_it_was() -> None:
+    written = sheet_csv([question("=1+1", 0.9), question("'quoted", 0.5), question(None, 0.25)], LABELS)
+    lines = list(csv.DictReader(io.StringIO(written.decode())))
+    assert [(line["a"], line["y"], line[BITS]) for line in lines] == [
+        ("'=1+1", "", "0.900"), ("'quoted", "", "0.500"), ("", "", "0.250"),
+    ]  # fmt: skip
+    filled = written.replace(b",,0.900", b",yes,0.900").replace(b",,0.500", b",no,0.500")
+    found = filled_rows(Table.read(filled, name="sheet.csv"), LABELS)
+    assert [(dict(each.inputs)["a"], each.target) for each in found] == [("=1+1", "yes"), ("'quoted", "no")]
+
+
+def test_a_table_that_is_no_sheet_keeps_its_apostrophes() -> None:
+    found = filled_rows(Table.read(b"a,y\n'=1+1,yes\n", name="rows.csv"), LABELS)
+    assert dict(found[0].inputs)["a"] == "'=1+1"
+
+
+def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:
+    reader = asked_pair(tmp_path, served, data=MORE)
+    found = sheet_rows(reader, reader.refresh().view, n=8)
+    known = {row.inputs for row in LABELS.labelled}
+    assert {row.id for row in found} <= {row.id for row in MORE.unlabelled}
+    assert len(found) == 8
+    assert not {row.inputs for row in found} & known
+    assert len({row.inputs for row in found}) == len({row.id for row in found}) == len(found)
+
+
+def test_the_command_writes_a_sheet_that_continue_goes_on_with(desk: Desk, served: Model) -> None:
+    assert desk.run("run", *served.options).finish().code == 0
+    sheet = desk.folder / "sheet.csv"
+    done = desk.vpp("sheet", desk.folder / "run", "-o", sheet, "--rows", "6")
+    assert done.code == 0, done.err
+    assert "fill in 'species', then: vpp continue" in done.out
+    lines = list(csv.DictReader(io.StringIO(sheet.read_text())))
+    assert len(lines) == 6
+    bits = [float(line[BITS]) for line in lines]
+    assert bits == sorted(bits, reverse=True)
+    lines[0]["species"], lines[2]["species"] = "Gentoo", "Adelie"
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, lines[0].keys())
+        writer.writeheader()
+        writer.writerows(lines)
+    went_on = desk.vpp("continue", desk.folder / "run", sheet, "--run-dir", desk.folder / "next", "--json", "--quiet")
+    assert went_on.code == 0, went_on.err
+    before, after = (desk.directory(name).spec().dataset["n_train"] for name in ("run", "next"))
+    assert after == before + 2
+    assert desk.vpp("sheet", desk.folder / "run", "-o", sheet, "--rows", "0").code != 0
+
+
+def test_python_goes_on_with_a_filled_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+    small = {"train_size": 20, "test_size": 10, "particles": 3, "epochs": 1}
+    posterior = vpp.fit("assets/examples/penguins.csv", target="species", **small)
+    sheet = posterior.labelling_sheet(5)
+    assert list(sheet.columns)[-2:] == ["species", BITS]
+    assert set(sheet["species"]) == {""}
+    sheet.loc[0, "species"] = "Gentoo"
+    after = posterior.continue_with(sheet)
+    assert after.directory.spec().dataset["n_train"] == 21
+    assert after.directory.spec().started_from == posterior.directory.id
+
+
+def test_a_filled_sheet_is_read_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    reader = asked_pair(tmp_path, served, data=MORE)
+    app: AppTest = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "disagreement")
+    app.button(key="disagreement.settle.ask").click().run()
+    assert app.session_state[f"posterior.ask.settle.{reader.directory.id}"].wait(60)
+    app.run()
+    key = f"disagreement.settle.filled.{reader.directory.id}"
+    app.file_uploader(key=key).set_value(
+        ("sheet.csv", b"a,y,information_bits\n40,yes,0.9\n41,,0.8\n", "text/csv")
+    ).run()
+    assert not app.exception
+    assert "1 true answer read from sheet.csv." in drawn.shown(app)
+    assert "Go on with 1 true answer" in drawn.shown(app)
+    app.file_uploader(key=key).set_value(("sheet.csv", b"b,y\n40,yes\n", "text/csv")).run()
+    assert "This sheet cannot be used" in drawn.shown(app)
