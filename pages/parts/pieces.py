@@ -76,11 +76,13 @@ def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
 def identity(run: OpenRun) -> str:
     """Return method, K, rows and model in one line; the demo model has a chip instead."""
     spec = run.snapshot.spec
+    n_calibration = spec.dataset.get("n_calibration", 0)
+    calibrating = f", {integer(n_calibration)} calibration" if n_calibration else ""
     return " · ".join(
         (
             METHOD_NAMES[spec.config.method],
             f"K = {sizes_text(run.snapshot.view, spec.config)}",
-            f"{counted(spec.dataset['n_train'], 'training row')}, {integer(spec.dataset['n_test'])} test",
+            f"{counted(spec.dataset['n_train'], 'training row')}, {integer(spec.dataset['n_test'])} test{calibrating}",
             *([] if spec.endpoint.is_demo else [spec.endpoint.model]),
         )
     )

@@ -231,7 +231,7 @@ def choose_split(table: Table, target: str) -> Splitting:
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
-        one, two, three, four = st.columns(4)
+        one, two, three, four = st.columns(4, vertical_alignment="bottom")
         sizes = {
             "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
             "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
@@ -239,7 +239,7 @@ def choose_split(table: Table, target: str) -> Splitting:
                 "Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction")
             ),
             "calibration_size": four.number_input(
-                "Calibration rows at most", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")
+                "Calibration rows", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")
             ),
         }
     hints = split_hints(table, target) if rule == RANDOM and test_table is None else ()

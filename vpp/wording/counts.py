@@ -106,7 +106,7 @@ def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
     cut = cut_cells(dataset, limit)
     if not cut:
         return ""
-    n_cells, n_cut = len(cut) * (len(dataset.train) + len(dataset.test)), sum(cut.values())
+    n_cells, n_cut = len(cut) * len(dataset.labelled), sum(cut.values())
     first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit or TEXT_LIMIT, 'character')}"
     cells = counted(n_cells, "cell")
     return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
