@@ -23,7 +23,7 @@ from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.counterfactuals import Change, changes, is_named, program_of
-from vpp.trials.record import Trial, read_trial, trial_json
+from vpp.trials.record import Trial, keep, read_trial, trial_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
@@ -221,6 +221,14 @@ def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) ->
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):
         path.write_text(content)
         assert read_trial(reader.directory, view) is None
+
+
+def test_an_endless_loss_is_kept_and_read_again(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND)
+    idea = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2)).ideas[0]
+    endless = Trial(step=0, rows=(0,), no_rule=-math.inf, ideas=(replace(idea, gain_over_no_rule=math.inf),), pairs=())
+    keep(reader.directory, endless)
+    assert read_trial(reader.directory, reader.refresh().view) == endless
 
 
 def test_a_regression_is_tried_by_its_numbers(tmp_path: Path, served: Model) -> None:

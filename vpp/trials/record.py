@@ -1,10 +1,10 @@
 """The result of a trial, and the file that keeps it: trial.json in the run's directory."""
 
-import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from vpp import files
 from vpp.data.dataset import Dataset, Row, Value
@@ -97,7 +97,7 @@ _CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
 
 def keep(directory: RunDirectory, trial: Trial) -> None:
     """Write trial.json. Raises DiskRefused."""
-    write_or_refuse(directory.path / FILE, json.dumps(asdict(trial), ensure_ascii=False).encode())
+    write_or_refuse(directory.path / FILE, to_json(trial, inf_nan_mode="strings"))
 
 
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
