@@ -1,3 +1,4 @@
+import math
 import random
 import re
 from collections.abc import Callable
@@ -22,11 +23,27 @@ def answer(body: dict[str, Any]) -> Reply:
     asked = body["messages"][-1]["content"]
     if structured := body.get("structured_outputs"):
         return chat(structured["choice"][0])
+    if body.get("logprobs"):
+        return lettered({"B": 0.9, " B": 0.08, "A": 0.015})
     if "random digits" in asked:
         return chat(str(random.Random(body.get("seed")).random()))
     if "New rule:" in asked:
         return chat("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
     return chat("Explanation: it is long.\nOutput: wug")
+
+
+def lettered(shares: dict[str, float]) -> Reply:
+    """An answer whose first token has these probabilities, the first token first."""
+    listed = [{"token": token, "logprob": math.log(share)} for token, share in shares.items()]
+    first = {**listed[0], "top_logprobs": listed}
+    choice = {"index": 0, "finish_reason": "length", "message": {"content": first["token"]}}
+    return as_json({"choices": [{**choice, "logprobs": {"content": [first]}}], "usage": {}})
+
+
+def unsteady() -> Callable[[dict[str, Any]], Reply]:
+    """Gives a letter another probability each time."""
+    shares = iter((0.6, 0.9))
+    return lambda body: lettered({"B": next(shares)}) if body.get("logprobs") else answer(body)
 
 
 def server(
@@ -59,7 +76,8 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
-        *("optimizer prompt", "throughput", "seed", "optional fields", "/health", "/version", "/metrics"),
+        *("optimizer prompt", "throughput", "seed", "log-probabilities", "optional fields"),
+        *("/health", "/version", "/metrics"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
@@ -67,6 +85,9 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
     said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
     assert re.match(said, findings["throughput"].words)
+    said = "sound: the letters asked for have 99.5 % of the probability, and the same when asked again"
+    assert findings["log-probabilities"].words == said
+    assert findings["log-probabilities"].values["mass"] == pytest.approx(0.995)
     assert findings["/version"].words == '\'{"version": "0.32.0"}\''
     assert findings["/metrics"].words == "2 running, 0 waiting"
 
@@ -102,13 +123,21 @@ NOTED = (
     (without("seed"), "seed", "refused: no seed is sent", "refused"),
     (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
     (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
+    (without("top_logprobs"), "log-probabilities", "refused: answers are labels alone", "refused"),
+    (deaf("logprobs"), "log-probabilities", "none: the server does not send them", "none"),
+    (unsteady(), "log-probabilities", "unstable: asked twice, a letter's probability differs by", "unstable"),
+    (
+        lambda b: lettered({"Both": 0.9, "A": 0.04}) if "logprobs" in b else answer(b),
+        *("log-probabilities", "unsound: asked for A or B, the model gives them only 4 %", "unsound"),
+    ),
 )
 
 
 async def test_options_that_a_server_ignores_or_refuses_are_noted() -> None:
     for say, name, words, value in NOTED:
         finding = (await findings_of(server(say)))[name]
-        assert (finding.mark, finding.values[name.split()[0]]) == ("note", value), words
+        key = "logprobs" if name == "log-probabilities" else name.split()[0]
+        assert (finding.mark, finding.values[key]) == ("note", value), words
         assert words in finding.words
 
 
@@ -162,7 +191,7 @@ async def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
     findings = await findings_of(server(), longest_s=0)
     assert findings["answers"].mark == "works"
     assert findings["not tried"].values["untried"] == [
-        *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed")
+        *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed", "log-probabilities")
     ]
     assert "throughput" not in findings
 

@@ -1,6 +1,8 @@
 import json
+import math
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.llm.stub import chat
 from vpp.llm import protocol
+from vpp.llm.letters import letter_shares
 from vpp.llm.protocol import (
     SECRET_LENGTH,
     OddReply,
@@ -231,3 +234,24 @@ def test_a_key_that_is_cut_or_put_together_is_taken_out_too() -> None:
     for content in (f"it is {KEY[:-2]}", [{"text": f"it is {KEY[:9]}"}, {"text": KEY[9:]}]):
         reply = {"choices": [{"message": {"content": content}}]}
         assert read_completion(json.dumps(reply).encode(), secret=KEY).text == "it is [key]"
+
+
+def test_alternatives_of_the_first_token_are_read_and_nonsense_is_left_out() -> None:
+    def of(logprobs: Any) -> tuple[tuple[str, float], ...]:
+        choice = {"message": {"content": "A"}, "finish_reason": "length", "logprobs": logprobs}
+        return read_completion(json.dumps({"choices": [choice]}).encode()).first_tokens
+
+    listed = [{"token": "A", "logprob": -0.5}, {"token": " B", "logprob": -1}, {"token": "C", "logprob": "x"}]
+    assert of({"content": [{"top_logprobs": listed}]}) == (("A", -0.5), (" B", -1.0))
+    odd = [{"token": 3, "logprob": -1}, {"logprob": -1}, {"token": "D", "logprob": 2}, {"token": "E", "logprob": True}]
+    assert of({"content": [{"top_logprobs": [*odd, 7, None]}]}) == ()
+    for nothing in (None, {}, [], {"content": None}, {"content": []}, {"content": [None]}, {"content": [{}]}):
+        assert of(nothing) == ()
+    assert len(of({"content": [{"top_logprobs": listed[:1] * 500}]})) == 100
+
+
+def test_the_share_of_a_letter_is_summed_over_its_tokens() -> None:
+    tokens = [("A", math.log(0.5)), (" A", math.log(0.25)), ("B\n", math.log(0.125)), ("AB", math.log(0.1))]
+    assert letter_shares(tokens, 2) == pytest.approx((0.75, 0.125))
+    assert letter_shares(tokens, 1) == pytest.approx((0.75,))
+    assert letter_shares([], 3) == (0, 0, 0)

@@ -16,6 +16,7 @@ from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
+from vpp.trials.record import read_trial
 
 
 def read(directory: RunDirectory) -> Snapshot:
@@ -80,9 +81,21 @@ def test_it_is_what_its_script_makes(tmp_path: Path, example: str) -> None:
 def test_it_is_small_and_names_no_place_of_a_machine(example: str) -> None:
     folder = SHIPPED.with_name(example)
     content = {name: (folder / name).read_text(encoding="utf-8") for name in SHIPPED_FILES}
-    assert sorted(path.name for path in folder.iterdir()) == sorted(SHIPPED_FILES)
+    more = ["trial.json"] if example == REAL_EXAMPLE else []
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*SHIPPED_FILES, *more])
     assert sum(map(len, content.values())) < 1_000_000
     assert not [name for name, text in content.items() if str(Path.home()) in text or '"/' in text]
+
+
+def test_the_trial_of_a_language_models_run_comes_with_it(tmp_path: Path) -> None:
+    run = unpack(SHIPPED.with_name(REAL_EXAMPLE), tmp_path)
+    found = read_trial(run, RunReader(run).refresh().view)
+    assert found is not None
+    heaviest = found.ideas[0]
+    assert (heaviest.faithful.obeyed, heaviest.faithful.n) == (23, 23)
+    assert {each.text: round(each.log_likelihood_lost, 2) for each in heaviest.clauses} == {
+        "sex is female": 47.11, "age is adult": -2.94, "otherwise answer no.": 0.0,
+    }  # fmt: skip
 
 
 def test_two_who_ask_at_once_find_one_whole_run(tmp_path: Path) -> None:

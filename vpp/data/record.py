@@ -33,7 +33,7 @@ def rows_csv(dataset: Dataset) -> bytes:
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`.
 
-    `descriptions` is left out if there are none, so that records of runs without them stay as they were.
+    `descriptions` and the calibration size are left out if there are none, so that records without stay as they were.
     """
     return {
         "name": dataset.name,
@@ -43,13 +43,18 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "inputs": list(dataset.inputs),
         "classes": list(dataset.classes),
         "provenance": {
-            **asdict(dataset.provenance),
+            **_asked_sizes(dataset.provenance),
             "notes": list(dataset.provenance.notes),
             "read_as": dataset.provenance.read_as.given,
         },
         "fingerprint": _sha256(rows_csv(dataset)),
         **({"descriptions": dataset.descriptions.record} if dataset.descriptions != NOTHING else {}),
     }
+
+
+def _asked_sizes(provenance: Provenance) -> dict[str, Any]:
+    """Return the fields of the provenance, without a size that was not asked for."""
+    return {name: value for name, value in asdict(provenance).items() if value or name != "calibration_size"}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:

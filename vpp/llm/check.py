@@ -14,6 +14,7 @@ from typing import Literal
 
 from vpp.cancellation import cancel
 from vpp.errors import EndpointError, EndpointRefused
+from vpp.llm import letters
 from vpp.llm.conversation import question
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
@@ -93,6 +94,7 @@ def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Pa
         *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("throughput", lambda _: _burst(endpoint, calls, burst_s)),
         ("seed", lambda _: _seed(endpoint)),
+        (letters.NAME, lambda _: letters.letters_finding(endpoint)),
     ]
 
 
@@ -285,7 +287,7 @@ def _burst_finding(
 
 
 def _dropped(endpoint: Endpoint) -> Finding:
-    dropped = [name for name in endpoint.dropped_fields if name not in FIELDS.values()]
+    dropped = [name for name in endpoint.dropped_fields if name not in (*FIELDS.values(), *letters.FIELDS)]
     if not dropped:
         return works("optional fields", "all are taken", refused=[])
     return note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)

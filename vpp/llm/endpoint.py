@@ -78,11 +78,19 @@ class Endpoint:
         await self._transport.aclose()
 
     async def complete(
-        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
+        self,
+        messages: Messages,
+        *,
+        temperature: float,
+        seed: int,
+        max_tokens: int,
+        structured: Structure | None = None,
+        top_logprobs: int = 0,
     ) -> Completion:
         """Return an answer from the cache or the server; its text is empty if the model repeatedly gives none.
 
-        structured: the form that the server is asked to enforce; it may ignore it.
+        structured: the form that the server is asked to enforce; it may ignore it. top_logprobs: how many alternatives
+        of each token are asked for, with their log-probabilities; the server may have none.
         Raises EndpointRefused if the server refuses, EndpointUnreachable if no attempt got a usable answer.
         """
         options = {
@@ -92,6 +100,7 @@ class Endpoint:
             "response_format": None,  # part of every cache key, also if no structure sets it
             **request_options(structured),
             **effort_options(self.server.effort),
+            **({"logprobs": True, "top_logprobs": top_logprobs} if top_logprobs else {}),
         }
         ask = partial(self._retries.run, partial(self._attempt, messages, options))
         completion = await (self._cached(self._cache, messages, options, ask) if self._cache else ask())

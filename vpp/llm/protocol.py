@@ -5,6 +5,7 @@ NoAnswer    a valid reply whose model gave no text: cut off while thinking, filt
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ NESTING_LIMIT = 8
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
+MOST_TOKENS = 100
+"""Alternatives of a token that are read."""
+ROUNDED_UP = 1e-3
+"""A log-probability up to this counts as one: servers round."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 ID_LIMIT = 200
@@ -46,6 +51,8 @@ SPELLING = {
     "grammar": "grammar",
     "reasoning_effort": "reasoning_effort",
     "chat_template_kwargs": "chat_template_kwargs",
+    "logprobs": "logprobs",
+    "top_logprobs": "top_logprobs",
 }
 """Field names under which options are first sent."""
 FALLBACKS = {"max_completion_tokens": "max_tokens"}
@@ -96,6 +103,8 @@ class Completion:
     cached: bool = False
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""
+    first_tokens: tuple[tuple[str, float], ...] = ()
+    """What the answer could have begun with: tokens and their natural log-probabilities; empty if not asked for."""
 
     @property
     def cut_off(self) -> bool:
@@ -134,10 +143,27 @@ def read_completion(body: bytes, *, secret: str = "") -> Completion:
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning=(thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT] or None,
+        first_tokens=_first_tokens(choice),
     )
     if not completion.text.strip():
         _refuse_empty(completion, message, is_answer=isinstance(message.get("content"), str) and text == content)
     return completion
+
+
+def _first_tokens(choice: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    """Return the alternatives of the first token; empty for a reply without, or with what are no probabilities."""
+    content = _object(choice.get("logprobs")).get("content")
+    listed = _object(content[0]).get("top_logprobs") if isinstance(content, list) and content else None
+    tokens = [_object(each) for each in listed[:MOST_TOKENS]] if isinstance(listed, list) else []
+    return tuple(
+        (token, float(each["logprob"]))
+        for each in tokens
+        if (token := _text(each.get("token"))) is not None and _is_log_probability(each.get("logprob"))
+    )
+
+
+def _is_log_probability(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value <= ROUNDED_UP
 
 
 def _content(message: dict[str, Any]) -> tuple[str, str]:

@@ -24,6 +24,7 @@ TEXT_EXAMPLE = "example-messages"
 """Id and folder of the shipped run on texts: a language model weighs a person's hypotheses."""
 EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
+"""Files of every shipped run; one may have results of later commands beside them."""
 DELETED = ".deleted-"
 """Prefix of a deleted run's folder name."""
 FILES = frozenset(
@@ -160,5 +161,5 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
 
 def _copy(shipped: Path, to: Path) -> None:
     to.mkdir(mode=0o700)
-    for name in SHIPPED_FILES:
-        shutil.copyfile(shipped / name, to / name)
+    for path in shipped.iterdir():
+        shutil.copyfile(path, to / path.name)
