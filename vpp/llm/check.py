@@ -30,6 +30,7 @@ BURST_S = 10.0
 """Seconds that the burst may take, if that is more than two answers; calls still open then are cancelled."""
 SHORT = 128
 """Tokens of answers that only show whether something works."""
+LOGPROBS = "log-probabilities"
 NAMED = 12
 """Models named of a server's list."""
 
@@ -94,7 +95,7 @@ def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Pa
         *((f"{role} prompt", prompts[role]) for role in trial.roles),
         ("throughput", lambda _: _burst(endpoint, calls, burst_s)),
         ("seed", lambda _: _seed(endpoint)),
-        (letters.NAME, lambda _: letters.letters_finding(endpoint)),
+        (LOGPROBS, lambda _: _letters(endpoint)),
     ]
 
 
@@ -235,6 +236,31 @@ async def _seed(endpoint: Endpoint) -> Finding:
         return note("seed", words, seed="unknown")
     words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
     return works("seed", words, seed="honoured")
+
+
+async def _letters(endpoint: Endpoint) -> Finding:
+    """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
+    text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
+    asking = partial(
+        endpoint.complete, [question(text)], temperature=0.0, seed=0, max_tokens=1, top_logprobs=len(letters.LETTERS)
+    )
+    try:
+        one, other = [(await asking()).first_tokens for _ in range(2)]
+    except EndpointError as error:
+        return note(LOGPROBS, f"not known: {error}", logprobs="unknown")
+    if set(letters.FIELDS) & set(endpoint.dropped_fields):
+        return note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
+    if not one or not other:
+        return note(LOGPROBS, "none: the server does not send them", logprobs="none")
+    mass, apart = letters.mass_and_difference(one, other, n)
+    if apart > letters.STABLE:
+        words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
+        return note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
+    if mass < letters.SOUND:
+        words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
+        return note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
+    words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
+    return works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
 
 
 async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:

@@ -5,7 +5,6 @@ NoAnswer    a valid reply whose model gave no text: cut off while thinking, filt
 """
 
 import json
-import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pydantic import Field
 
 from vpp.data.answers import cut_thinking
 from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_web_page, page_title
+from vpp.llm.letters import read_first_tokens
 
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
@@ -29,10 +29,6 @@ NESTING_LIMIT = 8
 RETRY_AFTER_LIMIT_S = 120.0
 COUNT_LIMIT = 10**9
 """Largest plausible count of tokens."""
-MOST_TOKENS = 100
-"""Alternatives of a token that are read."""
-ROUNDED_UP = 1e-3
-"""A log-probability up to this counts as one: servers round."""
 Tokens = Annotated[int, Field(ge=0, le=COUNT_LIMIT)]
 """A count of tokens; 0 if the server does not say."""
 ID_LIMIT = 200
@@ -143,27 +139,11 @@ def read_completion(body: bytes, *, secret: str = "") -> Completion:
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         reasoning=(thoughts or ("" if text == content else content.removesuffix(text)))[:REASONING_LIMIT] or None,
-        first_tokens=_first_tokens(choice),
+        first_tokens=read_first_tokens(choice),
     )
     if not completion.text.strip():
         _refuse_empty(completion, message, is_answer=isinstance(message.get("content"), str) and text == content)
     return completion
-
-
-def _first_tokens(choice: dict[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Return the alternatives of the first token; empty for a reply without, or with what are no probabilities."""
-    content = _object(choice.get("logprobs")).get("content")
-    listed = _object(content[0]).get("top_logprobs") if isinstance(content, list) and content else None
-    tokens = [_object(each) for each in listed[:MOST_TOKENS]] if isinstance(listed, list) else []
-    return tuple(
-        (token, float(each["logprob"]))
-        for each in tokens
-        if (token := _text(each.get("token"))) is not None and _is_log_probability(each.get("logprob"))
-    )
-
-
-def _is_log_probability(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value <= ROUNDED_UP
 
 
 def _content(message: dict[str, Any]) -> tuple[str, str]:
