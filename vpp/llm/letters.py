@@ -54,6 +54,9 @@ def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:
 
 
 def mass_and_difference(one: Tokens, other: Tokens, n: int) -> tuple[float, float]:
-    """Return the first answer's probability on the letters, and the largest difference of a letter between both."""
+    """Return the first answer's probability on the letters, and the largest difference of a letter between both.
+
+    one, other: answers to equal questions. n: how many letters were asked for.
+    """
     first, second = letter_shares(one, n), letter_shares(other, n)
     return math.fsum(first), max(abs(a - b) for a, b in zip(first, second, strict=True))

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from vpp.data.answers import cut_thinking
 from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_web_page, page_title
-from vpp.llm.letters import read_first_tokens
+from vpp.llm.letters import FIELDS, read_first_tokens
 
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
@@ -38,17 +38,11 @@ SECRET_LENGTH = 8
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 _OPENAI_KEY = re.compile(r"\bsk-\S+")
+_AS_IS = ("temperature", "seed", "response_format", "grammar", "reasoning_effort", "chat_template_kwargs", *FIELDS)
 SPELLING = {
     "max_tokens": "max_completion_tokens",
-    "temperature": "temperature",
-    "seed": "seed",
-    "response_format": "response_format",
     "structured": "structured_outputs",
-    "grammar": "grammar",
-    "reasoning_effort": "reasoning_effort",
-    "chat_template_kwargs": "chat_template_kwargs",
-    "logprobs": "logprobs",
-    "top_logprobs": "top_logprobs",
+    **{name: name for name in _AS_IS},
 }
 """Field names under which options are first sent."""
 FALLBACKS = {"max_completion_tokens": "max_tokens"}
