@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person
-from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
-from vpp.errors import VppError
+from pages.parts import blocks, opening
+from pages.parts.asking import follow, is_running, job_of, offer
 from vpp.inspection.baselines import has_prompted
 from vpp.runs.prompted import Asked, PromptedAsking
 from vpp.wording import markup
-from vpp.wording.words import counted
 
 JOB = "baselines"
 TITLE = "Prompted baselines"
@@ -42,23 +40,11 @@ def section(run: opening.OpenRun) -> None:
     if job and job.is_running:
         follow(job, "compare.baselines.stop", stop="Stop")
         return
-    if job and job.outcome == "failed":
-        blocks.failed("The baselines could not be asked", job.failure)
-    elif job and job.outcome == "stopped":
-        is_cached = run.snapshot.spec.endpoint.cache
-        kept = "the answers so far are in the cache, so asking again takes less" if is_cached else "nothing is kept"
-        blocks.captions(f"Stopped: {kept}.")
-    try:
-        asking = PromptedAsking(run.directory, Asked(), view=opening.fresh(run).view)
-    except VppError as error:
-        blocks.captions(str(error))
-        return
-    allowed = consent(run, JOB)
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
-    if left.button("Ask the baselines", key="compare.baselines", width="stretch", disabled=not allowed):
-        with opening.refusals("The baselines cannot be asked"):
-            ask_beside(run, JOB, asking)
-            st.rerun()
-    if job and job.outcome == "failed" and not run.snapshot.spec.endpoint.is_demo:
-        person.ask_keys(run.snapshot.spec.endpoint)
+    offer(
+        run,
+        JOB,
+        lambda: PromptedAsking(run.directory, Asked(), view=opening.fresh(run).view),
+        button="Ask the baselines",
+        key="compare.baselines",
+        refused="The baselines could not be asked",
+    )

@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person
-from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
+from pages.parts import blocks, opening
+from pages.parts.asking import follow, is_running, job_of, offer
 from vpp.drawing import trying
-from vpp.errors import VppError
 from vpp.trials.asking import TrialAsking
 from vpp.trials.record import read_trial
 from vpp.wording import markup
-from vpp.wording.words import counted
 
 JOB = "trial"
 ABOUT = (
@@ -40,22 +38,11 @@ def section(run: opening.OpenRun) -> None:
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions(LATER)
         return
-    if job and job.outcome == "failed":
-        blocks.failed("The trial could not be held", job.failure)
-        if not run.snapshot.spec.endpoint.is_demo:
-            person.ask_keys(run.snapshot.spec.endpoint)
-    elif job and job.outcome == "stopped":
-        is_cached = run.snapshot.spec.endpoint.cache
-        blocks.captions(f"Stopped: {'the answers so far are in the cache' if is_cached else 'nothing is kept'}.")
-    try:
-        asking = TrialAsking(run.reader, view=snapshot.view)
-    except VppError as error:
-        blocks.captions(str(error))
-        return
-    allowed = consent(run, JOB)
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
-    if left.button("Put the ideas on trial", key="posterior.trial", width="stretch", disabled=not allowed):
-        with opening.refusals("The trial cannot be held"):
-            ask_beside(run, JOB, asking)
-            st.rerun()
+    offer(
+        run,
+        JOB,
+        lambda: TrialAsking(run.reader, view=snapshot.view),
+        button="Put the ideas on trial",
+        key="posterior.trial",
+        refused="The trial could not be held",
+    )

@@ -46,8 +46,8 @@ class SplitPlan:
                 raise InputError(f"{name} size {size} is too small: give at least {least}")
         if not 0 < self.test_fraction < 1:
             raise InputError(f"test fraction {self.test_fraction} is out of range: give a number between 0 and 1")
-        if self.is_whole and self.rule != RANDOM:
-            raise InputError("every row is a training row here: leave out the split")
+        if self.is_whole and (self.rule != RANDOM or self.calibration_size):
+            raise InputError("every row is a training row here: leave out the split, and calibration rows")
 
     @property
     def held_out(self) -> int:
