@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, person, pieces, prompted, thresholds
+from pages.parts import beside, blocks, frame, opening, person, pieces, thresholds
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -213,7 +213,7 @@ def draw_result(candidates: Sequence[Candidate], reference: str) -> None:
 def draw_prompted(runs: Shelf, base: Candidate, letter: str) -> None:
     """Offer to ask the prompted baselines of the reference, unless they are among the results."""
     directory = runs.directories[base.id]
-    prompted.draw(opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot), letter)
+    beside.draw_baselines(opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot), letter)
 
 
 def draw_rest(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, blocks, frame, genealogy, opening, pieces, rewording, ruled_out, trial
+from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces, rewording, ruled_out
 from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
@@ -58,7 +58,7 @@ def page(run: opening.OpenRun) -> None:
     with asked:
         asking.draw(run)
     with tried:
-        trial.draw(run)
+        beside.draw_trial(run)
     for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)

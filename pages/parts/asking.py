@@ -1,6 +1,6 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -99,33 +99,6 @@ def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> No
     st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
     if st.button(stop, key=key):
         job.stop()
-
-
-def offer(run: opening.OpenRun, what: str, make: Callable[[], Any], *, button: str, key: str, refused: str) -> None:
-    """Draw what became of the last job, the cost of a new one, and its button.
-
-    make: the job, which names its `calls`; it may raise VppError. refused: the title of a failure.
-    """
-    job, endpoint = job_of(run, what), run.snapshot.spec.endpoint
-    if job and job.outcome == "failed":
-        blocks.failed(refused, job.failure)
-    elif job and job.outcome == "stopped":
-        kept = "the answers so far are in the cache, so asking again takes less"
-        blocks.captions(f"Stopped: {kept if endpoint.cache else 'nothing is kept'}.")
-    try:
-        asking = make()
-    except VppError as error:
-        blocks.captions(str(error))
-        return
-    allowed = consent(run, what)
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
-    if left.button(button, key=key, width="stretch", disabled=not allowed):
-        with opening.refusals(refused):
-            ask_beside(run, what, asking)
-            st.rerun()
-    if job and job.outcome == "failed" and not endpoint.is_demo:
-        person.ask_keys(endpoint)
 
 
 # One row

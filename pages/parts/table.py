@@ -193,8 +193,8 @@ ABOUT = {
     SECOND_FILE: "The rows of a second file test, and those of the first train. It needs the same columns.",
 }
 CALIBRATION = (
-    "Held out as the test rows are. Their answers say how much of the vote decides a row, so that the truth is "
-    "among what is called possible for 90 % of new rows. 40 are a good number; 0 keeps two thirds."
+    "Held out like the test rows. They set the share of the vote that decides a row, so that the truth is among "
+    "the possible answers for 90 % of new rows. Try 40; with 0, two thirds decide."
 )
 
 

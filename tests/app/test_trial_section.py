@@ -40,7 +40,7 @@ def test_the_cost_is_named_first_and_the_result_stays(page: tuple[AppTest, RunRe
     assert "Put it on trial" in html
     assert "calls to demo" in html or "calls to the demo model" in html
     html = pressed(app, reader)
-    assert "The learner follows the heaviest idea: 40 of 40" in html
+    assert "The learner follows the heaviest idea: 20 of 20" in html
     # Every row with b below 30 has an a above 12, so that condition is worth nothing.
     assert "If <span>a is above 12</span><sup>0</sup> and <mark>b is below 30</mark>" in html
     assert "Minimal pairs: one cell that parts two ideas" in html
@@ -64,11 +64,11 @@ def test_rows_that_part_two_ideas_are_offered_for_labelling(page: tuple[AppTest,
     trial = read_trial(reader.directory, reader.refresh().view)
     assert trial is not None
     html = shown(drawn.opened(app, reader, "disagreement"))
-    assert "two ideas of the trial part" not in html
+    assert "two tested ideas disagree" not in html
     app.segmented_control(key=f"disagreement.settle.source.{reader.directory.id}").set_value("Rows of the trial").run()
     assert not app.exception
     n = len({pair.inputs for pair in trial.pairs})
-    assert f"{n} rows of the data with one cell changed, on which two ideas of the trial part." in shown(app)
+    assert f"{n} rows of the data with one cell changed, on which two tested ideas disagree." in shown(app)
     app.button(key="disagreement.settle.ask").click().run()
     job: Any = app.session_state[f"posterior.ask.settle.{reader.directory.id}"]
     assert job.wait(WITHIN_S)

@@ -74,16 +74,16 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
         {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG, doubt)}[9] for doubt in (sure, unsure)
     )
     promise = (
-        "By 40 calibration rows, the truth is possible for 90 % of new rows like them, or more; so few rows leave open "
-        "whether that is 82 % or 97 %."
+        "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
+        "them typically gives 82 % to 97 %."
     )
     assert sentences(decided)[:2] == [
         "Class yes, with 90 % of the weight behind it.",
-        f"yes alone is possible, at 90 %: {promise}",
+        f"Possible: yes alone. {promise}",
     ]
     assert sentences(undecided)[:2] == [
         "I don’t know: one of no, yes.",
-        f"The truth is one of no, yes, at 90 %: {promise}",
+        f"Possible: one of no, yes. {promise}",
     ]
 
 

@@ -20,6 +20,7 @@ DOCS = ROOT / "docs" / "pictures"
 SEED = "5"
 """Seed of a run whose ideas have comparable weights: with one heavy idea the pictures would show little."""
 CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
+CALIBRATED = ("--demo", "--seed", SEED, "--calibration-size", "60", "--name", "Penguins, calibrated")
 FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
 SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
 MOST_S = 300.0
@@ -68,12 +69,13 @@ def start(browser: Browser, app: App) -> str:
 
 
 def others(app: App) -> dict[str, str]:
-    """Make a run of another method, one that fails, and a sweep; return the runs' ids by name."""
+    """Make a run of another method, one with calibration rows, one that fails, and a sweep; return the runs' ids."""
     table = ("run", str(CSV), "--target", "species", "--quiet", "--json")
-    other = vpp(app, *table, *CHAINS)
+    other, calibrated = (json.loads(vpp(app, *table, *options))["run"] for options in (CHAINS, CALIBRATED))
     vpp(app, *table, *FAILING, may_fail=True)
     vpp(app, "bench", "--demo", "--quiet", *SIZE)
-    return {"other": json.loads(other)["run"], "failed": next(app.runs.glob("*no-server*")).name}
+    failed = next(app.runs.glob("*no-server*")).name
+    return {"other": other, "calibrated": calibrated, "failed": failed}
 
 
 def vpp(app: App, *command: str, may_fail: bool = False) -> str:

@@ -21,7 +21,7 @@ MAP = ".stage .map .dot"
 MATRIX = "table.mx"
 TREE = ".tree svg"
 RUN = "{run}"
-"""Stands for the id of the run that was started in the app; {other} and {failed} for those of two more."""
+"""Stands for the id of the run that was started in the app; {other}, {failed} and {calibrated} for those of more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +88,12 @@ def ask_row(page: Page) -> None:
     page.get_by_label("what the particles say").wait_for()
 
 
+def put_on_trial(page: Page) -> None:
+    """Put the ideas on trial, and wait for what came of it."""
+    page.get_by_role("button", name="Put the ideas on trial").click()
+    page.locator(".tried").first.wait_for()
+
+
 def open_point(page: Page) -> None:
     """Open the point with most disagreement: the first of the matrix."""
     choose(page, "Open a row", page.locator(f"{MATRIX} tbody th").first.inner_text().strip())
@@ -103,6 +109,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 TOP = ".vpp .title"
 ASK, GENEALOGY, RULED_OUT = section("Ask the posterior"), section("Genealogy"), section("Ruled out")
+TRIAL = section("Put it on trial")
 POINTS, PARTICLES = section("Row by row"), section("Particle by particle")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
@@ -117,13 +124,15 @@ PRINTS = (
     Print(name="card", address="watch?run={other}", needs=(CARD, MAP), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
     Print(name="posterior", address=POSTERIOR, needs=(".deck", TREE), first=TOP, until=ASK, at_most=2200),
-    Print(name="asked", address=POSTERIOR, needs=(TREE,), act=ask_row, first=ASK, until=GENEALOGY),
+    Print(name="asked", address=POSTERIOR, needs=(TREE,), act=ask_row, first=ASK, until=TRIAL),
+    Print(name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=GENEALOGY),
     Print(name="genealogy", address=POSTERIOR, needs=(TREE,), first=GENEALOGY, until=RULED_OUT,
           act=lambda page: choose(page, "Ancestors of particle", "0")),
     Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=PARTICLES),
     Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=PARTICLES,
           at_most=1100),
+    Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),

@@ -59,7 +59,7 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
     parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
-    about = "rows held out as the test rows are, on which “I don’t know” is calibrated, at most (0)"
+    about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
     parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)
     parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
     _config_options(parser, option_docs())
@@ -291,13 +291,13 @@ def _reading(commands: Commands) -> None:
     trial = _command(commands, "trial", "reading:trial", about)
     _run_dir(trial)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
-    about = "changed rows of each of two kinds for each idea (20)"
+    about = "rows for each idea and kind (must change, must stay) (20)"
     trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
     about = "training rows that score sentences without a clause, and the learner without a rule (40)"
     trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
     trial.add_argument("--json", action="store_true", help="print one JSON object")
-    about = "write rows whose true labels would tell most, for a person to fill in; `continue` reads the sheet"
+    about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
     sheet = _command(commands, "sheet", "reading:sheet", about)
     _run_dir(sheet)
     sheet.add_argument("-o", "--output", metavar="SHEET.csv", required=True)

@@ -168,7 +168,7 @@ def trial(options: Namespace) -> int:
 
 
 def sheet(options: Namespace) -> int:
-    """Ask every particle about rows without a label, and write those that tell most as a sheet to fill in."""
+    """Ask every particle about rows without a label, and write them as a sheet to fill in, most informative first."""
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
     reader = RunReader(find_run(options.run_dir))

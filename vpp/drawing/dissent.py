@@ -55,8 +55,8 @@ def _possible_sentence(rows: Sequence[Point]) -> str:
     """Sentence on the rows whose answer is “I don’t know”, calibrated."""
     unknown = sum(point.is_undecided for point in rows)
     if not unknown:
-        return "None is “I don’t know”: one label alone is possible on each."
-    on = "On every row" if unknown == len(rows) else f"On {in_words(unknown)} of them"
+        return "Every row is decided: one label alone is possible."
+    on = "On every row" if unknown == len(rows) else f"On {in_words(unknown)} of {in_words(len(rows))}"
     return f"{on} several labels are possible: the answer is “I don’t know”."
 
 

@@ -43,8 +43,8 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
 def parting_words(n: int) -> str:
     """Say where the rows of a trial come from."""
     return (
-        f"{counted(n, 'row')} of the data with one cell changed, on which two ideas of the trial part. A change may "
-        "make a row impossible; leave that out."
+        f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree. Leave out a row "
+        "that the change made impossible."
     )
 
 

@@ -32,13 +32,13 @@ def faithful_words(found: Obeyed) -> str:
 def verdict(trial: Trial) -> str:
     """Say of the heaviest idea whether the learner follows it, and what it is worth."""
     idea = trial.ideas[0]
-    follows, gain = idea.faithful, idea.gain_over_no_rule
+    follows, gain = idea.must_change, idea.gain_over_no_rule
     if follows.n < FEW:
-        obeys = "Too few rows could be changed to say whether the learner follows the heaviest idea."
+        obeys = "Too few answers are known to change with a cell to say whether the learner follows the heaviest idea."
     else:
         rate = follows.obeyed / follows.n
         how = "follows" if rate >= HIGH else "often follows" if rate >= LOW else "does not follow"
-        obeys = f"The learner {how} the heaviest idea: {faithful_words(follows)} changed rows."
+        obeys = f"The learner {how} the heaviest idea: {faithful_words(follows)} answers changed as it demands."
     rows = counted(len(trial.rows), "training row")
     if abs(gain) < SLIGHT:
         return f"{obeys} On {rows} it is worth no more than no rule at all."
@@ -52,13 +52,11 @@ def unread_words(trial: Trial) -> str:
     if not without:
         return ""
     which = f"idea {without[0]}" if len(without) == 1 else f"ideas {listed(without)}"
-    return (
-        f"For {which} no answer could be worked out without a model: there only cells were changed that the sentence "
-        "does not name."
-    )
+    return f"For {which}, no changed cell is known to change the answer: at most “answer must stay” could be tested."
 
 
 HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule")
+INTERVALS = "In brackets: the share, and its 95 % interval (Wilson)."
 
 
 def table_rows(trial: Trial) -> list[tuple[str, ...]]:
@@ -88,8 +86,7 @@ def sentence_of(idea: TriedIdea, seed_text: str) -> str:
 def trial_html(trial: Trial, seed_text: str) -> str:
     """Draw the table of ideas, each sentence with its clauses marked, and the minimal pairs."""
     parts = [markup.table(HEAD, table_rows(trial), right=(1, 4))]
-    if words := unread_words(trial):
-        parts.append(markup.caption(words))
+    parts.append(markup.caption(f"{INTERVALS} {unread_words(trial)}".strip()))
     for place, idea in enumerate(trial.ideas, 1):
         parts.append(markup.group(f"Idea {place}"))
         parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
@@ -123,7 +120,7 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
         row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
         more = f" (and {counted(len(others), 'row')} like it)" if others else ""
         lines.append((change, f"idea {one + 1}: {said}", f"idea {other + 1}: {differs}", f"{row}{more}"))
-    return markup.table(("change", "one says", "the other", "row after it"), lines)
+    return markup.table(("change", "one idea", "another", "changed row"), lines)
 
 
 def _cell(cell: str | None) -> str:

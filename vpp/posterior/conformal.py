@@ -2,8 +2,8 @@
 
 Calibration rows that no hypothesis was made from give n scores, one a row: how far the vote ran past the truth. A
 label, or number, is possible for a new row if its score is at most the k-th smallest of these, k = ceil((n + 1) level).
-If the new row and the calibration rows could have been drawn in any order, the truth is possible with probability
-`level` at least, however bad the posterior is.
+If the new row and the calibration rows are exchangeable, the truth is possible with probability at least `level`,
+however bad the posterior is.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Labelling sheets: rows whose true labels tell most, as a CSV with an empty target, which a run goes on with.
+"""Labelling sheets: a CSV of rows to label, most informative first; a new run continues with the labels.
 
 Columns: the inputs, the target, and the expected information gain in bits. Cells are safe to open in a spreadsheet
 (`vpp.wording.escaping`), which is undone when the sheet comes back.

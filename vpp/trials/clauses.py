@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 MOST = 12
-"""Most clauses of a sentence; a longer one keeps its rest in the last."""
+"""Most clauses of a sentence that are tried; later ones are ignored."""
 _PART = re.compile(r"(?<=[.;])\s+|,\s+(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:if|when|where|unless)\s+(?P<all>.+?)(?=,|;|\bthen\b|\.\s|\.$|$)", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+\S+\s+and\b", re.IGNORECASE)

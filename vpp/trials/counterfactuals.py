@@ -2,7 +2,7 @@
 
 Which it is follows from the sentence alone, without a model: a column that the sentence does not name must not matter;
 for a column that it names, the built-in reader of plain rules works out both answers (`vpp.demo.read_rule`). A sentence
-that it cannot read whole has changes of the first kind only.
+that it cannot read completely has only rows that must stay.
 """
 
 import re

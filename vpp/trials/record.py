@@ -101,7 +101,7 @@ def keep(directory: RunDirectory, trial: Trial) -> None:
 
 
 def read_trial(directory: RunDirectory, view: RunView) -> Trial | None:
-    """Read the trial of the last population; None if there is none, or the run has gone on since."""
+    """Read trial.json; None if it is missing, unreadable or from an earlier step."""
     try:
         trial = _CONTENT.validate_python(files.read_json(directory.path / FILE))
     except (OSError, ValueError, ValidationError):

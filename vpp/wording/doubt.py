@@ -29,12 +29,11 @@ def range_words(point: Point, decimals: int | None) -> str:
 
 def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None) -> str:
     """Say what is possible for a new row, with the promise."""
-    what = (
-        f"The truth is {possible_words(point)}" if point.is_label else f"The number is {range_words(point, decimals)}"
-    )
-    if point.decision is not None:
-        what = f"{point.decision} alone is possible"
-    return f"{what}, at {percent(calibrated.level)}: {promise_sentence(calibrated)}"
+    if not point.is_label:
+        what = range_words(point, decimals)
+    else:
+        what = f"{point.decision} alone" if point.decision is not None else possible_words(point)
+    return f"Possible: {what}. {promise_sentence(calibrated)}"
 
 
 def promise_sentence(calibrated: Conformal) -> str:
@@ -44,8 +43,8 @@ def promise_sentence(calibrated: Conformal) -> str:
         return f"{rows}: too few for {level}, which takes {calibrated.least_rows}. So everything stays possible."
     low, high = calibrated.coverage_band()
     return (
-        f"By {rows}, the truth is possible for {level} of new rows like them, or more; so few rows leave open "
-        f"whether that is {percent(low)} or {percent(high)}."
+        f"With {rows}, the truth is possible for at least {level} of similar new rows on average; one draw of them "
+        f"typically gives {percent(low)} to {percent(high)}."
     )
 
 
