@@ -65,10 +65,10 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     1,100 and 600: a particle's text beside a wording of one's own, kept as a new run; rules refused that copy examples
     or need the answer; words that reasons quote most, and baselines asked from Compare.
 
-    1,500 and 1,000, and 1,900 words of docs: calibrated doubt, trials of ideas, and labelling sheets.
+    1,500 and 1,200, and 1,900 words of docs: calibrated doubt, trials of ideas, and labelling sheets.
     """
     assert lines(product()) <= 52_200
-    assert lines(tracked("tests/*.py")) <= 46_500
+    assert lines(tracked("tests/*.py")) <= 46_700
     assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 26_900
 
 

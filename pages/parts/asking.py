@@ -200,7 +200,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, config, calibrated(snapshot.view, dataset))[0]
+    vote = votes_on(answers, config, calibrated(snapshot.view, dataset, of=answers))[0]
     known = known_row(vote.row, dataset)
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
@@ -278,7 +278,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
-    doubt = calibrated(opening.fresh(run).view, dataset)
+    doubt = calibrated(opening.fresh(run).view, dataset, of=answers)
     votes, fields = votes_on(answers, config, doubt), input_fields(dataset)
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person
+from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
 from vpp.drawing import trying
 from vpp.errors import VppError
@@ -115,7 +115,9 @@ def trial(run: opening.OpenRun) -> None:
     offer(
         run,
         TRIAL,
-        lambda: TrialAsking(run.reader, view=snapshot.view),
+        lambda: pieces.remembered(
+            f"trial.{run.directory.id}", (snapshot.view.last_at,), lambda: TrialAsking(run.reader, view=snapshot.view)
+        ),
         button="Put the ideas on trial",
         key="posterior.trial",
         refused="The trial could not be held",

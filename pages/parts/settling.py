@@ -72,6 +72,7 @@ def section(run: opening.OpenRun) -> None:
                 person.ask_keys(run.snapshot.spec.endpoint)
         if asked.rows:
             list_questions(run, asked)
+    take_sheet(run)
     if answered_of(run):
         go_on(run)
 
@@ -181,28 +182,29 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
         left.html(markup.block(drawn))
         with right.container(key=f"settle_truth_{number}"):
             note_answer(run, question, name, dataset.classes)
-    on_a_sheet(run, listed)
-
-
-def on_a_sheet(run: opening.OpenRun, listed: Sequence[Question]) -> None:
-    """Offer the inputs as a sheet to fill in elsewhere, and take a filled one."""
-    dataset = run.reader.dataset()
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    left.download_button(
+    st.download_button(
         "Labelling sheet (CSV)", lambda: sheet_csv(listed, dataset), file_name=f"{run.directory.id}-sheet.csv",
-        mime="text/csv", key="disagreement.settle.sheet", on_click="ignore", width="stretch",
+        mime="text/csv", key="disagreement.settle.sheet", on_click="ignore",
     )  # fmt: skip
-    file = right.file_uploader("A filled sheet", type=None, key=_key(run, "filled"))
+
+
+def take_sheet(run: opening.OpenRun) -> None:
+    """Take a filled sheet: its answers are noted once, so that a field may correct them."""
+    key = _key(run, "filled")
+    file = st.file_uploader("A filled labelling sheet", type=None, key=f"{key}.{st.session_state.get(key, 0)}")
     if file is None:
         return
+    content, dataset = file.getvalue(), run.reader.dataset()
     try:
-        answered = filled_rows(Table.read(file.getvalue(), name=file.name), dataset)
+        answered = filled_rows(Table.read(content, name=file.name), dataset)
     except VppError as error:
         blocks.failed("This sheet cannot be used", str(error))
         return
-    answers = {input_key(Row(id=0, inputs=tuple(each.inputs.items()), target=None)): each for each in answered}
-    answered_of(run).update(answers)
-    blocks.captions(f"{counted(len(answers), 'true answer')} read from {file.name}.")
+    if st.session_state.get(_key(run, "taken")) != (digest := sha256(content).hexdigest()):
+        st.session_state[_key(run, "taken")] = digest
+        rows = (Row(id=0, inputs=tuple(each.inputs.items()), target=None) for each in answered)
+        answered_of(run).update(zip(map(input_key, rows), answered, strict=True))
+    blocks.captions(f"{counted(len(answered), 'true answer')} read from {file.name}.")
 
 
 def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:
@@ -266,5 +268,8 @@ def forget(run: opening.OpenRun) -> None:
         for place in answered_of(run):
             st.session_state.pop(_field_key(run, place), None)
         answered_of(run).clear()
+        key = _key(run, "filled")
+        st.session_state[key] = st.session_state.get(key, 0) + 1  # another uploader, which is empty
+        st.session_state.pop(_key(run, "taken"), None)
 
     st.button("Forget these answers", key="disagreement.settle.forget", on_click=clear)

@@ -55,7 +55,7 @@ def test_the_matrix_and_the_verdict_are_on_the_page_and_a_row_is_opened_by_its_n
 def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTest, tmp_path: Path) -> None:
     html = shown(opened(app, calibrated_labels(tmp_path, wrong=3), "disagreement"))
     assert "On every row several labels are possible: the answer is “I don’t know”." in html
-    assert "No vote decides a row: even unanimous ones were wrong too often." in html
+    assert "No vote decides a row: on too many calibration rows no weight was on the truth." in html
     assert "With 10 calibration rows, the truth is possible for at least 90 % of similar new rows" in html
     assert value(html, "Truth possible") == "6 of 6"
     assert "90 % promised by 10 calibration rows; 2.00 labels a row." in html

@@ -13,6 +13,7 @@ from scipy.stats import betabinom
 
 import vpp
 from tests import inspected
+from tests.asked import told_labels
 from tests.reporting.builders import evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.tasks import generate
@@ -30,6 +31,7 @@ from vpp.runs.journal_reader import JournalReader
 from vpp.runs.reader import RunReader
 from vpp.runs.run_files import load_dataset
 from vpp.verification.verify import verify
+from vpp.wording.doubt import promise_sentence, rule_sentence
 
 SAYS = inspected.LABEL_SLOTS
 
@@ -86,8 +88,12 @@ def test_a_run_without_calibration_rows_keeps_two_thirds(tmp_path: Path) -> None
 def test_the_calibration_of_another_step_is_not_used(tmp_path: Path) -> None:
     reader = labels(tmp_path, wrong=0)
     view, dataset = reader.refresh().view, reader.dataset()
-    assert calibrated(view, dataset) is not None
-    assert calibrated(view, dataset, of=replace(view.evaluated["test"], step=0)) is None
+    test = view.evaluated["test"]
+    assert calibrated(view, dataset, of=test) is not None
+    assert calibrated(view, dataset, of=replace(test, step=0)) is None
+    assert calibrated(view, dataset, of=replace(told_labels(), step=0)) is None
+    assert calibrated(view, dataset, of=told_labels()) is not None
+    assert calibrated(view, dataset, of=replace(told_labels(), weights=(0.25,) * 4)) is None
 
 
 def test_a_run_that_has_gone_on_since_is_not_calibrated(tmp_path: Path) -> None:
@@ -97,7 +103,8 @@ def test_a_run_that_has_gone_on_since_is_not_calibrated(tmp_path: Path) -> None:
     events = [replace(each, step=0) if each == earlier else each for each in recorded]
     again = run(tmp_path / "again", *events, data=reader.dataset(), config=inspected.LABEL_CONFIG)
     assert again.refresh().view.evaluated["calibration"].step == 0
-    assert calibrated(again.refresh().view, again.dataset()) is None
+    view = again.refresh().view
+    assert calibrated(view, again.dataset(), of=view.evaluated["test"]) is None
 
 
 def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:
@@ -126,12 +133,26 @@ def test_exports_and_the_report_hold_what_is_possible(tmp_path: Path) -> None:
 def test_a_report_of_undecided_rows_names_the_possible_labels(tmp_path: Path) -> None:
     report = report_markdown(labels(tmp_path, wrong=3))
     assert "undecided: one of no, yes" in report
-    assert "No vote decides a row: even unanimous ones were wrong too often." in report
+    assert "No vote decides a row: on too many calibration rows no weight was on the truth." in report
 
 
 def test_too_few_calibration_rows_are_named(tmp_path: Path) -> None:
     report = report_markdown(labels(tmp_path, wrong=0, n=5)).replace("\N{NO-BREAK SPACE}", " ")
     assert "5 calibration rows: too few for 90 %, which takes 9." in report
+    assert "No vote decides a row" not in report
+
+
+def test_rows_that_nobody_answered_are_named_as_the_reason(tmp_path: Path) -> None:
+    reader = numbers(tmp_path, off=0.0, n=20)
+    silent = Conformal(scores=(0.0,) * 15 + (math.inf,) * 5)
+    assert promise_sentence(silent).startswith("20 calibration rows: on too many of them no particle answered.")
+    assert rule_sentence(silent, "weight") == ""
+    assert on_test(reader)[4].calibrated is not None
+
+
+def test_a_truth_exactly_at_the_threshold_is_possible() -> None:
+    low, high = Conformal(scores=(0.1,) * 20).interval((0.7, 0.7))
+    assert (low, high) == (0.6, 0.8)
 
 
 def test_predictions_of_numbers_have_the_possible_range(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from tests.app import drawn
 from tests.asked import asked_pair
 from tests.inspected import LABELS
 from tests.processes import Desk, Model
+from vpp.data.build import build_dataset
 from vpp.data.dataset import Row
+from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.inspection.settling import Question
 from vpp.reporting.sheet import BITS, filled_rows, sheet_csv, sheet_rows
@@ -42,6 +44,19 @@ def test_a_sheet_is_safe_in_a_spreadsheet_and_comes_back_as_it_was() -> None:
 def test_a_table_that_is_no_sheet_keeps_its_apostrophes() -> None:
     found = filled_rows(Table.read(b"a,y\n'=1+1,yes\n", name="rows.csv"), LABELS)
     assert dict(found[0].inputs)["a"] == "'=1+1"
+
+
+def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> None:
+    lines = "".join(f"{i},{i}37;{'ab'[i % 2]}\n".replace(",", ",", 1) for i in range(1, 9))
+    table = Table.read(f"-menge;=y\n{lines}".encode(), name="t.csv")
+    data = build_dataset(table, target="=y", split=SplitPlan(train_size=5, test_size=2))
+    assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
+    row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
+    asked = Question(row=row, votes=("a",), weights=(1.0,), is_label=True, prediction="a", bits=0.5, consequences=())
+    written = sheet_csv([asked], data).decode()
+    assert written.splitlines()[0] == "'-menge,'=y,information_bits"
+    found = filled_rows(Table.read(written.replace(",,0.5", ",a,0.5").encode(), name="sheet.csv"), data)
+    assert [(each.inputs, each.target) for each in found] == [({"-menge": "4.336"}, "a")]
 
 
 def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_path: Path, served: Model) -> None:
@@ -96,7 +111,7 @@ def test_a_filled_sheet_is_read_on_the_page(tmp_path: Path, monkeypatch: pytest.
     app.button(key="disagreement.settle.ask").click().run()
     assert app.session_state[f"posterior.ask.settle.{reader.directory.id}"].wait(60)
     app.run()
-    key = f"disagreement.settle.filled.{reader.directory.id}"
+    key = f"disagreement.settle.filled.{reader.directory.id}.0"
     app.file_uploader(key=key).set_value(
         ("sheet.csv", b"a,y,information_bits\n40,yes,0.9\n41,,0.8\n", "text/csv")
     ).run()

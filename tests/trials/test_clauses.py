@@ -35,7 +35,7 @@ CHAIN = "If x is at most 4, output p; otherwise, if y is above 2, output q; othe
         (
             CHAIN,
             {
-                "If x is at most 4, output p;": "Otherwise, if y is above 2, output q; otherwise, output r.",
+                "If x is at most 4, output p;": "otherwise, if y is above 2, output q; otherwise, output r.",
                 "otherwise, if y is above 2, output q;": "If x is at most 4, output p; otherwise, output r.",
                 "otherwise, output r.": "If x is at most 4, output p; otherwise, if y is above 2, output q.",
             },
@@ -47,6 +47,15 @@ CHAIN = "If x is at most 4, output p; otherwise, if y is above 2, output q; othe
                 "All others are quiet.": "Houses with four cats are loud.",
             },
         ),
+        (
+            "If species is Adelie or Gentoo, answer light; otherwise answer heavy.",
+            {
+                "If species is Adelie or Gentoo, answer light;": "otherwise answer heavy.",
+                "otherwise answer heavy.": "If species is Adelie or Gentoo, answer light.",
+            },
+        ),
+        ("Answer light if mass is between 2 kg and 8 kg.", {}),
+        ("Answer small birds, e.g. wrens, as light.", {}),
         ("Output 51.8 * length - 6200.", {}),
         ("The label is 1 if the sum is even.", {}),
     ],

@@ -32,6 +32,7 @@ from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import trial_json
 from vpp.verification import verify as verification
 from vpp.verification.ledger import TOLERANCE
+from vpp.wording.escaping import one_line
 from vpp.wording.verification import notes, verification_lines
 from vpp.wording.words import counted, score_text
 
@@ -158,10 +159,10 @@ def trial(options: Namespace) -> int:
     print(trying.verdict(found))
     started = reader.refresh().view.started
     for place, idea in enumerate(found.ideas, 1):
-        print(f"\nIdea {place}: {trying.sentence_of(idea, started.seed_text if started else '')}")
+        print(f"\nIdea {place}: {one_line(trying.sentence_of(idea, started.seed_text if started else ''))}")
         names = zip(trying.HEAD[1:], trying.table_rows(found)[place - 1][1:], strict=True)
         print("\n".join(f"  {name}: {value}" for name, value in names))
-        print("\n".join(f"  {lost:>8}  {clause}" for clause, lost in trying.clause_rows(idea)))
+        print("\n".join(f"  {lost:>8}  {one_line(clause)}" for clause, lost in trying.clause_rows(idea)))
     if words := trying.unread_words(found):
         print(f"\n{words}")
     return 0
@@ -211,7 +212,11 @@ def predict(options: Namespace) -> int:
         tally.close()
     beside = other_columns(table, dataset.inputs)
     content = prediction_csv(
-        answers, spec.config, doubt=calibrated(snapshot.view, dataset), with_reasons=options.reasons, beside=beside
+        answers,
+        spec.config,
+        doubt=calibrated(reader.refresh().view, dataset, of=answers),
+        with_reasons=options.reasons,
+        beside=beside,
     )
     write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")

@@ -65,6 +65,8 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         return "No particle with weight gave a readable answer."
     decimals = dataset.target_decimals
     named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
+    if vote.calibrated and vote.is_undecided:
+        return f"I don’t know: {possible_words(vote)}."
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
@@ -77,8 +79,6 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         if is_weighted
         else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
     )
-    if vote.calibrated and vote.is_undecided:
-        return f"I don’t know: {possible_words(vote)}."
     if vote.leader is None:
         tied = leaders(dict(vote.shares))
         return f"I don’t know: classes {listed(tied)} are tied, each with {behind}."
@@ -89,12 +89,12 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 
 def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     """Sentence on how far the particles agree, with the number and its scale."""
+    if vote.calibrated and vote.voices:
+        return possible_sentence(vote, vote.calibrated, dataset.target_decimals)
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
         return "There is no answer to count. What each of them said is in the table."
-    if vote.calibrated:
-        return possible_sentence(vote, vote.calibrated, dataset.target_decimals)
     scale = target_spread(dataset)
     agreement = vote.agreement(scale)
     if agreement == 3:

@@ -34,6 +34,10 @@ from vpp.wording.words import (
 
 def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
+    if len(test.weights) == 1 and rows[0].calibrated:
+        return (
+            f"There is one hypothesis. {_possible_sentence(rows)}" if rows[0].is_label else "There is one hypothesis."
+        )
     if len(test.weights) == 1:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
     if test.metric == "mse":

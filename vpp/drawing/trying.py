@@ -52,7 +52,10 @@ def unread_words(trial: Trial) -> str:
     if not without:
         return ""
     which = f"idea {without[0]}" if len(without) == 1 else f"ideas {listed(without)}"
-    return f"For {which}, no changed cell is known to change the answer: at most “answer must stay” could be tested."
+    return (
+        f"For {which}, no change is known that changes the answer: the sentence cannot be read by a program, or no row "
+        "allows one."
+    )
 
 
 HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule")

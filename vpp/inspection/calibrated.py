@@ -9,16 +9,22 @@ from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id, rows_of
 from vpp.posterior.conformal import Conformal, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
+from vpp.runs.asking import Answers
 from vpp.runs.view import RunView
 
 
-def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | None = None) -> Conformal | None:
+def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | None) -> Conformal | None:
     """Return the conformal prediction; None unless the last population has answered the calibration rows.
 
-    of: an evaluation that it is for, which must be of the same step.
+    of: the votes that it is for, which must be those of the same step and weights.
     """
     found = view.evaluated.get("calibration")
-    if found is None or found.step != view.last_step or (of is not None and of.step != found.step):
+    if (
+        found is None
+        or of is None
+        or found.step != view.last_step
+        or (of.step, of.weights) != (found.step, found.weights)
+    ):
         return None
     scores = []
     for row, votes in zip(rows_of(found, dataset), zip(*found.predictions, strict=True), strict=True):

@@ -149,7 +149,7 @@ class Posterior(_Recorded):
             answers = self.ask(table)
             votes = [tuple(p.value for p in row) for row in zip(*answers.predictions, strict=True)]
             averaged = averages_asked(answers, self._reader.refresh().spec.config)
-            doubt = calibrated(self.view, dataset)
+            doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
             return disagreement_frame(answers.rows, votes, averaged, answers.weights, task=dataset.task, doubt=doubt)
         test = self.view.evaluated.get("test")
         if test is None:

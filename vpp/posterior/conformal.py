@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.posterior.prediction import CLEAR, TIE, Value, vote_shares
+from vpp.posterior.prediction import CLEAR, TIE, Value, settled, vote_shares
 
 LEVEL = 0.9
 """Least probability that the truth is among what is called possible."""
@@ -79,7 +79,9 @@ class Conformal:
         """Return the particles' interval, widened or narrowed by the threshold to one number at least."""
         if interval is None:
             return -math.inf, math.inf
-        low, high = interval[0] - self.threshold, interval[1] + self.threshold
+        # Without rounding errors, so that a truth exactly at the threshold lies inside.
+        size = max(map(abs, (*interval, self.threshold)))
+        low, high = (settled(end, of=size) for end in (interval[0] - self.threshold, interval[1] + self.threshold))
         middle = (interval[0] + interval[1]) / 2
         return (low, high) if low <= high else (middle, middle)
 

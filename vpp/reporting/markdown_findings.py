@@ -190,15 +190,16 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
     test = view.evaluated.get("test" if dataset.test else "train")
     if test is None:
         yield "The test rows are not evaluated yet."
-    elif len(test.weights) == 1:
-        yield "There is one hypothesis: it cannot disagree with itself."
     else:
         doubt, held = calibrated(view, dataset, of=test), held_by(config)
         rows = points(test, rows_by_id(dataset), doubt)
         if doubt:
             figure = promised_metric(rows, doubt)
-            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}"
+            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
             yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
+        if len(test.weights) == 1:
+            yield "There is one hypothesis: it cannot disagree with itself."
+            return
         yield from _spreads(rows, held, dataset.target_decimals) if dataset.task == "regression" else _votes(rows, held)
         yield from _voices(test, dataset, is_weighted=config.is_weighted)
 

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset, Notation, Row
+from vpp.data.kinds import is_number
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
+from vpp.data.numbers import write_number
 from vpp.data.table import Table
 from vpp.inspection.settling import Question, questions
 from vpp.runs.asking import ask
@@ -59,17 +61,26 @@ def sheet_csv(questions: Sequence[Question], dataset: Dataset) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(map(safe_cell, (*dataset.inputs, dataset.target, BITS)))
+    notations = {column.name: column.notation for column in dataset.columns}
     for question in questions:
-        cells = ("" if cell is None else safe_cell(cell) for _, cell in question.row.inputs)
+        cells = (_written(cell, notations.get(name)) for name, cell in question.row.inputs)
         writer.writerow((*cells, "", f"{question.bits:.3f}"))
     return text.getvalue().encode(errors="replace")
 
 
+def _written(cell: str | None, notation: Notation | None) -> str:
+    """Return a cell as the run's own table has it: a number with the column's decimal mark."""
+    if cell is None:
+        return ""
+    return write_number(cell, notation) if notation and is_number(cell) else safe_cell(cell)
+
+
 def filled_rows(table: Table, dataset: Dataset) -> tuple[Answered, ...]:
     """Return the rows of a sheet, or of any table, that have a target. Raises DataError as `answered_rows` does."""
-    answered = answered_rows(table, dataset)
-    if BITS not in table.names or BITS in dataset.inputs:
-        return answered
+    if BITS not in table.names[-1:]:
+        return answered_rows(table, dataset)
+    named = tuple(replace(column, name=original(column.name)) for column in table.columns)
+    answered = answered_rows(replace(table, columns=named), dataset)
     return tuple(
         replace(each, inputs={name: None if cell is None else original(cell) for name, cell in each.inputs.items()})
         for each in answered

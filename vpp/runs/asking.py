@@ -74,6 +74,10 @@ class Asking:
         """Questions. Rows that share calls need fewer calls, unreadable answers more."""
         self._directory = directory
         self._spec = directory.spec()
+        pack = self._spec.config.points_per_call
+        open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
+        self.calls = sum(-(-n // pack) for n in open_rows)
+        """Calls needed if every answer can be read."""
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
 

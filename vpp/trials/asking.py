@@ -19,7 +19,7 @@ from vpp.runs.prompted import WITHOUT
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, last_finished
 from vpp.trials.clauses import Clause, clauses
-from vpp.trials.counterfactuals import Change, changes
+from vpp.trials.counterfactuals import Change, agree, changes
 from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea, keep
 
 SCORED = 108
@@ -82,7 +82,7 @@ class TrialAsking:
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
-        self.calls = -(-self.total // self._config.points_per_call)
+        self.calls = sum(asking.calls for asking in self._asked)
         """Calls needed if every answer can be read."""
 
     @property
@@ -192,7 +192,7 @@ class TrialAsking:
             for change in every:
                 before = [said[identities[place], change.base.id] for place in (one, other)]
                 after = [said[identities[place], change.row.id] for place in (one, other)]
-                if before[0] == before[1] and after[0] != after[1]:
+                if agree(*before) and None not in after and not agree(*after):
                     yield MinimalPair(
                         inputs=change.row.inputs,
                         column=change.column,

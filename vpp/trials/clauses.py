@@ -5,9 +5,17 @@ from dataclasses import dataclass
 
 MOST = 12
 """Most clauses of a sentence that are tried; later ones are ignored."""
-_PART = re.compile(r"(?<=[.;])\s+|,\s+(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE)
+_PART = re.compile(
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.;])\s+|,\s+(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE
+)
 _CONDITION = re.compile(r"\b(?:if|when|where|unless)\s+(?P<all>.+?)(?=,|;|\bthen\b|\.\s|\.$|$)", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s+\S+\s+and\b", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+[^,;]+?\s+and\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"[<>=≤≥]|\b(?:is|are|was|were|be|has|have|had|contains?|holds?|equals?|exceeds?|mentions?|above|below|over|under|least"
+    r"|most|more|less|fewer|greater|higher|lower|between|begins?|ends?|starts?)\b",
+    re.IGNORECASE,
+)
+"""A word without which a part between “and” or “or” is a value, not a condition."""
 _JOINT = re.compile(
     r",?\s+(?:and|or)\s+(?!(?:more|less|fewer|higher|lower|above|below|over|under|greater|earlier|later|equal)\b)",
     re.IGNORECASE,
@@ -29,7 +37,7 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     """Return the clauses in order; empty if only the whole could be left out.
 
     Parts end at a full stop, a semicolon or before “otherwise”. A part whose condition joins several with “and” or
-    “or” gives way to these conditions.
+    “or” gives way to these conditions; a list of values does not.
     """
     parts = _spans(sentence, _PART)
     found = [clause for start, end in parts for clause in _within(sentence, start, end, is_alone=len(parts) == 1)]
@@ -50,7 +58,7 @@ def _within(sentence: str, start: int, end: int, *, is_alone: bool) -> list[Clau
         # “between 2 and 8” is one condition: its “and” is hidden, length kept.
         hidden = _BETWEEN.sub(lambda match: match[0][:-3] + "~~~", condition["all"])
         operands = _spans(hidden, _JOINT)
-        if len(operands) > 1:
+        if len(operands) > 1 and all(_ASKS.search(hidden[first:last]) for first, last in operands):
             base = condition.start("all")
             return [_operand(sentence, base, operands, place) for place in range(len(operands))]
     return [] if is_alone else [_clause(sentence, start, end, start, end)]
@@ -68,4 +76,4 @@ def _clause(sentence: str, start: int, end: int, first: int, last: int) -> Claus
     rest = re.sub(r"\s+([,;.])", r"\1", rest).rstrip(",; ")
     if rest and rest[-1] not in ".!?":
         rest += "."
-    return Clause(start=start, end=end, text=sentence[start:end], without=rest[:1].upper() + rest[1:])
+    return Clause(start=start, end=end, text=sentence[start:end], without=rest)

@@ -1,12 +1,12 @@
 """Counterfactual rows: a row with one cell changed, so that a sentence's answer must change, or must stay.
 
-Which it is follows from the sentence alone, without a model: a column that the sentence does not name must not matter;
-for a column that it names, the built-in reader of plain rules works out both answers (`vpp.demo.read_rule`). A sentence
-that it cannot read completely has only rows that must stay.
+Which it is follows from the sentence alone, without a model: the built-in reader of plain rules works out both answers
+(`vpp.demo.read_rule`). A column that the sentence does not name must not matter. A sentence that cannot be read
+completely has no such rows: it may mean a column by other words.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -46,14 +46,15 @@ class Change:
 
     def is_obeyed(self, before: Value | None, after: Value | None) -> bool:
         """Return whether answers to the base and to the row follow the sentence; an unreadable answer does not."""
-        if before is None or after is None:
-            return False
         if self.wanted is None:
-            return _same(before, after)
-        return _same(before, self.wanted[0]) and _same(after, self.wanted[1])
+            return agree(before, after)
+        return agree(before, self.wanted[0]) and agree(after, self.wanted[1])
 
 
-def _same(one: Value, other: Value) -> bool:
+def agree(one: Value | None, other: Value | None) -> bool:
+    """Return whether two answers are equal, numbers to twelve digits; an unreadable one equals none."""
+    if one is None or other is None:
+        return False
     if isinstance(one, str) or isinstance(other, str):
         return one == other
     return settled(float(one) - float(other), of=max(abs(float(one)), abs(float(other)))) == 0
@@ -90,25 +91,28 @@ def changes(
 
     text: the whole hypothesis. sentence: the same without the seed sentence, in which columns are looked for.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
     program = program_of(text, dataset)
-    drawn = _Draws(dataset, rng)
-    matters = partial(_matters, program) if program else None
-    found = [*_distinct(drawn, matters, n)] if matters else []
-    found += _distinct(drawn, partial(_spares, program, sentence or text), n)
+    if program is None:
+        return ()
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
+    named = {column for column in dataset.inputs if is_named(column, sentence or text)}
+    matter, spare = _Draws(dataset, rng, named or dataset.inputs), _Draws(dataset, rng, set(dataset.inputs) - named)
+    found = [*_distinct(matter, partial(_matters, program), n), *_distinct(spare, partial(_spares, program), n)]
     return tuple(replace(each, row=replace(each.row, id=first_id + place)) for place, each in enumerate(found))
 
 
 class _Draws:
-    """Random changes of rows: another value of the column, as some row has it."""
+    """Random changes of training rows in some columns: another value of the column, as some row has it."""
 
-    def __init__(self, dataset: Dataset, rng: np.random.Generator) -> None:
-        self._rows, self._rng = (*dataset.train, *dataset.test), rng
+    def __init__(self, dataset: Dataset, rng: np.random.Generator, columns: Collection[str]) -> None:
+        self._rows, self._rng = dataset.train, rng
         kinds = {column.name: column.kind for column in dataset.columns}
-        seen = {name: sorted({dict(row.inputs)[name] or "" for row in self._rows} - {""}) for name in dataset.inputs}
-        self._values: Mapping[str, Sequence[str]] = {
-            name: values for name, values in seen.items() if len(values) > 1 and kinds[name] != "text"
+        seen = {
+            name: sorted({row.inputs[place][1] or "" for row in self._rows} - {""})
+            for place, name in enumerate(dataset.inputs)
+            if name in columns and kinds[name] != "text"
         }
+        self._values: Mapping[str, Sequence[str]] = {name: each for name, each in seen.items() if len(each) > 1}
 
     def draw(self) -> Change | None:
         """Draw a row, a column that varies, and another value; None if no column varies."""
@@ -138,15 +142,11 @@ def _distinct(draws: _Draws, judged: Callable[[Change], Change | None], n: int) 
 def _matters(program: Program, change: Change) -> Change | None:
     """Return the change if the sentence's answer differs."""
     before, after = program(change.base), program(change.row)
-    if before is None or after is None or _same(before, after):
+    if before is None or after is None or agree(before, after):
         return None
     return replace(change, must_change=True, wanted=(before, after))
 
 
-def _spares(program: Program | None, sentence: str, change: Change) -> Change | None:
-    """Return the change if the sentence does not name its column, and its program agrees."""
-    if is_named(change.column, sentence):
-        return None
-    if program and program(change.base) != program(change.row):
-        return None
-    return change
+def _spares(program: Program, change: Change) -> Change | None:
+    """Return the change, in a column that the sentence does not name, if the sentence's answer stays."""
+    return change if program(change.base) == program(change.row) else None

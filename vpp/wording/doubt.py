@@ -39,8 +39,10 @@ def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None)
 def promise_sentence(calibrated: Conformal) -> str:
     """Say what the calibration promises, and how far its few rows can be off."""
     rows, level = counted(calibrated.n, "calibration row"), percent(calibrated.level)
-    if not math.isfinite(calibrated.threshold):
+    if calibrated.rank > calibrated.n:
         return f"{rows}: too few for {level}, which takes {calibrated.least_rows}. So everything stays possible."
+    if not math.isfinite(calibrated.threshold):
+        return f"{rows}: on too many of them no particle answered. So everything stays possible."
     low, high = calibrated.coverage_band()
     return (
         f"With {rows}, the truth is possible for at least {level} of similar new rows on average; one draw of them "
@@ -51,11 +53,13 @@ def promise_sentence(calibrated: Conformal) -> str:
 def rule_sentence(calibrated: Conformal, held: str) -> str:
     """Say what decides a row, or by how much a range is widened. held: what a share of the vote is a share of."""
     limit = calibrated.threshold
+    if not math.isfinite(limit):
+        return ""
     if not calibrated.classes:
         how = "narrowed" if limit < 0 else "widened"
-        return f"The particles’ range is {how} by {number(abs(limit))} at each end." if math.isfinite(limit) else ""
+        return f"The particles’ range is {how} by {number(abs(limit))} at each end."
     if limit >= 1 - TIE:
-        return "No vote decides a row: even unanimous ones were wrong too often."
+        return "No vote decides a row: on too many calibration rows no weight was on the truth."
     if limit < CLEAR:
         return f"A label decides a row with {CLEAR_WORDS} of the {held}: the calibration rows ask for no more."
     return f"A label decides a row with more than {percent(limit)} of the {held}."
