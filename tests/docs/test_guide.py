@@ -11,31 +11,33 @@ from tests.pictures.prints import PRINTS
 from vpp.cli.parser import build_parser
 
 PICTURES = ROOT / "docs" / "pictures"
-PAGES = {"guide": ROOT / "docs" / "guide.md", "README": ROOT / "README.md"}
+DOCS = ROOT / "docs"
+PAGES = {"guide": DOCS / "guide.md", "README": ROOT / "README.md"}
+ILLUSTRATED = {**PAGES, "doubt": DOCS / "doubt.md", "trial": DOCS / "trial.md"}
 MOST_BYTES = 2_500_000
 """Of all pictures: everyone who takes the code takes them too."""
 SAYS = ("pages/**/*.py", "vpp/**/*.py", "assets/*.js")
 
 
 def read(page: str) -> str:
-    return PAGES[page].read_text(encoding="utf-8")
+    return ILLUSTRATED[page].read_text(encoding="utf-8")
 
 
 def pictures(page: str) -> list[tuple[str, Path]]:
     """(Words that stand for it, its file)."""
     marked = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", read(page))
     tagged = [(alt, src) for src, alt in re.findall(r'<img src="([^"]+)"[^>]*alt="([^"]*)"', read(page))]
-    return [(alt, PAGES[page].parent / src) for alt, src in marked + tagged]
+    return [(alt, ILLUSTRATED[page].parent / src) for alt, src in marked + tagged]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ILLUSTRATED)
 def test_every_picture_is_there_and_has_words_for_those_who_do_not_see_it(page: str) -> None:
     assert [path for _, path in pictures(page) if not path.exists()] == []
     assert [path for alt, path in pictures(page) if len(alt.split()) < 5] == []
 
 
 def test_the_pictures_are_those_that_are_made_and_shown() -> None:
-    shown = {path.name for page in PAGES for _, path in pictures(page)}
+    shown = {path.name for page in ILLUSTRATED for _, path in pictures(page)}
     there = {path.name for path in PICTURES.iterdir()}
     assert there == shown == {f"{wanted.name}.png" for wanted in PRINTS}
 

@@ -81,10 +81,7 @@ def test_a_calibrated_vote_says_what_is_possible() -> None:
         "Class yes, with 90 % of the weight behind it.",
         f"Possible: yes alone. {promise}",
     ]
-    assert sentences(undecided)[:2] == [
-        "I don’t know: one of no, yes.",
-        f"Possible: one of no, yes. {promise}",
-    ]
+    assert sentences(undecided)[:2] == ["I don’t know: one of no, yes.", f"Possible: one of no, yes. {promise}"]
 
 
 def test_numbers_have_a_mean_a_spread_and_its_scale() -> None:
