@@ -48,7 +48,7 @@ def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, reworded = st.container(), st.container(key="posterior_reworded")
-    asked, tried, middle, below, last = (st.container() for _ in range(5))
+    asked, middle, tried, below, last = (st.container() for _ in range(5))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:

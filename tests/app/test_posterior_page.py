@@ -51,8 +51,8 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     assert ["".join(names) for names in sections] == [
         "Hypotheses grouped by identical predictions",
         "Ask the posterior",
-        "Put it on trial",
         "Genealogy",
+        "Put it on trial",
         "Ruled out",
         "Agreement between hypotheses",
     ]

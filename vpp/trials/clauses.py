@@ -6,10 +6,12 @@ from dataclasses import dataclass
 MOST = 12
 """Most clauses of a sentence that are tried; later ones are ignored."""
 _PART = re.compile(
-    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.;])\s+|,\s+(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.;])\s{1,4}|,\s{1,4}(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE
 )
-_CONDITION = re.compile(r"\b(?:if|when|where|unless)\s+(?P<all>.+?)(?=,|;|\bthen\b|\.\s|\.$|$)", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s+[^,;]+?\s+and\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|when|where|unless)\s{1,4}(?P<all>.{1,400}?)(?=,|;|\bthen\b|\.\s|\.$|$)", re.IGNORECASE
+)
+_BETWEEN = re.compile(r"\bbetween\s{1,4}[^,;]{1,40}?\s{1,4}and\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"[<>=≤≥]|\b(?:is|are|was|were|be|has|have|had|contains?|holds?|equals?|exceeds?|mentions?|above|below|over|under|least"
     r"|most|more|less|fewer|greater|higher|lower|between|begins?|ends?|starts?)\b",
@@ -17,7 +19,7 @@ _ASKS = re.compile(
 )
 """A word without which a part between “and” or “or” is a value, not a condition."""
 _JOINT = re.compile(
-    r",?\s+(?:and|or)\s+(?!(?:more|less|fewer|higher|lower|above|below|over|under|greater|earlier|later|equal)\b)",
+    r",?\s{1,4}(?:and|or)\s{1,4}(?!(?:more|less|fewer|higher|lower|above|below|over|under|greater|earlier|later|equal)\b)",
     re.IGNORECASE,
 )
 
@@ -73,7 +75,7 @@ def _operand(sentence: str, base: int, operands: list[tuple[int, int]], place: i
 
 def _clause(sentence: str, start: int, end: int, first: int, last: int) -> Clause:
     rest = re.sub(r"\s+", " ", sentence[:first] + (" " if first == start else "") + sentence[last:]).strip()
-    rest = re.sub(r"\s+([,;.])", r"\1", rest).rstrip(",; ")
+    rest = re.sub(r"\s([,;.])", r"\1", rest).rstrip(",; ")
     if rest and rest[-1] not in ".!?":
         rest += "."
     return Clause(start=start, end=end, text=sentence[start:end], without=rest)
