@@ -37,7 +37,7 @@ SAYS = inspected.LABEL_SLOTS
 
 
 def labels(folder: Path, wrong: int, n: int = 10) -> RunReader:
-    """The run of labels with n calibration rows, of which all particles answer the last `wrong` ones wrongly."""
+    """The run of labels with n calibration rows. All particles answer the last `wrong` of them wrongly."""
     data = replace(inspected.LABELS, calibration=rows(["yes"] * n, first_id=100))
     answers: dict[str, list[Value | None]] = {text: ["yes"] * (n - wrong) + ["no"] * wrong for text in SAYS}
     return _run(folder, data, answers, inspected.label_events())

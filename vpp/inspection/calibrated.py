@@ -36,7 +36,7 @@ def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | Non
 
 
 def possible_labels(point: Point) -> tuple[str, ...]:
-    """Return the labels of which the truth is one; empty without a calibration, and for regression."""
+    """Return the labels that are possible; empty without a calibration, and for regression."""
     return point.calibrated.labels(point.votes, point.weights) if point.calibrated and point.is_label else ()
 
 

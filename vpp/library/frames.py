@@ -77,8 +77,8 @@ def disagreement_frame(
 
     rows: (N,); votes: (N, K); averaged: (N,); weights: (K,). Columns: truth, prediction; for labels share (the
     prediction's weight) and entropy_bits of the vote, for numbers spread (weighted standard deviation) and low to high
-    (90 % of the weight); possible, with `doubt`, the run's calibration (the labels, or the lowest and highest number,
-    of which the truth is one); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown
+    (90 % of the weight); possible, if `doubt`, the run's calibration, is given (the possible labels, or the lowest and
+    highest possible number); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown
     values are None or NaN.
     """
     import pandas as pd

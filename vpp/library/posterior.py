@@ -57,7 +57,7 @@ class Particle:
 
 
 class _Recorded:
-    """What a run has recorded of its weighted hypotheses, at the time it was opened.
+    """A run's recorded hypotheses and weights at the time it was opened; nothing is asked.
 
     hypotheses: (K,) texts, by slot. weights: (K,) normalised.
     """

@@ -21,7 +21,7 @@ Tokens = Sequence[tuple[str, float]]
 
 
 def read_first_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Return what an answer could have begun with: tokens and natural log-probabilities.
+    """Return the alternatives of an answer's first token with their natural log-probabilities.
 
     choice: an answer of a chat completion. Empty if it has none, and without what are no log-probabilities.
     """

@@ -94,7 +94,7 @@ class Completion:
     reasoning: str | None = None
     """The model's reasoning, at most 20,000 characters; None if there is none."""
     first_tokens: tuple[tuple[str, float], ...] = ()
-    """What the answer could have begun with: tokens and their natural log-probabilities; empty if not asked for."""
+    """Alternatives of the first token with their natural log-probabilities; empty if not asked for."""
 
     @property
     def cut_off(self) -> bool:

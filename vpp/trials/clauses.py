@@ -38,8 +38,8 @@ class Clause:
 def clauses(sentence: str) -> tuple[Clause, ...]:
     """Return the clauses in order; empty if only the whole could be left out.
 
-    Parts end at a full stop, a semicolon or before “otherwise”. A part whose condition joins several with “and” or
-    “or” gives way to these conditions; a list of values does not.
+    Parts end at a full stop, a semicolon or before “otherwise”. Where “and” or “or” joins conditions, each condition is
+    a clause in place of its part. A list of values is not cut.
     """
     parts = _spans(sentence, _PART)
     found = [clause for start, end in parts for clause in _within(sentence, start, end, is_alone=len(parts) == 1)]

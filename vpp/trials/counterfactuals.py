@@ -37,7 +37,7 @@ class Change:
     must_change: bool
     """True if the answer must change to `wanted`; else it must stay as it was."""
     wanted: tuple[Value, Value] | None = None
-    """What the sentence says of the base and of the row, where it must change."""
+    """The sentence's answers to the base and to the row; None if the answer must stay."""
 
     @property
     def cells(self) -> tuple[str | None, str | None]:

@@ -34,7 +34,7 @@ class ClauseWorth:
     """Its place in the sentence, without the seed sentence."""
     text: str
     log_likelihood_lost: float
-    """Of the whole sentence minus that without the clause, natural log."""
+    """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
