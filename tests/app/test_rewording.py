@@ -15,6 +15,7 @@ from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from tests.app.drawn import app_over, opened, shown
 from tests.asked import asked_labels
+from tests.hostile.opening import ENDED
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import SEED
@@ -58,6 +59,7 @@ def test_a_text_is_scored_on_watch_and_kept_as_a_new_run_that_verifies(app: App,
     expect(scored.locator(".sq i.ok")).to_have_count(3)
     expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
     assert set(app.runs.glob("*/run.json")) == runs
+    page.locator(ENDED).wait_for()  # the scoring's last rerun would take the click away
     page.get_by_role("button", name="Keep as a new run").click()
     expect(page).to_have_url(re.compile("run=.*reworded"))
     kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
