@@ -93,7 +93,9 @@ def _launched(desk: Desk) -> bytes:
     again = RunStore(desk.runs).create(first.spec(), first.data.read_bytes(), now=datetime(2026, 1, 1, 0, 1))
     given = Keys.read({**desk.variables})
     pid = launch(again, keys=given, environment={k: v for k, v in desk.variables.items() if k not in BOTH})
-    command_line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    at = Path(f"/proc/{pid}/cmdline")
+    wait_until(lambda: bool(at.read_bytes()), "the new process has its command line")  # empty until the program starts
+    command_line = at.read_bytes()
     wait_until(lambda: desk.state(f"runs/{again.id}") in ("finished", "failed"), "the app's run ends")
     return command_line
 

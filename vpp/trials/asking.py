@@ -12,7 +12,7 @@ from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.posterior.likelihood import Likelihood
-from vpp.problem import Prediction, likelihood_of
+from vpp.problem import likelihood_of
 from vpp.runs.asking import Answers, Asking, OnProgress
 from vpp.runs.keys import Keys
 from vpp.runs.prompted import WITHOUT
@@ -206,11 +206,7 @@ class TrialAsking:
 def _by_pair(answers: Answers) -> dict[tuple[str, int], Value | None]:
     identities = map(hypothesis_id, answers.texts)
     return {
-        (identity, row.id): _value(prediction)
+        (identity, row.id): prediction.value
         for identity, said in zip(identities, answers.predictions, strict=True)
         for row, prediction in zip(answers.rows, said, strict=True)
     }
-
-
-def _value(prediction: Prediction) -> Value | None:
-    return prediction.value
