@@ -66,10 +66,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     or need the answer; words that reasons quote most, and baselines asked from Compare.
 
     1,500 and 1,200, and 1,900 words of docs: calibrated doubt, trials of ideas, and labelling sheets.
+
+    600 and 500, and 900 words of docs: likelihoods of log-probabilities and of several answers.
     """
-    assert lines(product()) <= 52_200
-    assert lines(tracked("tests/*.py")) <= 46_700
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 26_900
+    assert lines(product()) <= 52_800
+    assert lines(tracked("tests/*.py")) <= 47_200
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 27_800
 
 
 def test_functions_have_few_parameters() -> None:

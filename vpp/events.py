@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Answer, Value
 
 
 def hypothesis_id(text: str) -> str:
@@ -38,6 +38,8 @@ Positive = Annotated[float, Gt(0), Lt(math.inf)]
 Amount = Annotated[float, Ge(0), Lt(math.inf)]
 Unit = Annotated[float, Ge(0), Le(1)]
 """From 0 to 1."""
+Shares = tuple[dict[str, Unit] | None, ...]
+"""Probability of each label, a row; null where nothing could be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,13 @@ class Scored:
     """The answer for each row; null is an abstention."""
     log_likelihood: Log
     """Natural log, summed over the rows (Eq. 5 or 6)."""
+    shares: Shares = ()
+    """Graded answers for each row, of which `predictions` are the likeliest labels; empty unless they are graded."""
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """(M,) answers that the likelihood is computed from."""
+        return self.shares or self.predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +258,13 @@ class Evaluated:
     """Of the averaged prediction (Eq. 7 or 8); wrong where all abstain."""
     averaged: Votes = ()
     """The averaged prediction for each row; empty in journals older than this field."""
+    shares: tuple[Shares, ...] = ()
+    """Graded answers, a tuple for each particle; empty unless they are graded."""
+
+    @property
+    def answers(self) -> tuple[tuple[Answer, ...], ...]:
+        """(K, N) answers that votes are made of."""
+        return self.shares or self.predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

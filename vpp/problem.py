@@ -15,7 +15,7 @@ from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Votes
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood, correct, settled_errors
 from vpp.posterior.metric import accuracy, mean_squared_error
-from vpp.posterior.prediction import average
+from vpp.posterior.prediction import Answer, Spread, average
 from vpp.posterior.weights import Floats
 from vpp.randomness import rng, tie_draw
 from vpp.settings import Config, ErrorMass
@@ -36,6 +36,19 @@ class Prediction:
     """Why it could not be read."""
     thoughts: str = ""
     """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
+    shares: Spread | None = None
+    """Probability of each label, if answers are graded; then `value` is the likeliest."""
+
+    @property
+    def answer(self) -> Answer:
+        """The graded answer if there is one, else the value."""
+        return self.value if self.shares is None else self.shares
+
+
+def graded_of(predictions: Sequence[Prediction]) -> tuple[Spread | None, ...]:
+    """Return the graded answers, None for an abstention; nothing at all if no answer is graded."""
+    shares = tuple(p.shares for p in predictions)
+    return shares if any(share is not None for share in shares) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,17 +225,22 @@ def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_
     return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
 
 
+def reads_letters(config: Config, dataset: Dataset) -> bool:
+    """Return whether the learner answers with a label's letter, so that log-probabilities can be read."""
+    return config.likelihood == "logprobs" and dataset.task == "classification"
+
+
 def averages_of(
-    task: str, config: Config, rows: Iterable[int], predictions: Sequence[Votes], weights: Sequence[float]
+    task: str, config: Config, rows: Iterable[int], answers: Sequence[Sequence[Answer]], weights: Sequence[float]
 ) -> Votes:
     """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8).
 
-    rows: (N,) ids, which seed the draws that break ties. predictions: (K, N). weights: (K,) normalised.
+    rows: (N,) ids, which seed the draws that break ties. answers: (K, N). weights: (K,) normalised.
     """
     is_label = task == "classification"
     return tuple(
         average(votes, weights, is_label=is_label, draw=tie_draw(config.seed, row, ties=config.ties))
-        for row, votes in zip(rows, zip(*predictions, strict=True), strict=True)
+        for row, votes in zip(rows, zip(*answers, strict=True), strict=True)
     )
 
 

@@ -18,7 +18,11 @@ Start = Literal["batch", "prior"]
 BatchOrder = Literal["shuffled", "fixed"]
 Ties = Literal["lowest", "seeded"]
 ErrorMass = Literal["whole", "shared"]
-WEIGHING = ("seed", "points_per_call", "learner_temperature", "tau", "epsilon", "error_mass", "ties")
+Grading = Literal["labels", "logprobs"]
+WEIGHING = (
+    *("seed", "points_per_call", "learner_temperature"),
+    *("tau", "likelihood", "learner_samples", "epsilon", "error_mass", "ties"),
+)
 """Options with an effect where given sentences are weighed."""
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
@@ -110,6 +114,14 @@ class Config:
         "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
+    likelihood: Grading = _option(
+        "labels", "classification's likelihood: of the learner's labels, or of each label's log-probability (logprobs)"
+    )
+    learner_samples: int = _option(
+        1,
+        "answers a row, drawn at the learner's temperature; from 2, their shares count like log-probabilities",
+        least=1,
+    )
     epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
     error_mass: ErrorMass = _option(
         "whole", "each wrong label's mass: the whole of epsilon, or its share, epsilon / (C - 1), of C labels"
@@ -187,6 +199,10 @@ class Config:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
 
+    def learner_calls(self, n_rows: int) -> int:
+        """Number of learner calls about one hypothesis on this many rows, if every answer can be read."""
+        return -(-n_rows // self.points_per_call) * self.learner_samples
+
     @property
     def fixed_tau(self) -> float | None:
         """tau if it was given; None if it comes from the data."""
@@ -236,6 +252,7 @@ def _check_together(config: Config) -> None:
             f"early_rejection asks about rows one by one, and points_per_call is {config.points_per_call}: "
             "leave points_per_call at 1, or early_rejection off"
         )
+    _check_grading(config)
     if config.growth_budget and not config.particles_max:
         raise InputError("growth_budget bounds a growing K alone: give particles_max too, or leave it at 0")
     if not config.particles_max:
@@ -251,6 +268,18 @@ def _check_together(config: Config) -> None:
         raise InputError(
             f"particles is {config.particles}: it must lie between particles_min ({config.particles_min}) "
             f"and particles_max ({config.particles_max})"
+        )
+
+
+def _check_grading(config: Config) -> None:
+    if config.likelihood == "logprobs" and config.learner_samples > 1:
+        raise InputError("logprobs and learner_samples both grade answers: take one of them")
+    if config.likelihood == "logprobs" and config.points_per_call > 1:
+        raise InputError("logprobs are those of one answer a call: leave points_per_call at 1")
+    if config.learner_samples > 1 and not config.learner_temperature:
+        raise InputError(
+            f"learner_samples is {config.learner_samples}, and at a learner_temperature of 0 all are the same: "
+            "raise the temperature, to 0.7 say"
         )
 
 

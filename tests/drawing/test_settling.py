@@ -29,6 +29,7 @@ def question(*consequences: Consequence, bits: float = 0.5, votes=("yes", "no"),
     return Question(
         row=Row(id=7, inputs=(("<b>size</b>", "<i>"),), target=None),
         votes=votes,
+        answers=votes,
         weights=weights,
         is_label=votes[0] == "yes",
         prediction=votes[0],

@@ -16,6 +16,7 @@ from vpp.events import ParticleDrawn, Proposed, StepFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
+from vpp.llm.grading import graded
 from vpp.problem import Exchange, Prediction, Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.settings import preset
@@ -44,6 +45,18 @@ def answer(text, row, *, task):
     if task == "classification":
         return "yes" if x * 3 % 17 < j else "no"
     return (j - 6) * x / 40
+
+
+def grade(text, row):
+    """Known probabilities of both labels, which may sum to less than 1; None where the answer is an abstention."""
+    if answer(text, row, task="classification") is None:
+        return None
+    draw = digest("grade", index_of(text), row.id) % 100 / 100
+    return {"no": 0.95 * draw, "yes": 0.95 - 0.95 * draw}
+
+
+def ungraded(text, row):
+    """Answers that are labels alone."""
 
 
 def rewrite(text, rows, predictions, temperature, seed):
@@ -116,6 +129,7 @@ class Script:
     """Awaited, without arguments, by every call."""
     memo: bool = False
     answer: object = answer
+    grade: object = ungraded
     imagine: object = uniformly
     """A draw from the prior, as (temperature, seed) -> (text, raw)."""
     predicted: list = field(default_factory=list)
@@ -138,7 +152,12 @@ class Script:
             self.asked += len({row.id for row in new}) if self.memo else len(new)
             await self._wait()
             self.known.update((hypothesis, row.id) for row in new)
-        return tuple(Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task)) for row in rows)
+        return tuple(self._prediction(hypothesis, row) for row in rows)
+
+    def _prediction(self, hypothesis, row):
+        if shares := self.grade(hypothesis, row):
+            return graded(row.id, shares)
+        return Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task))
 
     async def propose(self, hypothesis, rows, predictions, *, temperature, seed, history=()):
         values = tuple(p.value for p in predictions)

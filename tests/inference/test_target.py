@@ -103,9 +103,9 @@ def test_chains_of_the_sampler_are_distributed_as_the_exact_transition_matrix_sa
 # --- the whole accept step, proposal scored and decided, on every pair ---------------------------------------------
 
 
-def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0):
+def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0, epsilon=0.05):
     """P[i, j] by the shipped `decide`: every parent against every candidate, on `rows`."""
-    likelihood = problem.likelihood(epsilon=0.05, tau=1.0 if task == "regression" else None)
+    likelihood = problem.likelihood(epsilon=epsilon, tau=1.0 if task == "regression" else None)
 
     def chain(text):
         particle = Particle(text=text, parent=0)

@@ -11,7 +11,7 @@ from vpp.llm.endpoint import Completion, Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
-from vpp.llm.templates import shipped
+from vpp.llm.templates import Template, shipped
 from vpp.problem import Prediction
 
 from .stub import Behaviour, Reply, Stub, endpoint_of, script
@@ -29,10 +29,14 @@ async def ask(endpoint: Endpoint, content: str = "hello", **options: Any) -> Com
 
 @asynccontextmanager
 async def learner_of(
-    *said: Behaviour | Reply, dataset: Dataset = PARITY, noted: list[Noted] | None = None, **options: Any
+    *said: Behaviour | Reply,
+    dataset: Dataset = PARITY,
+    template: Template | None = None,
+    noted: list[Noted] | None = None,
+    **options: Any,
 ) -> AsyncIterator[tuple[LlmLearner, Stub, Counters]]:
     """Learner whose server has this behaviour, or gives these answers in turn. noted: what `on_answer` receives."""
-    prompts = LearnerPrompts(dataset=dataset, template=shipped("learner", "paper"))
+    prompts = LearnerPrompts(dataset=dataset, template=template or shipped("learner", "paper"))
     asking = LearnerOptions(seed=9, max_tokens=64, **options)
     answers = [] if noted is None else noted
     async with endpoint_of(_behaviour(said)) as (endpoint, stub):

@@ -25,8 +25,16 @@ MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)
 
 def question(cell: str | None, bits: float) -> Question:
     row = Row(id=99, inputs=(("a", cell),), target=None)
+    votes, weights = ("yes",), (1.0,)
     return Question(
-        row=row, votes=("yes",), weights=(1.0,), is_label=True, prediction="yes", bits=bits, consequences=()
+        row=row,
+        votes=votes,
+        answers=votes,
+        weights=weights,
+        is_label=True,
+        prediction="yes",
+        bits=bits,
+        consequences=(),
     )
 
 
@@ -52,7 +60,9 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     data = build_dataset(table, target="=y", split=SplitPlan(train_size=5, test_size=2))
     assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
     row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
-    asked = Question(row=row, votes=("a",), weights=(1.0,), is_label=True, prediction="a", bits=0.5, consequences=())
+    asked = Question(
+        row=row, votes=("a",), answers=("a",), weights=(1.0,), is_label=True, prediction="a", bits=0.5, consequences=()
+    )
     written = sheet_csv([asked], data).decode()
     assert written.splitlines()[0] == "'-menge,'=y,information_bits"
     found = filled_rows(Table.read(written.replace(",,0.5", ",a,0.5").encode(), name="sheet.csv"), data)

@@ -13,6 +13,7 @@ from tests import inspected
 from tests.processes import Desk, but_times_and_ids, model, wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Value
+from vpp.demo.learner import SURE
 from vpp.drawing.settling import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
@@ -86,6 +87,22 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     assert "; yours, given at the start, particle 2." in report
     assert "\\<img src=x" in report
     assert not re.search(r"(?<!\\)<img", report)
+
+
+def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
+    sentences, options = (ABOVE_4, ABOVE_7, HOSTILE), ("--demo", "--likelihood=logprobs", "--epsilon=0.1")
+    found = weigh(desk, "run", *sentences, options=options).finish().result
+    above = {ABOVE_4: 4, ABOVE_7: 7, HOSTILE: len(LABELS)}
+    log_lik = []
+    for sentence in sentences:
+        shares = [SURE if (x > above[sentence]) == (label == "yes") else 1 - SURE for x, label in LABELS.items()]
+        log_lik.append(math.fsum(math.log(0.9 * share + 0.1 * (1 - share)) for share in shares))
+    joint = [math.exp(each) / 3 for each in log_lik]
+    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
+    assert found["log_evidence"] == pytest.approx(math.log(math.fsum(joint)), rel=1e-12)
+    assert found["weights"] == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
+    assert (found["evidence"]["label"], found["calls"]["learner"]) == ("exact", 3 * ROWS)
+    assert desk.vpp("verify", "run").code == 0
 
 
 def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:

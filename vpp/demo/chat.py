@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,8 @@ class ChatRequest:
     seed: int
     max_tokens: int | None
     prompt_tokens: int
+    top_logprobs: int = 0
+    """Alternatives of the first token that are asked for."""
 
 
 def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> dict[str, Any]:
@@ -68,6 +71,7 @@ def read_request(body: bytes) -> ChatRequest:
         seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
         max_tokens=_limit(fields),
         prompt_tokens=sum(count_tokens(text) for _, text in texts),
+        top_logprobs=int(_number(fields, "top_logprobs", 0, 0, 20)) if fields.get("logprobs") is True else 0,
     )
 
 
@@ -143,7 +147,7 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": cut},
-                "logprobs": None,
+                "logprobs": _logprobs(request),
                 "finish_reason": "stop" if whole else "length",
             }
         ],
@@ -153,6 +157,16 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
             "total_tokens": request.prompt_tokens + tokens,
         },
     }
+
+
+def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
+    """Return the log-probabilities of the first token, if it is a label's letter and they are asked for."""
+    question = read_prompt(request.prompt) if request.top_logprobs else None
+    if not isinstance(question, LearnerQuestion) or question.style != "letter":
+        return None
+    shares = sorted(learner.letter_shares(question).items(), key=lambda each: -each[1])
+    listed = [{"token": letter, "logprob": math.log(share), "bytes": None} for letter, share in shares]
+    return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
 
 
 def _cut(text: str, limit: int | None) -> tuple[str, bool]:

@@ -4,12 +4,16 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 from vpp.demo.explain import explain
 from vpp.demo.prompt import LearnerQuestion, Style
 from vpp.demo.read_rule import read_rule
 from vpp.demo.values import read_row
 from vpp.demo.write_rule import say_number
+
+SURE = 0.98
+"""Probability of the label that a rule gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Answer:
 
     explanation: str
     output: str
+    is_guess: bool = False
+    """True if the rule gives nothing for the input."""
 
 
 def answer(rule: str, text: str, labels: tuple[str, ...]) -> Answer:
@@ -40,7 +46,18 @@ def answer(rule: str, text: str, labels: tuple[str, ...]) -> Answer:
 
 def _guess(labels: tuple[str, ...], why: str) -> Answer:
     output = labels[0] if labels else "0"
-    return Answer(f"{why}, so {output} is only a guess.", output)
+    return Answer(f"{why}, so {output} is only a guess.", output, is_guess=True)
+
+
+def letter_shares(question: LearnerQuestion) -> dict[str, float]:
+    """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
+    answered = answer(question.rule, question.inputs[0][1], question.labels)
+    n = len(question.labels)
+    sure, others = (1 / n, 1 / n) if answered.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
+    return {
+        letter: sure if label == answered.output else others
+        for letter, label in zip(ascii_uppercase, question.labels, strict=False)
+    }
 
 
 _NAMED = re.compile(r"(?m)^\[(\d+)\]")
@@ -48,6 +65,8 @@ _NAMED = re.compile(r"(?m)^\[(\d+)\]")
 
 def respond(question: LearnerQuestion, complaint: str = "") -> str:
     """Answer every input, or only the numbered ones that a complaint names at the start of a line."""
+    if question.style == "letter":
+        return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
     named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
     answered = [
         (number, answer(question.rule, text, question.labels))

@@ -17,14 +17,18 @@ _SECTIONS = (
 _FENCES = {"<<<": ">>>", "```": "```", '"""': '"""'}
 _JSON_FORM = re.compile(r'(?m)^\{"(?:explanation|reasoning|number|output|new_rule)"')
 _BRIEF_FORM = re.compile(r"(?m)^(?:Output|New rule)\b.*\bnothing else$")
+_LETTER_FORM = re.compile(r"(?m)^Answer with the letter of the label and nothing else\.$")
+_LETTERED = re.compile(r"[A-Z] = (.+)")
 _EXPLAINED_FORM = re.compile(r"(?m)^(?:Explanation|Reasoning)\b")
 _MEANINGS = re.compile(r"\AWhat the columns mean:\n<<<\n(?:(?!>>>$).*\n)++>>>\n\n", re.MULTILINE)
 """Descriptions of columns, which the demo model leaves unread."""
 _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "example")
 
 
-Style = Literal["text", "brief", "json"]
-"""Form of the answer: reasons under headings, no reasons, or a JSON object. Does not affect its content."""
+Style = Literal["text", "brief", "json", "letter"]
+"""Form of the answer: reasons under headings, no reasons, a JSON object, or a label's letter.
+
+Does not affect its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,9 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
 def read_prompt(text: str) -> Question | None:
     """Parse a prompt; None if it holds no rule, or neither inputs nor columns."""
     question = _question(_MEANINGS.sub("", text))
+    if isinstance(question, LearnerQuestion) and _LETTER_FORM.search(text):
+        lettered = [_LETTERED.fullmatch(label) for label in question.labels]
+        return replace(question, labels=tuple(each[1] for each in lettered if each), style="letter")
     return None if question is None else replace(question, style=_style(text))
 
 

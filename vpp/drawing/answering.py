@@ -15,7 +15,7 @@ from vpp.inspection.slots import grouped
 from vpp.inspection.votes import Vote, target_spread
 from vpp.posterior.prediction import leaders
 from vpp.runs.view import RunView
-from vpp.wording.doubt import possible_sentence, possible_words
+from vpp.wording.doubt import possible_sentence, possible_words, reason_words
 from vpp.wording.markup import Metric, badge, caption, count_metric, saying, scrolling, strip, table, text, votes
 from vpp.wording.words import (
     capitalised,
@@ -149,7 +149,7 @@ def _line(vote: Vote, slots: Sequence[int], sentence: str, *, is_weighted: bool)
     else:
         differs = vote.leader not in (prediction.value, None) and bool(vote.voices)
         answer = f"<b>{text(prediction.value)}</b> (dissents)" if differs else text(value_text(prediction.value))
-    why = prediction.explanation or prediction.reason or "no reason given"
+    why = reason_words(prediction) or "no reason given"
     fold = f'<details><summary>its hypothesis</summary><p class="hyp">{text(sentence)}</p></details>'
     held = weight_text(math.fsum(vote.weights[slot] for slot in slots))
     weight = f'<td class="r">{held}</td>' if is_weighted else ""

@@ -15,7 +15,7 @@ from vpp.inspection.slots import grouped
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.doubt import possible_words, range_words
+from vpp.wording.doubt import possible_words, range_words, reason_words
 from vpp.wording.markup import aligned, is_reworded, is_rewritten, text, votes
 from vpp.wording.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 
@@ -167,7 +167,7 @@ def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, .
 def _said(point: Point, slot: int, of: Opened, reasons: Reasons) -> tuple[str, str]:
     """Answer and reason of a particle."""
     vote, prediction = point.votes[slot], reasons.get((of.test.hypotheses[slot], point.row.id))
-    reason = (prediction.explanation or prediction.reason or "") if prediction else ""
+    reason = reason_words(prediction) if prediction else ""
     return "no readable answer" if vote is None else value_text(vote), reason
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from vpp.data.dataset import Part
-from vpp.events import Evaluated, Event, Votes
+from vpp.events import Evaluated, Event
 from vpp.inference.population import Outcome, Particle, Population, chains, in_order
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import reweight
-from vpp.problem import Problem, averages_of, metric_of
+from vpp.problem import Prediction, Problem, averages_of, graded_of, metric_of
 from vpp.settings import Config
 
-_Answers = tuple[Part, int, Votes]
+_Answers = tuple[Part, int, tuple[Prediction, ...]]
 """One slot's answers to the rows of a split."""
 SPLITS: tuple[Part, ...] = ("test", "calibration", "train")
 
@@ -29,7 +29,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
     splits = [split for split in SPLITS if problem.dataset.part(split)]
     work += [_answered(problem, k, p, split) for split in splits for k, p in enumerate(population.particles)]
     scored: dict[int, Outcome] = {}
-    said: dict[tuple[Part, int], Votes] = {}
+    said: dict[tuple[Part, int], tuple[Prediction, ...]] = {}
     async with aclosing(completed(work)) as outcomes:
         async for outcome in outcomes:
             if isinstance(outcome, Outcome):
@@ -37,8 +37,8 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
                 for event in outcome.events:
                     yield event
             else:
-                at, slot, votes = outcome
-                said[at, slot] = votes
+                at, slot, answers = outcome
+                said[at, slot] = answers
     if is_rescored:
         final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
         yield replace(final, role="final")
@@ -49,8 +49,7 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
 
 
 async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
-    predictions = await problem.learner.predict(particle.text, problem.dataset.part(split))
-    return split, slot, tuple(p.value for p in predictions)
+    return split, slot, await problem.learner.predict(particle.text, problem.dataset.part(split))
 
 
 async def evaluate_now(
@@ -65,26 +64,33 @@ async def evaluate_now(
 async def evaluate(problem: Problem, config: Config, population: Population, split: Part) -> Evaluated:
     """Apply every particle to every row of the split; return the answers and the averaged prediction's error."""
     answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
-    return _evaluated(problem, config, population, split, tuple(votes for _, _, votes in answers))
+    return _evaluated(problem, config, population, split, tuple(said for _, _, said in answers))
 
 
 def _evaluated(
-    problem: Problem, config: Config, population: Population, split: Part, predictions: tuple[Votes, ...]
+    problem: Problem,
+    config: Config,
+    population: Population,
+    split: Part,
+    predictions: tuple[tuple[Prediction, ...], ...],
 ) -> Evaluated:
     """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
     rows = problem.dataset.part(split)
     weights = population.weights.tolist()
     ids = tuple(row.id for row in rows)
-    averaged = averages_of(problem.dataset.task, config, ids, predictions, weights)
+    answers = [[p.answer for p in each] for each in predictions]
+    averaged = averages_of(problem.dataset.task, config, ids, answers, weights)
+    shares = tuple(map(graded_of, predictions))
     metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
     return Evaluated(
         step=population.step,
         split=split,
         rows=ids,
         hypotheses=tuple(p.id for p in population.particles),
-        predictions=predictions,
+        predictions=tuple(tuple(p.value for p in each) for each in predictions),
         weights=tuple(weights),
         metric=metric,
         value=value,
         averaged=averaged,
+        shares=shares if any(shares) else (),
     )

@@ -64,7 +64,7 @@ def plan(
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
-    first_batch = _calls(config, min(config.batch_size, n_train)) if config.initial == "batch" else 0
+    first_batch = config.learner_calls(min(config.batch_size, n_train)) if config.initial == "batch" else 0
     growths = steps // PATIENCE if config.particles_max else 0
     looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
     guessed = _guessed(config, steps, n_train) if is_prefetched else 0
@@ -76,11 +76,11 @@ def plan(
         ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
         ("Predictions, for newcomers", growths * first_batch),
         ("Newcomers, where K grows", growths * -(-k // 2)),
-        ("Test rows, along the way", looks * k * _calls(config, n_test)),
+        ("Test rows, along the way", looks * k * config.learner_calls(n_test)),
         ("Final weights", k * _final_calls(config, n_train)),
-        ("Test rows", k * _calls(config, n_test)),
-        ("Calibration rows", k * _calls(config, n_calibration)),
-        ("Training rows, for the summary", 0 if config.is_weighing else k * _calls(config, n_train)),
+        ("Test rows", k * config.learner_calls(n_test)),
+        ("Calibration rows", k * config.learner_calls(n_calibration)),
+        ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_calls(n_train)),
         (GUESSED, guessed),
     )
     rounds = first_rounds(config, given=given) + growths * first_rounds(config)
@@ -90,7 +90,7 @@ def plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
-        least_learner_calls=sum(_calls(config, n) for n in (n_train, n_test, n_calibration))
+        least_learner_calls=sum(config.learner_calls(n) for n in (n_train, n_test, n_calibration))
         * (k if config.is_weighing else 1),
         least_optimizer_calls=drawn + _least_proposals(config, steps),
         rounds=rounds - (steps - 1) if guessed else rounds,
@@ -142,7 +142,7 @@ def _guessed(config: Config, steps: int, n_train: int) -> int:
     """Calls at most for guesses about texts that lose: one text a chain and step."""
     if not may_be_prefetched(config):
         return 0
-    return config.size * sum(_calls(config, _scored_rows(config, t, n_train)) for t in range(1, steps))
+    return config.size * sum(config.learner_calls(_scored_rows(config, t, n_train)) for t in range(1, steps))
 
 
 def waits_for_looks(config: Config) -> bool:
@@ -157,11 +157,6 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered
-
-
-def _calls(config: Config, rows: int) -> int:
-    """Learner calls for one hypothesis on this many rows."""
-    return -(-rows // config.points_per_call)
 
 
 def _scored_rows(config: Config, step: int, n_train: int) -> int:
@@ -179,18 +174,20 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
 def _scoring_calls(config: Config, step: int, n_train: int) -> int:
     """Calls for one particle's forward pass."""
     if config.is_on_fixed_rows:
-        return _calls(config, n_train) if step == 0 else 0
+        return config.learner_calls(n_train) if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.method == "smc" and config.is_filtered and step and not config.particles_max:
         # The accept step of the step before has scored each text on its buffer: the batch alone is new.
-        return _calls(config, batch)
+        return config.learner_calls(batch)
     rows = _scored_rows(config, step, n_train)
-    return _calls(config, rows) if rows >= batch else _calls(config, rows) + _calls(config, batch - rows)
+    return (
+        config.learner_calls(rows) if rows >= batch else config.learner_calls(rows) + config.learner_calls(batch - rows)
+    )
 
 
 def _judging_calls(config: Config, step: int, n_train: int) -> int:
     """Calls for one proposal's accept step."""
-    return _calls(config, _scored_rows(config, step, n_train)) if config.is_filtered else 0
+    return config.learner_calls(_scored_rows(config, step, n_train)) if config.is_filtered else 0
 
 
 def _final_calls(config: Config, n_train: int) -> int:
@@ -198,7 +195,7 @@ def _final_calls(config: Config, n_train: int) -> int:
     if not config.is_rescored:
         return 0
     seen = n_train if config.deduplicate_buffer else n_train * config.epochs
-    return _calls(config, n_train if config.final_weights == "train" else min(config.buffer_size, seen))
+    return config.learner_calls(n_train if config.final_weights == "train" else min(config.buffer_size, seen))
 
 
 def _least_proposals(config: Config, steps: int) -> int:

@@ -77,7 +77,7 @@ def agree(problem: Problem, config: Config, population: Population) -> bool:
     said = population.particles[0].predictions
     known = {row.id: row.target for row in problem.dataset.train}
     likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
-    terms = likelihood.terms([p.value for p in said], [known[p.row] for p in said])
+    terms = likelihood.terms([p.answer for p in said], [known[p.row] for p in said])
     return bool(said) and float(terms.mean()) >= likelihood.usual_term
 
 

@@ -14,7 +14,7 @@ from vpp.events import Scored
 from vpp.inference.population import Chain, Outcome, Particle
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import Floats
-from vpp.problem import Prediction, Problem
+from vpp.problem import Prediction, Problem, graded_of
 
 Role = Literal["forward", "proposal", "buffer", "final"]
 
@@ -87,6 +87,7 @@ def _event(chain: Chain, rows: tuple[Row, ...], predictions: tuple[Prediction, .
         rows=tuple(row.id for row in rows),
         predictions=tuple(p.value for p in predictions),
         log_likelihood=log_likelihood(chain.likelihood, predictions, rows),
+        shares=graded_of(predictions),
     )
 
 
@@ -96,7 +97,7 @@ def log_likelihood(likelihood: Likelihood, predictions: tuple[Prediction, ...], 
     Equal terms in another order give the same bits, so that hypotheses that explain the rows equally well tie at the
     median and in a ratio. predictions, rows: (M,) in one order.
     """
-    return _summed(likelihood.terms([p.value for p in predictions], [row.target for row in rows]))
+    return _summed(likelihood.terms([p.answer for p in predictions], [row.target for row in rows]))
 
 
 def largest_log_likelihood(likelihood: Likelihood, said: Mapping[int, Prediction], rows: tuple[Row, ...]) -> float:
@@ -106,7 +107,7 @@ def largest_log_likelihood(likelihood: Likelihood, said: Mapping[int, Prediction
     each of them.
     """
     answered = [row for row in rows if row.id in said]
-    terms = likelihood.terms([said[row.id].value for row in answered], [row.target for row in answered])
+    terms = likelihood.terms([said[row.id].answer for row in answered], [row.target for row in answered])
     best = np.full(len(rows) - len(answered), likelihood.largest_term)
     return _summed(np.concatenate((terms, best)))
 

@@ -27,7 +27,7 @@ def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | Non
     ):
         return None
     scores = []
-    for row, votes in zip(rows_of(found, dataset), zip(*found.predictions, strict=True), strict=True):
+    for row, votes in zip(rows_of(found, dataset), zip(*found.answers, strict=True), strict=True):
         if dataset.task == "classification":
             scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
         else:
@@ -37,7 +37,7 @@ def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | Non
 
 def possible_labels(point: Point) -> tuple[str, ...]:
     """Return the labels that are possible; empty without a calibration, and for regression."""
-    return point.calibrated.labels(point.votes, point.weights) if point.calibrated and point.is_label else ()
+    return point.calibrated.labels(point.answers, point.weights) if point.calibrated and point.is_label else ()
 
 
 def possible_range(point: Point) -> tuple[float, float] | None:

@@ -9,7 +9,7 @@ from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, decided, leader, settled, vote_shares
+from vpp.posterior.prediction import Answer, Value, decided, leader, settled, vote_shares
 from vpp.runs.view import averages
 
 DIGITS = 12
@@ -22,7 +22,9 @@ class Point:
 
     row: Row
     votes: Votes
-    """(K,) by slot."""
+    """(K,) by slot; of graded answers the likeliest labels."""
+    answers: tuple[Answer, ...]
+    """(K,) that the vote is made of: `votes`, or graded answers."""
     weights: tuple[float, ...]
     """(K,) normalised."""
     is_label: bool
@@ -39,7 +41,7 @@ class Point:
 
     @cached_property
     def _by_label(self) -> dict[Value, float]:
-        return vote_shares(self.votes, self.weights) if self.is_label else {}
+        return vote_shares(self.answers, self.weights) if self.is_label else {}
 
     @cached_property
     def leader(self) -> Value | None:
@@ -54,7 +56,7 @@ class Point:
         """
         if self.calibrated is None:
             return decided(self._by_label)
-        possible = self.calibrated.labels(self.votes, self.weights) if self.is_label else ()
+        possible = self.calibrated.labels(self.answers, self.weights) if self.is_label else ()
         return possible[0] if len(possible) == 1 else None
 
     @cached_property
@@ -65,7 +67,7 @@ class Point:
     @cached_property
     def doubt(self) -> float:
         """Vote entropy in bits; for regression the weighted standard deviation, infinite if all abstain."""
-        return (vote_entropy if self.is_label else weighted_spread)(self.votes, self.weights)
+        return vote_entropy(self.answers, self.weights) if self.is_label else weighted_spread(self.votes, self.weights)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -122,7 +124,8 @@ class Point:
 def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal | None = None) -> list[Point]:
     """Return every evaluated row, most uncertain first."""
     is_label = evaluated.metric == "accuracy"
-    by_row = zip(evaluated.rows, zip(*evaluated.predictions, strict=True), averages(evaluated), strict=True)
+    votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
+    by_row = zip(evaluated.rows, votes_by_row, answers_by_row, averages(evaluated), strict=True)
     unsorted = [
         Point(
             row=rows[row],
@@ -130,9 +133,10 @@ def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal 
             weights=evaluated.weights,
             is_label=is_label,
             prediction=prediction,
+            answers=answers,
             calibrated=calibrated,
         )
-        for row, votes, prediction in by_row
+        for row, votes, answers, prediction in by_row
     ]
     return sorted(unsorted, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))
 

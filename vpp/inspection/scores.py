@@ -9,9 +9,9 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import DataError, RunError
-from vpp.events import Evaluated, Votes
+from vpp.events import Evaluated
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
-from vpp.posterior.prediction import Value, average
+from vpp.posterior.prediction import Answer, Value, average
 from vpp.posterior.weights import Floats
 from vpp.problem import likelihood_of
 from vpp.runs.view import RunView, averages
@@ -202,12 +202,12 @@ def _picked(by: tuple[Score, ...], on_test: tuple[Score, ...]) -> Pick:
 
 def final_answers(
     view: RunView, dataset: Dataset, split: Literal["train", "test"]
-) -> tuple[tuple[Row, ...], tuple[Votes, ...]] | None:
+) -> tuple[tuple[Row, ...], tuple[tuple[Answer, ...], ...]] | None:
     """(N,) rows and (K, N) answers by slot; None unless the whole last population was evaluated on the split."""
     evaluated = view.evaluated.get(split)
     if evaluated is None:
         return None
-    by_text = dict(zip(evaluated.hypotheses, evaluated.predictions, strict=True))
+    by_text = dict(zip(evaluated.hypotheses, evaluated.answers, strict=True))
     population = [state.hypothesis for state in view.population]
     if not set(population) <= set(by_text):
         return None
@@ -215,7 +215,7 @@ def final_answers(
 
 
 def log_likelihood_terms(
-    answers: Sequence[Votes], rows: Sequence[Row], dataset: Dataset, config: Config, *, tau: float | None
+    answers: Sequence[Sequence[Answer]], rows: Sequence[Row], dataset: Dataset, config: Config, *, tau: float | None
 ) -> Floats:
     """(K, N) natural log of the run's likelihood p(y | x, theta), unnormalised (Eq. 5 or 6).
 

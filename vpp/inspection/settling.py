@@ -4,14 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Dataset
 from vpp.events import Votes
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import Point
 from vpp.inspection.slots import behaviour, grouped
+from vpp.inspection.votes import votes_on
 from vpp.posterior.information import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
-from vpp.posterior.prediction import Value, average, vote_shares
+from vpp.posterior.prediction import Value, vote_shares
 from vpp.problem import likelihood_of
 from vpp.runs.asking import Answers
 from vpp.runs.view import RunView
@@ -65,11 +66,7 @@ def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset)
     """Return every row asked about, most informative first."""
     tau = tau_of(view, config)
     likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
-    by_row = zip(*([p.value for p in particle] for particle in answers.predictions), strict=True)
-    unsorted = [
-        _question(row, votes, answers.weights, dataset, likelihood, tau)
-        for row, votes in zip(answers.rows, by_row, strict=True)
-    ]
+    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers, config)]
     return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
 
 
@@ -77,7 +74,7 @@ def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -
     """Return an evaluated row as a question, from the answers that are recorded."""
     tau = tau_of(view, config)
     likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
-    return _question(point.row, point.votes, point.weights, dataset, likelihood, tau)
+    return _question(point, dataset, likelihood, tau)
 
 
 def tau_of(view: RunView, config: Config) -> float | None:
@@ -86,25 +83,24 @@ def tau_of(view: RunView, config: Config) -> float | None:
     return finished.tau if finished and finished.tau is not None else config.fixed_tau
 
 
-def _question(
-    row: Row, votes: Votes, weights: tuple[float, ...], dataset: Dataset, likelihood: Likelihood, tau: float | None
-) -> Question:
-    is_label = dataset.task == "classification"
-    if is_label:
-        bits = label_information(votes, weights, dataset.classes, likelihood)
+def _question(point: Point, dataset: Dataset, likelihood: Likelihood, tau: float | None) -> Question:
+    votes, weights, reach = point.votes, point.weights, 0.0
+    answers: list[Value]
+    if point.is_label:
+        bits = label_information(point.answers, weights, dataset.classes, likelihood)
         answers = [label for label, share in vote_shares(votes, weights).items() if share > 0]
-        reach = 0.0
     else:
         reach = REACH * math.sqrt(tau or 0.0)
         bits = number_information(votes, weights, tau=tau or 0.0)
         answers = list(middles(votes, weights, reach=reach))
-    consequences = [_consequence(answer, votes, weights, likelihood, reach) for answer in answers]
+    consequences = [_consequence(answer, point, likelihood, reach) for answer in answers]
     return Question(
-        row=row,
+        row=point.row,
         votes=votes,
         weights=weights,
-        is_label=is_label,
-        prediction=average(votes, weights, is_label=is_label),
+        is_label=point.is_label,
+        prediction=point.prediction,
+        answers=point.answers,
         bits=bits,
         consequences=tuple(sorted(consequences, key=lambda c: -c.behind)),
     )
@@ -119,17 +115,16 @@ def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Va
     return tuple(centres)
 
 
-def _consequence(
-    answer: Value, votes: Votes, weights: Sequence[float], likelihood: Likelihood, reach: float
-) -> Consequence:
-    answered = {slot: vote for slot, vote in enumerate(votes) if vote is not None and weights[slot] > 0}
+def _consequence(answer: Value, point: Point, likelihood: Likelihood, reach: float) -> Consequence:
+    weights = point.weights
+    answered = {slot: vote for slot, vote in enumerate(point.votes) if vote is not None and weights[slot] > 0}
     against = tuple(slot for slot, vote in answered.items() if is_contradicted(vote, answer, reach=reach))
     return Consequence(
         answer=answer,
         behind=math.fsum(weights[slot] for slot in answered if slot not in against),
         contradicted=math.fsum(weights[slot] for slot in against),
         against=against,
-        weights=tuple(weights_after(votes, weights, answer, likelihood).tolist()),
+        weights=tuple(weights_after(point.answers, weights, answer, likelihood).tolist()),
     )
 
 
@@ -166,4 +161,4 @@ def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:
 
 def calls_to_ask(view: RunView, config: Config, *, n_rows: int) -> int:
     """Most learner calls for asking the last population about `n_rows` rows; equal texts are asked once."""
-    return view.n_unique * -(-n_rows // config.points_per_call)
+    return view.n_unique * config.learner_calls(n_rows)

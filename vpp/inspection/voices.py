@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated, Votes
+from vpp.events import Evaluated
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value, leader, vote_shares
@@ -41,13 +41,14 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
         for row in by_row
     ]
-    averaged = averages(evaluated) if evaluated.metric == "mse" else _leaders(by_row, evaluated.weights)
+    averaged = averages(evaluated) if evaluated.metric == "mse" else _leaders(evaluated)
     return tuple(_voice(slot, evaluated, dataset, given, averaged) for slot in heaviest_first(evaluated.weights))
 
 
-def _leaders(by_row: Sequence[Votes], weights: Sequence[float]) -> list[Value | None]:
-    """(N,) the label that leads each vote; None at a tie and if all abstain. by_row: (N, K)."""
-    return [leader(vote_shares(votes, weights)) for votes in by_row]
+def _leaders(evaluated: Evaluated) -> list[Value | None]:
+    """(N,) the label that leads each vote; None at a tie and if all abstain."""
+    by_row = zip(*evaluated.answers, strict=True)
+    return [leader(vote_shares(answers, evaluated.weights)) for answers in by_row]
 
 
 def _voice(

@@ -61,6 +61,7 @@ def votes_on(answers: Answers, config: Config, calibrated: Conformal | None = No
             is_label=answers.task == "classification",
             prediction=prediction,
             calibrated=calibrated,
+            answers=tuple(each.answer for each in said),
             said=said,
         )
         for row, said, prediction in by_row

@@ -7,14 +7,12 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpp.data.dataset import DETECT, ReadAs, Row, Task
+from vpp.data.dataset import DETECT, ReadAs, Value
 from vpp.data.table import MAX_BYTES, Table
 from vpp.errors import InputError
-from vpp.events import Votes
 from vpp.files import read_at_most
-from vpp.posterior.conformal import Conformal
-from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, vote_shares
+from vpp.inspection.calibrated import possible_labels, possible_range
+from vpp.inspection.points import Point
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,59 +62,38 @@ def _has_value(cell: object) -> bool:
     return not is_missing and bool(str(cell).strip())
 
 
-def disagreement_frame(
-    rows: Sequence[Row],
-    votes: Sequence[Votes],
-    averaged: Votes,
-    weights: Sequence[float],
-    *,
-    task: Task,
-    doubt: Conformal | None = None,
-) -> "pd.DataFrame":
-    """Return one line per row, most divided first, indexed by row id.
+def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
+    """Return one line per row, most divided first, indexed by row id. points: (N,) of K particles.
 
-    rows: (N,); votes: (N, K); averaged: (N,); weights: (K,). Columns: truth, prediction; for labels share (the
-    prediction's weight) and entropy_bits of the vote, for numbers spread (weighted standard deviation) and low to high
-    (90 % of the weight); possible, if `doubt`, the run's calibration, is given (the possible labels, or the lowest and
-    highest possible number); abstained (a weight), uncertain (Section 5.3), and each particle's answer. Unknown
-    values are None or NaN.
+    Columns: truth, prediction; for labels share (the prediction's weight) and entropy_bits of the vote, for numbers
+    spread (weighted standard deviation) and low to high (90 % of the weight); possible, if the run is calibrated (the
+    possible labels, or the lowest and highest possible number); abstained (a weight), uncertain (Section 5.3), and
+    each particle's answer. Unknown values are None or NaN.
     """
     import pandas as pd
 
-    is_label = task == "classification"
-    summary = _of_labels if task == "classification" else _of_numbers
-    lines = []
-    for row, said, answer in zip(rows, votes, averaged, strict=True):
-        unsure, summed = summary(said, answer, weights)
-        own = {
-            "row": row.id,
-            "truth": row.target,
-            "prediction": answer,
-            **summed,
-            **({"possible": _possible(said, weights, doubt, is_label=is_label)} if doubt else {}),
-            "abstained": math.fsum(w for v, w in zip(said, weights, strict=True) if v is None),
-            "uncertain": is_uncertain(said, weights),
-            **{f"particle_{slot}": vote for slot, vote in enumerate(said)},
-        }
-        lines.append((-unsure, row.id, own))
-    divided_first = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
+    divided_first = [_line(point) for point in sorted(points, key=lambda point: (-point.doubt, point.row.id))]
     return pd.DataFrame(divided_first).set_index("row") if divided_first else pd.DataFrame()
 
 
-def _possible(
-    votes: Votes, weights: Sequence[float], doubt: Conformal, *, is_label: bool
-) -> tuple[str, ...] | tuple[float, float]:
-    return doubt.labels(votes, weights) if is_label else doubt.interval(weighted_interval(votes, weights))
+def _line(point: Point) -> dict[str, Any]:
+    return {
+        "row": point.row.id,
+        "truth": point.row.target,
+        "prediction": point.prediction,
+        **(_of_label(point) if point.is_label else _of_number(point)),
+        **({"possible": possible_range(point) or possible_labels(point)} if point.calibrated else {}),
+        "abstained": point.abstained,
+        "uncertain": point.is_uncertain,
+        **{f"particle_{slot}": vote for slot, vote in enumerate(point.votes)},
+    }
 
 
-def _of_labels(votes: Votes, answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:
-    """Return the sort key, uncertainty, and its columns."""
-    entropy = vote_entropy(votes, weights)
-    share = vote_shares(votes, weights).get(answer, 0.0) if answer is not None else 0.0
-    return entropy, {"share": share, "entropy_bits": entropy if math.isfinite(entropy) else math.nan}
+def _of_label(point: Point) -> dict[str, Any]:
+    share = dict[Value, float](point.shares).get(point.prediction, 0.0) if point.prediction is not None else 0.0
+    return {"share": share, "entropy_bits": point.doubt if math.isfinite(point.doubt) else math.nan}
 
 
-def _of_numbers(votes: Votes, _answer: Value | None, weights: Sequence[float]) -> tuple[float, dict[str, Any]]:
-    spread = weighted_spread(votes, weights)
-    low, high = weighted_interval(votes, weights) or (math.nan, math.nan)
-    return spread, {"spread": spread if math.isfinite(spread) else math.nan, "low": low, "high": high}
+def _of_number(point: Point) -> dict[str, Any]:
+    low, high = point.interval or (math.nan, math.nan)
+    return {"spread": point.doubt if math.isfinite(point.doubt) else math.nan, "low": low, "high": high}

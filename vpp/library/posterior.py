@@ -14,9 +14,11 @@ from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
+from vpp.inspection.points import points
 from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import rows_of, weighed_log_likelihoods
+from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
+from vpp.inspection.votes import votes_on
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.document import report_html
@@ -31,7 +33,6 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
-from vpp.runs.view import averages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,18 +148,14 @@ class Posterior(_Recorded):
         dataset = self._reader.dataset()
         if table is not None:
             answers = self.ask(table)
-            votes = [tuple(p.value for p in row) for row in zip(*answers.predictions, strict=True)]
-            averaged = averages_asked(answers, self._reader.refresh().spec.config)
             doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
-            return disagreement_frame(answers.rows, votes, averaged, answers.weights, task=dataset.task, doubt=doubt)
+            return disagreement_frame(votes_on(answers, self._reader.refresh().spec.config, doubt))
         test = self.view.evaluated.get("test")
         if test is None:
             raise RunError(
                 f"{self.directory.path} has not evaluated its test rows yet: wait, or give rows to ask about"
             )
-        votes, doubt = list(zip(*test.predictions, strict=True)), calibrated(self.view, dataset, of=test)
-        rows = rows_of(test, dataset)
-        return disagreement_frame(rows, votes, averages(test), test.weights, task=dataset.task, doubt=doubt)
+        return disagreement_frame(points(test, rows_by_id(dataset), calibrated(self.view, dataset, of=test)))
 
     def to_arviz(self) -> "InferenceData":
         """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""

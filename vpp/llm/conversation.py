@@ -24,7 +24,14 @@ class Chat(Protocol):
     """The part of an endpoint that learner and optimizer use."""
 
     async def complete(
-        self, messages: Messages, *, temperature: float, seed: int, max_tokens: int, structured: Structure | None = None
+        self,
+        messages: Messages,
+        *,
+        temperature: float,
+        seed: int,
+        max_tokens: int,
+        structured: Structure | None = None,
+        top_logprobs: int = 0,
     ) -> Completion:
         """Return one answer. Raises EndpointError."""
         ...

@@ -5,6 +5,8 @@ brief    the answer alone, below its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
 shown    as text; worked examples show the form, and words are added for several rows only: `{answer_form_shown}`
 
+letter   one letter, which the prompt gives each label: for log-probabilities (`letters.py`): `{answer_form_letter}`
+
 `json_brief`, one JSON object with the answer alone, has no slot. A server that takes only a JSON schema may need it.
 """
 
@@ -14,14 +16,16 @@ from typing import Any, Literal
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
+from vpp.llm.letters import LETTERS
 from vpp.llm.rendering import render_labels, units
 
-Style = Literal["text", "brief", "json", "json_brief", "shown"]
+Style = Literal["text", "brief", "json", "json_brief", "shown", "letter"]
 FORM_SLOTS: Mapping[str, Style] = {
     "answer_form": "text",
     "answer_form_brief": "brief",
     "answer_form_json": "json",
     "answer_form_shown": "shown",
+    "answer_form_letter": "letter",
 }
 
 _ASKED = "Answer in exactly this form:"
@@ -37,6 +41,8 @@ def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
     """Return the learner's answer form for `count` inputs."""
     if style == "shown" and count == 1:
         return ""
+    if style == "letter":
+        return f"{lettered_labels(dataset)}\n\nAnswer with the letter of the label and nothing else."
     if style in ("json", "json_brief"):
         entry, asked = _json_fields(style, dataset), _ASKED_JSON
         if count > 1:
@@ -80,6 +86,12 @@ def _rule_form(style: Style, reasoning: str, rule: str) -> str:
     if style == "brief":
         return f"{_ASKED}\nNew rule: {whole}, and nothing else"
     return f"{_ASKED_JSON}\n{json.dumps({'reasoning': reasoning, 'new_rule': whole})}"
+
+
+def lettered_labels(dataset: Dataset) -> str:
+    """Return the list of labels, each with its letter."""
+    lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
+    return "\n".join(("Labels:", *lines))
 
 
 def answer_kind(dataset: Dataset) -> str:

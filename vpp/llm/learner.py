@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import PromptTooLong
+from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
+from vpp.llm.grading import NO_LETTER, NO_LOGPROBS, graded, pooled
+from vpp.llm.letters import LETTERS, letter_shares
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -37,6 +40,8 @@ class LearnerOptions:
     """Tokens of an answer about one row."""
     temperature: float = 0.0
     points_per_call: int = 1
+    samples: int = 1
+    """Answers a row; from 2, a prediction has the share of each label."""
     warm_prefix: bool = False
     """Send the first of several requests about a hypothesis alone, so that its prefix is cached for the others."""
 
@@ -97,18 +102,52 @@ class LlmLearner:
         if after is not None:
             await asyncio.wait((after,))
         identity = hypothesis_id(hypothesis)
-        for prediction, attempts in await self._ask(self._prompts.messages(hypothesis, rows), rows):
+        for prediction, attempts in await self._answered(self._prompts.messages(hypothesis, rows), rows):
             if self._on_answer is not None:
                 on_commit(partial(self._on_answer, identity, prediction, attempts))
             self._answers.keep(identity, prediction)
 
-    async def _ask(self, messages: list[Message], rows: Sequence[Row]) -> list[Answered]:
+    async def _answered(self, messages: list[Message], rows: Sequence[Row]) -> list[Answered]:
+        """Ask in the way that the prompts and options call for."""
+        if self._prompts.is_lettered:
+            return [await self._ask_for_letter(messages, rows[0])]
+        if self._options.samples == 1:
+            return await self._ask(messages, rows, seed=self._options.seed)
+        seeds = range(self._options.seed, self._options.seed + self._options.samples)
+        asked = [asyncio.ensure_future(self._ask(messages, rows, seed=seed)) for seed in seeds]
+        try:
+            drawn = await asyncio.gather(*asked)
+        finally:
+            await cancel(asked)
+        return [pooled(answers) for answers in zip(*drawn, strict=True)]
+
+    async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
+        """Ask for one token, and read the probability of each label's letter."""
+        labels = self._prompts.dataset.classes
+        completion = await self._endpoint.complete(
+            messages,
+            temperature=float(self._options.temperature),
+            seed=self._options.seed,
+            max_tokens=1,
+            top_logprobs=len(LETTERS),
+        )
+        self._counters.add(learner=1)
+        if not completion.first_tokens:
+            raise EndpointRefused(NO_LOGPROBS)
+        shares = letter_shares(completion.first_tokens, len(labels))
+        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
+        if prediction.value is None:
+            self._counters.add(unparsable=1)
+            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+        return prediction, 1
+
+    async def _ask(self, messages: list[Message], rows: Sequence[Row], *, seed: int) -> list[Answered]:
         """Ask about the rows, then again about those without a readable answer."""
         answered: dict[int, Answered] = {}
         left = dict(enumerate(rows, 1))
         for attempt in range(1, ASKS + 1):
             try:
-                completion = await self._complete(messages, tuple(left), of=len(rows))
+                completion = await self._complete(messages, tuple(left), of=len(rows), seed=seed)
             except PromptTooLong as refusal:
                 return self._without_room(rows, answered, refusal)
             text = whole_lines(completion)
@@ -128,11 +167,11 @@ class LlmLearner:
             messages = [*messages, *complaint(completion.text, faults, of=len(rows))]
         return [answered[number] for number in sorted(answered)]
 
-    async def _complete(self, messages: list[Message], numbers: Sequence[int], *, of: int) -> Completion:
+    async def _complete(self, messages: list[Message], numbers: Sequence[int], *, of: int, seed: int) -> Completion:
         completion = await self._endpoint.complete(
             messages,
             temperature=float(self._options.temperature),
-            seed=self._options.seed,
+            seed=seed,
             max_tokens=self._options.max_tokens * len(numbers),
             structured=self._prompts.structure(numbers, of=of),
         )

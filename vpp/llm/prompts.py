@@ -96,6 +96,11 @@ class LearnerPrompts:
         """Return the structure of an answer about the inputs `numbers` of a question about `of` inputs."""
         return structure(self.structured, self.template.style, self.dataset, numbers=numbers, of=of)
 
+    @property
+    def is_lettered(self) -> bool:
+        """True if the answer is the letter of a label."""
+        return self.template.style == "letter"
+
     @cached_property
     def units(self) -> dict[str, str]:
         """Units by column name."""

@@ -180,6 +180,12 @@ def shipped(role: Role, name: str = PAPER) -> Template:
     return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
 
 
+@cache
+def lettered() -> Template:
+    """Return the learner's template that asks for a label's letter, in place of a set's own."""
+    return Template((files("vpp.llm") / "templates" / "letters" / "learner.txt").read_text("utf-8"), role="learner")
+
+
 def template_of(text: str | None, *, role: Role) -> Template:
     """Return the template of a text that a run recorded; None stands for the set `paper`. Raises InputError."""
     return shipped(role) if text is None else Template(text, role=role)

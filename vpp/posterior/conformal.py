@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.posterior.prediction import CLEAR, TIE, Value, settled, vote_shares
+from vpp.posterior.prediction import CLEAR, TIE, Answer, settled, vote_shares
 
 LEVEL = 0.9
 """Least probability that the truth is among what is called possible."""
 
 
-def weight_ahead(votes: Sequence[Value | None], weights: Sequence[float], classes: Sequence[str]) -> dict[str, float]:
+def weight_ahead(votes: Sequence[Answer], weights: Sequence[float], classes: Sequence[str]) -> dict[str, float]:
     """Return the weight of all heavier labels, by label: the score of adaptive sets (Romano, Sesia and Candès 2020).
 
     It is 0 for the label that leads. Weight that abstains is shared by all labels alike. votes, weights: (K,).
@@ -66,7 +66,7 @@ class Conformal:
         """Number of calibration rows from which the threshold is finite: 9 at 90 %."""
         return math.ceil(round(self.level / (1 - self.level), 9))
 
-    def labels(self, votes: Sequence[Value | None], weights: Sequence[float]) -> tuple[str, ...]:
+    def labels(self, votes: Sequence[Answer], weights: Sequence[float]) -> tuple[str, ...]:
         """Return the labels that are possible, in the order of `classes`; at least the one that leads.
 
         A label is also possible while those ahead hold less than two thirds: a vote that is not clear stays in doubt.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from vpp.posterior.prediction import Value, vote_shares, weighted_mean
+from vpp.posterior.prediction import Answer, Value, vote_shares, weighted_mean
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
@@ -15,7 +15,7 @@ def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> boo
     return len(voices) != 1
 
 
-def vote_entropy(votes: Sequence[Value | None], weights: Sequence[float]) -> float:
+def vote_entropy(votes: Sequence[Answer], weights: Sequence[float]) -> float:
     """Entropy of the weighted vote in bits: 0 exactly when unanimous, log2 C when split evenly.
 
     Abstentions are ignored; if all abstain it is infinite, so that the point sorts as the most uncertain.

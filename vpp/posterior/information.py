@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vpp.posterior.likelihood import Likelihood
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Answer, Value
 from vpp.posterior.weights import Floats, normalise
 
 NODES = 48
@@ -26,7 +26,7 @@ def entropy(shares: npt.ArrayLike) -> Floats:
     return np.asarray(-np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=-1), dtype=np.float64)
 
 
-def label_laws(votes: Sequence[Value | None], labels: Sequence[str], likelihood: Likelihood) -> Floats:
+def label_laws(votes: Sequence[Answer], labels: Sequence[str], likelihood: Likelihood) -> Floats:
     """(K, C) p(y = c | x, theta_k): the likelihood of each label, rescaled to sum to 1.
 
     votes: (K,). The rescaling matters if each wrong label has mass epsilon (Eq. 6), which sums to more than 1.
@@ -37,14 +37,15 @@ def label_laws(votes: Sequence[Value | None], labels: Sequence[str], likelihood:
 
 
 def label_information(
-    votes: Sequence[Value | None], weights: Sequence[float], labels: Sequence[str], likelihood: Likelihood
+    votes: Sequence[Answer], weights: Sequence[float], labels: Sequence[str], likelihood: Likelihood
 ) -> float:
     """Expected information of the true label, in bits: 0 if unanimous, at most log2 C and at most H(weights).
 
     votes, weights: (K,), the weights summing to 1.
     """
     p, w = label_laws(votes, labels, likelihood), np.asarray(weights, dtype=np.float64)
-    if len({vote for vote, weight in zip(votes, weights, strict=True) if weight > 0}) < 2:
+    heavy = p[w > 0]
+    if (heavy == heavy[:1]).all():
         return 0.0
     return max(0.0, float(entropy(w @ p) - w @ entropy(p)))
 
@@ -83,9 +84,7 @@ def _quadrature() -> tuple[Floats, Floats]:
     return nodes, masses / math.sqrt(2 * math.pi)
 
 
-def weights_after(
-    votes: Sequence[Value | None], weights: Sequence[float], answer: Value, likelihood: Likelihood
-) -> Floats:
+def weights_after(votes: Sequence[Answer], weights: Sequence[float], answer: Value, likelihood: Likelihood) -> Floats:
     """(K,) weights after the true answer, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
 
     The likelihood is the run's own, in which an abstention is wrong whatever the answer. votes, weights: (K,).

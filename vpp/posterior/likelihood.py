@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.prediction import Value, settled
+from vpp.posterior.prediction import Answer, Spread, Value, settled
 from vpp.posterior.weights import Floats
 
 
@@ -20,7 +20,7 @@ class GaussianLikelihood:
     abstention_error: float
     """Error of an abstention: the range of the training targets."""
 
-    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
+    def terms(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Floats:
         """(M,) terms of Eq. 5; an error whose square overflows gives -inf, never NaN."""
         errors = regression_errors(predictions, targets, abstention_error=self.abstention_error)
         with np.errstate(over="ignore"):
@@ -47,10 +47,20 @@ class ZeroOneLikelihood:
     n_shares: int = 1
     """Number of wrong labels that share epsilon: 1 gives each all of it, as in Eq. 6; C - 1 makes C labels sum to 1."""
 
-    def terms(self, predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> Floats:
-        """(M,) terms of Eq. 6; an abstention is wrong."""
+    def terms(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Floats:
+        """(M,) terms of Eq. 6; an abstention is wrong. Graded answers give its mean over p(label | x, theta)."""
+        labels = [None if isinstance(answer, dict) else answer for answer in predictions]
         # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
-        return np.where(correct(predictions, targets), self._right, self._wrong).astype(np.float64)
+        terms = np.where(correct(labels, targets), self._right, self._wrong).astype(np.float64)
+        for i, answer in enumerate(predictions):
+            if isinstance(answer, dict):
+                terms[i] = self._mean_term(answer, targets[i])
+        return terms
+
+    def _mean_term(self, answer: Spread, target: Value | None) -> float:
+        share = answer.get(str(target), 0.0)
+        # log sum_c p(c | x, theta) p(y | c), with p(y | c) of Eq. 6; what is on no label is wrong
+        return math.log(share * (1 - self.epsilon) + (1 - share) * self.epsilon / self.n_shares)
 
     @property
     def usual_term(self) -> float:
@@ -81,13 +91,14 @@ def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]
 
 
 def regression_errors(
-    predictions: Sequence[Value | None], targets: Sequence[Value | None], *, abstention_error: float
+    predictions: Sequence[Answer], targets: Sequence[Value | None], *, abstention_error: float
 ) -> Floats:
     """(M,) prediction minus target; an abstention is `abstention_error` off."""
     y = np.array([float(t) for t in targets if t is not None], dtype=np.float64)
     if y.size != len(targets):
         raise ValueError("a row without a target has no error")
-    f = np.array([np.nan if p is None else float(p) for p in predictions], dtype=np.float64)
+    numbers = [np.nan if p is None or isinstance(p, dict) else float(p) for p in predictions]
+    f = np.array(numbers, dtype=np.float64)
     if f.size != y.size:
         raise ValueError(f"{f.size} predictions for {y.size} targets: give one a row")
     return np.where(np.isnan(f), abstention_error, f - y)

@@ -2,9 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 Value = str | float
 """A label, or a number."""
+Spread = dict[str, float]
+"""A graded answer: the probability of each label, 0 if it is not named. What is missing to 1 is on no label."""
+Answer = Value | Spread | None
+"""f(x; theta) for a row; None is an abstention."""
+Label = TypeVar("Label", bound=Value)
 
 TIE = 1e-9
 """Vote shares within this distance of the largest are tied."""
@@ -14,19 +20,23 @@ EXACT = 12
 """Significant digits that rounding errors of a weighted mean do not reach."""
 
 
-def vote_shares(votes: Sequence[Value | None], weights: Sequence[float]) -> dict[Value, float]:
+def vote_shares(votes: Sequence[Answer], weights: Sequence[float]) -> dict[Value, float]:
     """Weight of each label, the heaviest first, equal ones in sort order; abstentions are ignored (Eq. 8).
 
+    A graded answer votes for every label with its probability: then the shares are sum_k w_k p(c | x*, theta_k).
     votes, weights: (K,). The shares sum to the weight of the particles that answered.
     """
     shares: dict[Value, float] = {}
     for vote, weight in zip(votes, weights, strict=True):
-        if vote is not None:
+        if isinstance(vote, dict):
+            for label, probability in vote.items():
+                shares[label] = shares.get(label, 0.0) + float(weight) * probability
+        elif vote is not None:
             shares[vote] = shares.get(vote, 0.0) + float(weight)
     return dict(sorted(shares.items(), key=lambda item: (-item[1], str(item[0]))))
 
 
-def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
+def winner(shares: Mapping[Label, float], *, draw: float = 0.0) -> Label | None:
     """The label with the most weight (Eq. 8); None when all abstain.
 
     Labels within 1e-9 of it are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
@@ -36,7 +46,7 @@ def winner(shares: Mapping[Value, float], *, draw: float = 0.0) -> Value | None:
     return tied[int(draw * len(tied))] if tied else None
 
 
-def leaders(shares: Mapping[Value, float]) -> tuple[Value, ...]:
+def leaders(shares: Mapping[Label, float]) -> tuple[Label, ...]:
     """Labels with the most weight, those within 1e-9 of it included, in sort order; empty when all abstain."""
     most = max(shares.values(), default=0.0)
     return tuple(sorted((label for label, share in shares.items() if share >= most - TIE), key=str))
@@ -57,20 +67,19 @@ def decided(shares: Mapping[Value, float]) -> Value | None:
     return label if label is not None and total > 0 and shares[label] >= CLEAR * total - TIE else None
 
 
-def average(
-    votes: Sequence[Value | None], weights: Sequence[float], *, is_label: bool, draw: float = 0.0
-) -> Value | None:
+def average(votes: Sequence[Answer], weights: Sequence[float], *, is_label: bool, draw: float = 0.0) -> Value | None:
     """Averaged prediction for one row (Eq. 7 or 8). votes, weights: (K,); `draw` in [0, 1) breaks a tie."""
     return winner(vote_shares(votes, weights), draw=draw) if is_label else weighted_mean(votes, weights)
 
 
-def weighted_mean(predictions: Sequence[Value | None], weights: Sequence[float]) -> float | None:
+def weighted_mean(predictions: Sequence[Answer], weights: Sequence[float]) -> float | None:
     """sum_k w_k f(x*; theta_k) over the particles that answered, weights rescaled to 1 (Eq. 7); None when all abstain.
 
     If the particles that answered have weight 0, they count equally. The result is clipped to the range of the answers,
     so that the mean of equal numbers is that number. predictions, weights: (K,).
     """
-    answered = [(float(p), float(w)) for p, w in zip(predictions, weights, strict=True) if p is not None]
+    pairs = zip(predictions, weights, strict=True)
+    answered = [(float(p), float(w)) for p, w in pairs if p is not None and not isinstance(p, dict)]
     if not answered:
         return None
     total = sum(w for _, w in answered)

@@ -21,9 +21,9 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
-from vpp.events import Votes
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import final_answers, log_likelihood_terms
+from vpp.posterior.prediction import Answer, average
 from vpp.posterior.weights import systematic_resample
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
@@ -171,12 +171,13 @@ def _ids(rows: Sequence[Row]) -> list[int]:
     return [row.id for row in rows]
 
 
-def _numbers(answers: Sequence[Votes], dataset: Dataset) -> Any:
-    """(K, N) numbers of classes, -1 for an abstention; or the numbers answered, NaN for one."""
+def _numbers(answers: Sequence[Sequence[Answer]], dataset: Dataset) -> Any:
+    """(K, N) numbers of the likeliest classes, -1 for an abstention; or the numbers answered, NaN for one."""
+    votes = [[average([answer], [1.0], is_label=isinstance(answer, str | dict)) for answer in each] for each in answers]
     if dataset.task == "classification":
         number: Mapping[Any, int] = {label: i for i, label in enumerate(dataset.classes)}
-        return np.array([[number.get(answer, -1) for answer in votes] for votes in answers], dtype=np.int64)
-    return np.array([[np.nan if answer is None else float(answer) for answer in votes] for votes in answers])
+        return np.array([[number.get(vote, -1) for vote in each] for each in votes], dtype=np.int64)
+    return np.array([[np.nan if vote is None else float(vote) for vote in each] for each in votes])
 
 
 def _targets(rows: Sequence[Row], dataset: Dataset) -> Any:

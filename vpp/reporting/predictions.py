@@ -17,16 +17,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
-from vpp.events import Votes
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import rows_of
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Value, vote_shares
+from vpp.posterior.prediction import Answer, Value, vote_shares
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
 from vpp.runs.view import averages
 from vpp.settings import Config
+from vpp.wording.doubt import reason_words
 from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest
 
@@ -45,10 +45,10 @@ def predictions_csv(reader: RunReader) -> bytes:
     if test is None:
         return _csv((), ("truth", *_Summary(dataset.task, dataset.classes).names), (), inputs=dataset.inputs)
     summary = _Summary(dataset.task, dataset.classes, calibrated(view, dataset, of=test))
-    rows, votes = rows_of(test, dataset), zip(*test.predictions, strict=True)
+    rows, votes, answers = rows_of(test, dataset), zip(*test.predictions, strict=True), zip(*test.answers, strict=True)
     lines = (
-        (row.target, *summary.cells(answers, average, test.weights), *answers)
-        for row, answers, average in zip(rows, votes, averages(test), strict=True)
+        (row.target, *summary.cells(said, average, test.weights), *labels)
+        for row, labels, said, average in zip(rows, votes, answers, averages(test), strict=True)
     )
     own = ("truth", *summary.names, *_numbered("particle", test.weights))
     return _csv(rows, own, lines, inputs=dataset.inputs)
@@ -74,9 +74,9 @@ def prediction_csv(
     own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []
     for row, average in zip(by_row, averaged, strict=True):
-        votes = tuple(prediction.value for prediction in row)
-        reasons = [p.explanation or p.reason or "" for p in row] if with_reasons else []
-        lines.append((*summary.cells(votes, average, answers.weights), *votes, *reasons))
+        votes, said = ([prediction.value for prediction in row], [prediction.answer for prediction in row])
+        reasons = [reason_words(p) for p in row] if with_reasons else []
+        lines.append((*summary.cells(said, average, answers.weights), *votes, *reasons))
     if with_reasons:
         own = (*own, *_numbered("because", answers.weights))
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
@@ -104,20 +104,21 @@ class _Summary:
         possible = (f"possible_{label}" for label in self._classes) if self._doubt else ()
         return ("prediction", "share", "entropy_bits", "abstained", *shares, *possible)
 
-    def cells(self, votes: Votes, prediction: Value | None, weights: Sequence[float]) -> Line:
+    def cells(self, said: Sequence[Answer], prediction: Value | None, weights: Sequence[float]) -> Line:
         """Cells of a row; empty except for the shares if all abstain."""
-        abstained = _tidy(math.fsum(w for v, w in zip(votes, weights, strict=True) if v is None))
+        abstained = _tidy(math.fsum(w for v, w in zip(said, weights, strict=True) if v is None))
         if not self._is_label:
+            votes = [None if isinstance(answer, dict) else answer for answer in said]
             interval = weighted_interval(votes, weights)
             low, high = interval or (None, None)
             possible = map(_tidy, self._doubt.interval(interval)) if self._doubt else ()
             return prediction, _tidy(weighted_spread(votes, weights)), low, high, abstained, *possible
-        shares = vote_shares(votes, weights)
+        shares = vote_shares(said, weights)
         share = shares.get(prediction, 0.0) if prediction is not None else 0.0
         each = (_tidy(shares.get(label, 0.0)) for label in self._classes)
-        held = self._doubt.labels(votes, weights) if self._doubt else ()
+        held = self._doubt.labels(said, weights) if self._doubt else ()
         can_be = (float(label in held) for label in self._classes) if self._doubt else ()
-        return prediction, _tidy(share), _tidy(vote_entropy(votes, weights)), abstained, *each, *can_be
+        return prediction, _tidy(share), _tidy(vote_entropy(said, weights)), abstained, *each, *can_be
 
 
 def _tidy(value: float) -> float | None:

@@ -74,9 +74,8 @@ class Asking:
         """Questions. Rows that share calls need fewer calls, unreadable answers more."""
         self._directory = directory
         self._spec = directory.spec()
-        pack = self._spec.config.points_per_call
         open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
-        self.calls = sum(-(-n // pack) for n in open_rows)
+        self.calls = sum(map(self._spec.config.learner_calls, open_rows))
         """Calls needed if every answer can be read."""
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
@@ -136,5 +135,5 @@ async def ask(
 
 def averages_asked(answers: Answers, config: Config) -> Votes:
     """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
-    votes = [tuple(prediction.value for prediction in particle) for particle in answers.predictions]
-    return averages_of(answers.task, config, range(len(answers.rows)), votes, answers.weights)
+    said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
+    return averages_of(answers.task, config, range(len(answers.rows)), said, answers.weights)

@@ -51,6 +51,8 @@ HYPOTHESIS = Span(about=300, high=1200)
 """Assumed characters of a hypothesis after its seed sentence."""
 LEARNER_ANSWER = Span(about=50)
 """Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
+ONE_TOKEN = Span(about=1, high=1)
+"""Tokens of an answer that is a letter."""
 OPTIMIZER_ANSWER = Span(about=250)
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
@@ -166,7 +168,8 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     rows = by_length(dataset.labelled)
     packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]
     typical = [asked(pack, texts.length.about) for pack in packs]
-    answer = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens) * len(packs[0])
+    usual = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
+    answer = ONE_TOKEN if prompts.is_lettered else usual * len(packs[0])
     return _size(typical, [asked(packs[-1], texts.length.high)], answer)
 
 
@@ -268,7 +271,7 @@ def _ending_calls(spec: RunSpec, view: RunView) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
     sizes = row_counts(spec.dataset)
     rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.is_on_fixed_rows else 0)
-    return float(view.n_unique * rows / spec.config.points_per_call)
+    return float(view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call)
 
 
 @lru_cache(maxsize=256)

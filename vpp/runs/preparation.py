@@ -13,10 +13,12 @@ from vpp.errors import InputError
 from vpp.llm.address import checked_address
 from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
+from vpp.llm.letters import LETTERS
 from vpp.llm.templates import check_templates, name_of
+from vpp.problem import reads_letters
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.run_prompts import check_prompts_fit, fitted_to, limits_of
+from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import check_start, with_start
 from vpp.runs.store import RunStore
@@ -41,6 +43,8 @@ class Preparation:
         plain = replace(self.spec, name=name, structured_as="", cell_limit=self.spec.cell_limit or 0)
         spec, dataset = with_start(plain, self.dataset)
         object.__setattr__(self, "dataset", dataset)
+        if dataset.task == "regression":  # numbers are scored by their errors
+            spec = replace(spec, config=replace(spec.config, likelihood="labels", learner_samples=1))
         object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset)))
         check_run(self.spec, self.dataset)
 
@@ -64,9 +68,24 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
+    check_letters(spec, dataset)
     check_demo_templates(endpoint, spec.templates)
     if length := endpoint.context_length:
         check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
+
+
+def check_letters(spec: RunSpec, dataset: Dataset) -> None:
+    """Raise InputError if log-probabilities are to be read and the labels or the user's template do not allow it."""
+    text, is_lettered = spec.learner_template, reads_letters(spec.config, dataset)
+    if is_lettered and len(dataset.classes) > len(LETTERS):
+        raise InputError(
+            f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
+            "use --learner-samples, or --likelihood labels"
+        )
+    if is_lettered and name_of(text, "learner") is None and learner_template(spec, dataset).text != text:
+        raise InputError("logprobs are those of a letter: end the learner template with {answer_form_letter}")
+    if not is_lettered and learner_template(spec, dataset).style == "letter":
+        raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:

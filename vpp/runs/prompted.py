@@ -107,7 +107,7 @@ class PromptedAsking:
             raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-        a_draw = -(-n_rows // self._spec.config.points_per_call)
+        a_draw = self._spec.config.learner_calls(n_rows)
         self._directory, self._asked, self._run_calls = directory, asked, usage.learner
         self._draws = max(1, (asked.calls or usage.learner) // a_draw)
         self.calls = (self._draws + 1) * a_draw

@@ -9,15 +9,22 @@ from vpp.events import RunStarted
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
-from vpp.llm.templates import template_of
-from vpp.problem import Problem
+from vpp.llm.templates import Template, lettered, template_of
+from vpp.problem import Problem, reads_letters
 from vpp.runs.spec import EndpointSpec, RunSpec
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     """Return the prompts of the run's learner."""
-    template = template_of(spec.learner_template, role="learner")
-    return LearnerPrompts(dataset=dataset, template=template, structured=answers_of(spec), cell_limit=spec.cell_limit)
+    template = learner_template(spec, dataset)
+    structured = FREE_TEXT if template.style == "letter" else answers_of(spec)
+    return LearnerPrompts(dataset=dataset, template=template, structured=structured, cell_limit=spec.cell_limit)
+
+
+def learner_template(spec: RunSpec, dataset: Dataset) -> Template:
+    """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
+    own = template_of(spec.learner_template, role="learner")
+    return lettered() if reads_letters(spec.config, dataset) and own.style != "letter" else own
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -62,7 +69,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
 
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
     """Return the event that opens the journal. versions: of the libraries in use, by name."""
-    learner, prompts = template_of(spec.learner_template, role="learner"), optimizer_prompts(spec, dataset)
+    learner, prompts = learner_template(spec, dataset), optimizer_prompts(spec, dataset)
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,

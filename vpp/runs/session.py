@@ -119,6 +119,7 @@ def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: in
         max_tokens=max_tokens,
         points_per_call=spec.config.points_per_call,
         temperature=spec.config.learner_temperature,
+        samples=spec.config.learner_samples,
         warm_prefix=spec.endpoint.warm_prefix,
     )
     prompts = learner_prompts(spec, dataset)
@@ -179,7 +180,8 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     Nothing is recorded if the run's cap ends the test or the server answers no test call: the next worker tests again.
     Raises EndpointUnreachable.
     """
-    if spec.endpoint.structured == "off" or spec.endpoint.is_demo or spec.structured_as:
+    is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
+    if not is_needed or spec.structured_as:
         return spec
     tests = await _carrier_tests(learner, budget)
     if tests is None or not any(test.is_answered for test in tests):

@@ -25,10 +25,11 @@ from vpp.events import (
     RunResumed,
     RunStarted,
     Scored,
+    Shares,
     StepFinished,
     Votes,
 )
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, winner
 from vpp.runs.view import RunView, StepView, last_finished
 
 MOST_STEPS = 1_000_000
@@ -76,6 +77,7 @@ def check(event: Event, view: RunView, domain: Domain) -> None:
             _check_texts([] if event.role == "proposal" else [event.hypothesis], view)
             _check_rows(event.rows, "train", domain)
             _check_answers(event.predictions, len(event.rows), domain)
+            _check_shares(event.shares, event.predictions, domain)
         case Reweighted():
             _check_role(event, view)
             _check_weights(event.weights, view.size)
@@ -118,6 +120,8 @@ def check_evaluation(event: Evaluated, domain: Domain) -> None:
     _require(0 < len(event.rows) == len(set(event.rows)), "it has no rows, or one twice")
     for answers in (*event.predictions, *([event.averaged] if event.averaged else [])):
         _check_answers(answers, len(event.rows), domain)
+    for shares, answers in zip(event.shares, event.predictions, strict=bool(event.shares)):
+        _check_shares(shares, answers, domain)
     is_of_labels = event.metric == "accuracy"
     _require(not domain.task or is_of_labels == (domain.task == "classification"), f"the metric is {event.metric}")
     _require(0 <= event.value <= (1 if is_of_labels else math.inf), f"{event.metric} is {event.value}")
@@ -216,6 +220,18 @@ def _check_answers(answers: Votes, n: int, domain: Domain) -> None:
         _require(domain.labels.issuperset(answers), "an answer is none of the target's labels")
     elif domain.task:
         _require(all(answer is None or _is_number(answer) for answer in answers), "an answer is no number")
+
+
+def _check_shares(shares: Shares, answers: Votes, domain: Domain) -> None:
+    """Check graded answers, of which `answers` must be the likeliest labels; there may be none."""
+    if not shares:
+        return
+    _require(len(shares) == len(answers), f"it has {len(shares)} graded answers for {len(answers)} answers")
+    for share, answer in zip(shares, answers, strict=True):
+        each = share or {}
+        _require(math.fsum(each.values()) <= 1 + OFF_ONE, "the probabilities of an answer sum to more than 1")
+        _require(not domain.labels or domain.labels.issuperset(each), "a probability is of none of the target's labels")
+        _require(winner(each) == answer, "an answer is not the likeliest label")
 
 
 def _check_weights(weights: Sequence[float], size: int) -> None:

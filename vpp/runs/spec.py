@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
@@ -215,7 +214,7 @@ class RunSpec:
         rows = max(config.batch_size, config.buffer_size)
         if config.is_on_fixed_rows:
             rows = max(rows, self.dataset.get("n_train", 0))
-        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * ceil(rows / config.points_per_call)))
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_calls(rows)))
 
     @property
     def is_continued(self) -> bool:

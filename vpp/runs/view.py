@@ -225,7 +225,7 @@ def averages(evaluated: Evaluated) -> Votes:
     if evaluated.averaged:
         return evaluated.averaged
     is_label = evaluated.metric == "accuracy"
-    by_row = zip(*evaluated.predictions, strict=True)
+    by_row = zip(*evaluated.answers, strict=True)
     return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
 
 

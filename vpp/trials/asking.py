@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from vpp.data.dataset import Row, Value
+from vpp.data.dataset import Row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.posterior.likelihood import Likelihood
-from vpp.problem import likelihood_of
+from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Answers, Asking, OnProgress
 from vpp.runs.keys import Keys
 from vpp.runs.prompted import WITHOUT
@@ -25,7 +25,7 @@ from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 SCORED = 108
 """Purpose number of the draw of scored rows: SeedSequence(seed, spawn_key=(SCORED,))."""
 MOST_PAIRS = 20
-Said = Mapping[tuple[str, int], Value | None]
+Said = Mapping[tuple[str, int], Prediction]
 """Answers by hypothesis id and row id."""
 
 
@@ -97,7 +97,7 @@ class TrialAsking:
             if on_progress:
                 on_progress(self.done, self.total)
 
-        said: dict[tuple[str, int], Value | None] = {}
+        said: dict[tuple[str, int], Prediction] = {}
         for asking in self._asked:
             said |= _by_pair(await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count))
         trial = self._found(said)
@@ -152,7 +152,7 @@ class TrialAsking:
 
     def _score(self, text: str, said: Said, likelihood: Likelihood) -> float:
         identity = hypothesis_id(text)
-        answers = [said[identity, row.id] for row in self._scored]
+        answers = [said[identity, row.id].answer for row in self._scored]
         return float(likelihood.terms(answers, [row.target for row in self._scored]).sum())
 
     def _tried_idea(self, tried: _OnTrial, said: Said, likelihood: Likelihood, no_rule: float) -> TriedIdea:
@@ -160,7 +160,7 @@ class TrialAsking:
 
         def obeyed(must_change: bool) -> Obeyed:
             judged = [
-                change.is_obeyed(said[identity, change.base.id], said[identity, change.row.id])
+                change.is_obeyed(said[identity, change.base.id].value, said[identity, change.row.id].value)
                 for change in tried.changes
                 if change.must_change == must_change
             ]
@@ -190,8 +190,8 @@ class TrialAsking:
         identities = [hypothesis_id(tried.idea.text) for tried in self._tried]
         for one, other in combinations(range(len(self._tried)), 2):
             for change in every:
-                before = [said[identities[place], change.base.id] for place in (one, other)]
-                after = [said[identities[place], change.row.id] for place in (one, other)]
+                before = [said[identities[place], change.base.id].value for place in (one, other)]
+                after = [said[identities[place], change.row.id].value for place in (one, other)]
                 if agree(*before) and None not in after and not agree(*after):
                     yield MinimalPair(
                         inputs=change.row.inputs,
@@ -203,10 +203,10 @@ class TrialAsking:
                     )
 
 
-def _by_pair(answers: Answers) -> dict[tuple[str, int], Value | None]:
+def _by_pair(answers: Answers) -> Said:
     identities = map(hypothesis_id, answers.texts)
     return {
-        (identity, row.id): prediction.value
+        (identity, row.id): prediction
         for identity, said in zip(identities, answers.predictions, strict=True)
         for row, prediction in zip(answers.rows, said, strict=True)
     }

@@ -103,5 +103,5 @@ def _errors(run: Run, hypothesis: str) -> Floats | None:
     batch, answers = run.problem.batch(0), run.answers or {}
     if any((hypothesis, row.id) not in answers for row in batch):
         return None
-    values = [answers[hypothesis, row.id] for row in batch]
+    values = [answers[hypothesis, row.id].value for row in batch]
     return regression_errors(values, [row.target for row in batch], abstention_error=run.dataset.target_range)

@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vpp.data.dataset import PARTS, Dataset, Row, Value
+from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Event, Scored, Votes
 from vpp.posterior.likelihood import Likelihood
-from vpp.problem import Problem, averages_of, metric_of
+from vpp.problem import Prediction, Problem, averages_of, graded_of, metric_of
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal_reader import JournalReader
@@ -19,7 +19,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.verification.ledger import At, Ledger
 
-Answers = Mapping[tuple[str, int], Value | None]
+Answers = Mapping[tuple[str, int], Prediction]
 """Answers by hypothesis id and row id."""
 
 
@@ -114,7 +114,7 @@ def _read_answers(directory: RunDirectory) -> Answers | None:
         return None
     reader = AnswerReader(directory.answers)
     reader.refresh()
-    return {pair: prediction.value for pair, prediction in reader.by_pair.items()}
+    return reader.by_pair
 
 
 def ids(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -129,9 +129,12 @@ def check_stored(run: Run) -> None:
         return
     for event in _settled(run):
         if isinstance(event, Scored):
-            run.check(event, "answers", predictions=_stored(run, event.hypothesis, event.rows))
+            said = _stored(run, event.hypothesis, event.rows)
+            run.check(event, "answers", predictions=_values(said), shares=graded_of(said))
         else:
-            run.check(event, "answers", predictions=[_stored(run, each, event.rows) for each in event.hypotheses])
+            each = [_stored(run, hypothesis, event.rows) for hypothesis in event.hypotheses]
+            shares = tuple(map(graded_of, each))
+            run.check(event, "answers", predictions=tuple(map(_values, each)), shares=shares if any(shares) else ())
 
 
 def _settled(run: Run) -> Iterator[Scored | Evaluated]:
@@ -146,10 +149,14 @@ def _settled(run: Run) -> Iterator[Scored | Evaluated]:
     yield from (event for after, event in view.evaluations if is_over or after < last)
 
 
-def _stored(run: Run, hypothesis: str, rows: tuple[int, ...]) -> Votes:
+def _stored(run: Run, hypothesis: str, rows: tuple[int, ...]) -> tuple[Prediction, ...]:
     """Return the hypothesis' answers in answers.jsonl."""
     answers = run.answers or {}
-    return tuple(answers.get((hypothesis, row), "not in answers.jsonl") for row in rows)
+    return tuple(answers.get((hypothesis, row), Prediction(row=row, value="not in answers.jsonl")) for row in rows)
+
+
+def _values(predictions: Sequence[Prediction]) -> Votes:
+    return tuple(prediction.value for prediction in predictions)
 
 
 def check_evaluations(run: Run) -> None:
@@ -162,7 +169,7 @@ def check_evaluations(run: Run) -> None:
         run.check(event, "rows", rows=ids(dataset.part(event.split)))
         run.check(event, "texts", hypotheses=[state.hypothesis for state in at.population])
         run.check(event, "weights", weights=view.weights if event.step == after else at.weights)
-        averaged = averages_of(dataset.task, run.config, event.rows, event.predictions, event.weights)
+        averaged = averages_of(dataset.task, run.config, event.rows, event.answers, event.weights)
         if event.averaged:
             run.check(event, "predictions", averaged=averaged)
         else:

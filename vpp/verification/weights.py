@@ -36,7 +36,7 @@ def largest_log_likelihood(run: Run, event: Scored, tau: float | None, *, unansw
     """
     targets = [row.target for row in run.rows_of(event.rows)]
     try:
-        terms = run.likelihood(tau).terms(event.predictions, targets)
+        terms = run.likelihood(tau).terms(event.answers, targets)
     except ValueError:
         return None
     best = [run.likelihood(tau).largest_term] * unanswered

@@ -7,8 +7,12 @@ from vpp.inspection.calibrated import holds_truth, possible_labels, possible_ran
 from vpp.inspection.points import Point
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.prediction import CLEAR, CLEAR_WORDS, TIE
+from vpp.problem import Prediction
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.words import counted, fixed, number, percent, target_text
+
+MOST_GRADES = 4
+"""Most labels of a graded answer that are named."""
 
 
 def possible_words(point: Point) -> str:
@@ -16,6 +20,15 @@ def possible_words(point: Point) -> str:
     labels = possible_labels(point)
     is_all = point.calibrated is not None and len(labels) == len(point.calibrated.classes) > 2
     return "any label" if is_all else f"one of {', '.join(labels)}"
+
+
+def reason_words(prediction: Prediction) -> str:
+    """Return a particle's reason for an answer, or why there is none; before it the probabilities of a graded one."""
+    why = prediction.explanation or prediction.reason or ""
+    if not prediction.shares:
+        return why
+    likeliest_first = sorted(prediction.shares.items(), key=lambda each: (-each[1], each[0]))[:MOST_GRADES]
+    return f"{', '.join(f'{label} {percent(share)}' for label, share in likeliest_first)}. {why}".strip()
 
 
 def range_words(point: Point, decimals: int | None) -> str:

@@ -1,0 +1,136 @@
+"""Weights, evidence and accept steps on graded answers whose probabilities are known, against sums written out."""
+
+import math
+
+import numpy as np
+import pytest
+
+from vpp.events import Evaluated, Proposed, Reweighted, Scored
+from vpp.llm.grading import graded, pooled
+from vpp.posterior.conformal import weight_ahead
+from vpp.posterior.information import label_information
+from vpp.posterior.likelihood import ZeroOneLikelihood
+from vpp.posterior.prediction import vote_shares
+from vpp.problem import Prediction
+
+from . import scripted
+from .test_target import normalised, shipped_transition, uneven_prior
+
+EPSILON = 0.1
+
+
+def problem_on(config, **options):
+    return scripted.make_problem(config, scripted.Script("classification", grade=scripted.grade), **options)
+
+
+def log_liks(rows):
+    """(16,) log p(rows | theta) of the whole space: each row's label drawn by the reader, then flipped by epsilon."""
+
+    def term(text, row):
+        share = (scripted.grade(text, row) or {}).get(row.target, 0.0)
+        return math.log(share * (1 - EPSILON) + (1 - share) * EPSILON)
+
+    return np.array([math.fsum(term(text, row) for row in rows) for text in scripted.TEXTS])
+
+
+def test_labels_that_are_certain_score_as_labels():
+    likelihood = ZeroOneLikelihood(epsilon=EPSILON, n_shares=2)
+    labels, targets = ["a", "b", None, "c"], ["a", "a", "a", "c"]
+    certain = [None if label is None else {label: 1.0} for label in labels]
+    assert likelihood.terms(certain, targets) == pytest.approx(likelihood.terms(labels, targets), rel=1e-12)
+
+
+def test_three_labels_that_share_epsilon_sum_to_one():
+    likelihood = ZeroOneLikelihood(epsilon=EPSILON, n_shares=2)
+    answer = {"a": 0.5, "b": 0.3, "c": 0.2}
+    assert math.fsum(np.exp(likelihood.terms([answer] * 3, ["a", "b", "c"]))) == pytest.approx(1, rel=1e-12)
+    # 0.5 (0.9) + 0.5 (0.1 / 2)
+    assert math.exp(likelihood.terms([answer], ["a"])[0]) == pytest.approx(0.475, rel=1e-12)
+
+
+def test_weights_and_evidence_of_given_sentences_are_the_exact_ones():
+    texts = scripted.TEXTS[2:9]
+    config = scripted.paper(method="weigh", particles=len(texts), epsilon=EPSILON, batch_size=20, epochs=1)
+    problem = scripted.replace(problem_on(config), start_texts=texts, start_origin="yours")
+    weighed = scripted.of_kind(scripted.run(problem, config), Reweighted)[-1]
+    joint = np.exp(log_liks(problem.dataset.train)[2:9]) / len(texts)
+    assert weighed.weights == pytest.approx(joint / joint.sum(), rel=1e-12)
+    assert weighed.log_evidence == pytest.approx(math.log(joint.sum()), rel=1e-12)
+
+
+def test_every_score_and_decision_of_a_filtered_run_is_the_exact_one():
+    config = scripted.paper(method="smc", mutate="filtered", epsilon=EPSILON)
+    problem = problem_on(config)
+    events, rows = scripted.run(problem, config), {row.id: row for row in problem.dataset.train}
+    texts = {scripted.hypothesis_id(text): j for j, text in enumerate(scripted.TEXTS)}
+    scores = {}
+    for event in scripted.of_kind(events, Scored):
+        if event.hypothesis not in texts:
+            continue  # the seed sentence, which no text of the space is
+        scored = [rows[row] for row in event.rows]
+        assert event.log_likelihood == pytest.approx(log_liks(scored)[texts[event.hypothesis]], rel=1e-12)
+        scores[event.step, event.particle, event.role] = event.log_likelihood
+    decided = [event for event in scripted.of_kind(events, Proposed) if event.why == "likelihood"]
+    for event in decided:
+        gain = event.log_likelihood_proposal - event.log_likelihood
+        assert event.log_alpha == pytest.approx(min(0, gain), abs=1e-12)
+        assert event.log_likelihood_proposal == scores[event.step, event.particle, "proposal"]
+    assert any(event.accepted for event in decided)
+    assert not all(event.accepted for event in decided)
+
+
+def test_restarts_on_all_rows_leave_the_exact_posterior_invariant():
+    config = scripted.paper(method="mh", epsilon=EPSILON)
+    problem = problem_on(config, n_train=12)
+    rows, prior = problem.dataset.train, uneven_prior()
+    size = len(scripted.TEXTS)
+    P = shipped_transition(problem, config, "classification", rows, np.tile(prior, (size, 1)), epsilon=EPSILON)
+    log_lik = log_liks(rows)
+    target = normalised(prior * np.exp(log_lik - log_lik.max()))
+    assert np.abs(target @ P - target).max() < 1e-12
+    assert np.abs(prior @ P - prior).max() > 1e-3
+
+
+def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
+    config = scripted.paper(method="smc", epsilon=EPSILON)
+    problem = problem_on(config)
+    events = scripted.run(problem, config)
+    population = scripted.populations(events)[-1]
+    evaluated = scripted.of_kind(scripted.run_conclusion(problem, config, population), Evaluated)[0]
+    rows = {row.id: row for row in problem.dataset.labelled}
+    by_id = {scripted.hypothesis_id(text): text for text in (*scripted.TEXTS, scripted.SEED_TEXT)}
+    for place, (row, averaged) in enumerate(zip(evaluated.rows, evaluated.averaged, strict=True)):
+        grades = [scripted.grade(by_id[hypothesis], rows[row]) or {} for hypothesis in evaluated.hypotheses]
+        mixture = {
+            label: math.fsum(w * grade.get(label, 0) for w, grade in zip(evaluated.weights, grades, strict=True))
+            for label in ("no", "yes")
+        }
+        assert averaged == max(mixture, key=lambda label: mixture[label])
+        for slot, grade in enumerate(grades):
+            said = evaluated.predictions[slot][place]
+            assert said == (max(grade, key=lambda label: grade[label]) if grade else None)
+
+
+def test_a_vote_of_graded_answers_is_shared_and_informs():
+    answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
+    assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
+    assert weight_ahead(answers, weights, ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)
+    likelihood = ZeroOneLikelihood(epsilon=EPSILON)
+    assert label_information(answers[:2], (0.5, 0.5), ("a", "b"), likelihood) > 0, "the likeliest label is the same"
+    assert label_information([answers[0]] * 2, (0.5, 0.5), ("a", "b"), likelihood) == 0
+
+
+def test_the_share_of_several_answers_counts_unreadable_ones_for_no_label():
+    said = [("b", 1, "second"), (None, 3, ""), ("a", 2, "first"), ("b", 1, "third")]
+    drawn = [(Prediction(row=7, value=value, explanation=why), calls) for value, calls, why in said]
+    prediction, calls = pooled(drawn)
+    assert (prediction.value, prediction.explanation, calls) == ("b", "second", 7)
+    assert prediction.shares == {"a": 0.25, "b": 0.5}
+    silent, _ = pooled([(Prediction(row=7, value=None, raw="?", reason="none"), 3)] * 2)
+    assert (silent.value, silent.shares, silent.reason) == (None, None, "none")
+
+
+def test_equally_likely_labels_give_the_lowest_and_rounding_above_one_is_cut():
+    assert graded(1, {"b": 0.4, "a": 0.4, "c": 0.2}).value == "a"
+    assert graded(1, {"b": 1.0004}).shares == {"b": 1.0}
+    assert graded(1, {"a": 0.0}).value is None
