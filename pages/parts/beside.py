@@ -5,14 +5,15 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import blocks, opening, person, pieces
+from pages.parts import blocks, opening, person, pieces, rewording
 from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
 from vpp.drawing import trying
 from vpp.errors import VppError
 from vpp.inspection.baselines import has_prompted
 from vpp.runs.prompted import Asked, PromptedAsking
 from vpp.trials.asking import TrialAsking
-from vpp.trials.record import read_trial
+from vpp.trials.clauses import clauses
+from vpp.trials.record import Trial, read_trial
 from vpp.wording import markup
 from vpp.wording.words import counted
 
@@ -23,6 +24,8 @@ ABOUT_BASELINES = (
     "examples, and with several draws of examples that vote, at as many calls as the run’s."
 )
 BASELINES_LATER = "They can be asked once the run has ended, since its calls are counted then."
+MOST_OFFERED = 3
+"""Most clauses whose loss is offered as another wording."""
 TRIAL = "trial"
 ABOUT_TRIAL = (
     "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
@@ -91,6 +94,21 @@ def baselines(run: opening.OpenRun) -> None:
     )
 
 
+def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
+    """Offer, for each clause that hurts, the sentence without it as another wording."""
+    hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in trying.hurting(idea)]
+    for place, idea, clause in hurting[:MOST_OFFERED]:
+        left, right = st.columns([1, 2], vertical_alignment="center")
+        right.html(markup.block(markup.caption(trying.hurting_words(place, clause))))
+        whole = clauses(trying.sentence_of(idea, seed_text))
+        shorter = next((each.without for each in whole if each.start == clause.start), "")
+        left.button(
+            "Try the wording without it", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
+            on_click=rewording.begin, args=(run, idea.text, shorter), disabled=not shorter,
+        )  # fmt: skip
+    rewording.draw_begun(run)
+
+
 def draw_trial(run: opening.OpenRun) -> None:
     """Draw the section, outside any fragment that has a timer."""
     blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
@@ -107,6 +125,7 @@ def trial(run: opening.OpenRun) -> None:
     if found := read_trial(run.directory, snapshot.view):
         seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
         blocks.draw(markup.saying(trying.verdict(found)), trying.trial_html(found, seed_text), label="the trial")
+        offer_shorter(run, found, seed_text)
         return
     blocks.captions(ABOUT_TRIAL)
     if snapshot.state in opening.LIVE and snapshot.state != "paused":

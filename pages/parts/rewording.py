@@ -12,11 +12,13 @@ from vpp.inference.plan import plan
 from vpp.inspection.slots import grouped
 from vpp.runs.reader import Snapshot
 from vpp.runs.rewording import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import cut, particles, short_weight
 
 JOB, TITLE = "reword", "Try another wording"
+FOLD, PLACE = "rewording.fold", "another-wording"
 LONGEST = 110
 """Characters of a text in the list of particles."""
 
@@ -35,7 +37,8 @@ def draw(run: opening.OpenRun, *, has_key_field: bool) -> None:
         last_rows(snapshot.view)
     except RunError:
         return
-    with st.expander(TITLE, key="rewording.fold", on_change="rerun") as fold:
+    with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
+        st.html(f'<div id="{PLACE}" tabindex="-1"></div>')
         if fold.open:
             section = st.container()
             with section:
@@ -45,8 +48,29 @@ def draw(run: opening.OpenRun, *, has_key_field: bool) -> None:
                 person.ask_keys(snapshot.spec.endpoint)
 
 
+def begin(run: opening.OpenRun, old: str, new: str) -> None:
+    """Open the section with a text in the place of a particle's, ready to be scored. old: the particle's whole text."""
+    view = opening.fresh(run).view
+    slots = [slot for slot, state in enumerate(view.population) if view.texts[state.hypothesis] == old]
+    if slots:
+        st.session_state[FOLD] = True
+        st.session_state[_key(run, f"particle.{view.last_step}")] = slots[0]
+        st.session_state[_text_key(run, slots[0], view)] = new
+        st.session_state[_key(run, "begun")] = new
+
+
+def draw_begun(run: opening.OpenRun) -> None:
+    """Say where the text of `begin` stands, if one has been."""
+    if st.session_state.get(_key(run, "begun")):
+        blocks.draw(markup.saying("The shorter wording can be scored and kept:", link=(TITLE, PLACE)))
+
+
 def _key(run: opening.OpenRun, what: str) -> str:
     return f"rewording.{what}.{run.directory.id}"
+
+
+def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
+    return _key(run, f"text.{slot}.{view.population[slot].hypothesis}")
 
 
 def form(run: opening.OpenRun) -> None:
@@ -96,7 +120,7 @@ def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
 def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
     """Ask for the new text, which begins as that of the particle."""
     hypothesis, seed_text = snapshot.view.population[slot].hypothesis, _seed(snapshot)
-    key = _key(run, f"text.{slot}.{hypothesis}")
+    key = _text_key(run, slot, snapshot.view)
     begins = without_seed(snapshot.view.texts[hypothesis], seed_text)
     return str(st.text_area(f"New text of particle {slot}", height="content", **blocks.begun(key, begins)))
 

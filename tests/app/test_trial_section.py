@@ -10,12 +10,15 @@ from tests.app import drawn
 from tests.app.drawn import shown
 from tests.llm.stub import refusal
 from tests.processes import Model
-from tests.trials.test_trial import A_ONLY, AND, run_of
+from tests.reporting.builders import SEED, scored
+from tests.trials.test_trial import A_ONLY, AND, DATA, run_of
+from vpp.data.dataset import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.trials.record import read_trial
 
 WITHIN_S = 60
+HINDERED = f"{SEED} If a is above 12 and b is above 50, say yes; otherwise say no."
 
 
 @pytest.fixture
@@ -74,3 +77,23 @@ def test_rows_that_part_two_ideas_are_offered_for_labelling(page: tuple[AppTest,
     assert job.wait(WITHIN_S)
     assert {row.inputs for row in job.asking.rows} == {pair.inputs for pair in trial.pairs}
     assert "expected information gain" in shown(app.run())
+
+
+def test_a_clause_that_hurts_is_left_out_in_another_wording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model
+) -> None:
+    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
+    answers: dict[int, Value | None] = {row.id: "no" for row in DATA.train[:4]}
+    reader = run_of(tmp_path, served.base_url, HINDERED, more=[scored(0, 0, HINDERED, answers)])
+    app = drawn.opened(drawn.app_over(tmp_path, monkeypatch), reader, "posterior")
+    html = pressed(app, reader)
+    assert "Without “b is above 50”, idea 1 explains the rows better by" in html
+    (button,) = (each for each in app.button if (each.key or "").startswith("posterior.trial.without."))
+    html = shown(button.click().run())
+    assert not app.exception
+    assert '<a href="#another-wording">Try another wording</a>' in html
+    assert app.text_area[0].value == "If a is above 12, say yes; otherwise say no."
+    app.button(key="rewording.score").click().run()
+    job: Any = app.session_state[f"posterior.ask.reword.{reader.directory.id}"]
+    assert job.wait(WITHIN_S)
+    assert job.asking.whole().texts == (HINDERED, A_ONLY)

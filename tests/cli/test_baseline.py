@@ -84,4 +84,4 @@ def test_a_cap_on_calls_ends_the_command_and_keeps_nothing(desk: Desk, served: M
 @pytest.mark.parametrize("option", ["--calls", "--examples"])
 def test_a_number_below_1_is_refused(option: str, desk: Desk, run_dir: Path) -> None:
     done = desk.vpp("baseline", run_dir, option, "0")
-    assert (done.code, done.complaint) == (2, f"{option} is 0: give at least 1")
+    assert (done.code, done.complaint) == (2, f"{option[2:]} is 0: give at least 1")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
+from vpp.events import Event
 from vpp.posterior.metric import wilson
 from vpp.runs.asking import ask
 from vpp.runs.keys import Keys
@@ -49,11 +50,11 @@ def table(n: int = 24) -> Dataset:
 DATA = table()
 
 
-def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA) -> RunReader:
-    """A run of particles with these texts, asked at this address."""
+def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA, more: Sequence[Event] = ()) -> RunReader:
+    """A run of particles with these texts, asked at this address. more: events of its first step."""
     config = Config(method="mh", particles=len(texts))
     endpoint = EndpointSpec(base_url=base_url, model="demo", cache=False)
-    events = [started(config, data), *drawn(*texts), finished(0, texts)]
+    events = [started(config, data), *drawn(*texts), *more, finished(0, texts)]
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
 
 
@@ -281,4 +282,4 @@ def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served:
     assert "nats over no rule" in printed.out
     refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")
     assert refused.code != 0
-    assert "--rows is 0: give at least 1" in refused.err
+    assert "rows is 0: give at least 1" in refused.err

@@ -6,16 +6,19 @@ from vpp.data.dataset import Row
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
+from vpp.trials.clauses import MOST
 from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording import markup
+from vpp.wording.escaping import one_line
 from vpp.wording.markup import text
-from vpp.wording.words import counted, integer, listed, number, percent, value_text, weight_text
+from vpp.wording.words import counted, cut, integer, listed, number, percent, value_text, weight_text
 
 FEW = 5
 """Fewer changed rows than this are too few for a verdict."""
 HIGH, LOW = 0.9, 0.7
 """Rates from which the learner follows a sentence, and below which it does not."""
 PAIRS_SHOWN = 8
+LONGEST_CLAUSE = 90
 SLIGHT = 0.05
 """A loss of log-likelihood below this counts as none."""
 
@@ -81,6 +84,18 @@ def clause_rows(idea: TriedIdea) -> list[tuple[str, str]]:
     return [(each.text.strip(" ,;"), number(each.log_likelihood_lost)) for each in idea.clauses]
 
 
+def hurting(idea: TriedIdea) -> list[ClauseWorth]:
+    """Return the clauses without which the sentence explains the rows better, the most harmful first."""
+    worst_first = sorted(idea.clauses, key=lambda each: each.log_likelihood_lost)
+    return [each for each in worst_first if each.log_likelihood_lost <= -SLIGHT]
+
+
+def hurting_words(place: int, clause: ClauseWorth) -> str:
+    """Say what the idea at this place, from 1, gains without a clause."""
+    gain, words = number(-clause.log_likelihood_lost), cut(one_line(clause.text.strip(" ,;")), LONGEST_CLAUSE)
+    return f"Without “{words}”, idea {place} explains the rows better by {gain} nats."
+
+
 def sentence_of(idea: TriedIdea, seed_text: str) -> str:
     """Return the sentence that clauses are places of."""
     return idea.text.removeprefix(seed_text).strip()
@@ -95,6 +110,8 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
         if not idea.clauses:
             parts.append(markup.caption("One clause: without it no rule is left."))
+        elif len(idea.clauses) == MOST:
+            parts.append(markup.caption(f"The first {MOST} clauses were left out, later ones were not."))
     parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
     if trial.pairs:
         parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]

@@ -93,7 +93,7 @@ class Asked:
     def __post_init__(self) -> None:
         for name in ("calls", "examples"):
             if (value := getattr(self, name)) is not None and value < 1:
-                raise InputError(f"--{name} is {value}: give at least 1")
+                raise InputError(f"{name} is {value}: give at least 1")
 
 
 class PromptedAsking:

@@ -43,7 +43,7 @@ class TrialSize:
     def __post_init__(self) -> None:
         for name in ("ideas", "changes", "rows"):
             if (value := getattr(self, name)) < 1:
-                raise InputError(f"--{name} is {value}: give at least 1")
+                raise InputError(f"{name} is {value}: give at least 1")
 
 
 USUAL = TrialSize()
