@@ -96,3 +96,12 @@ def test_a_run_shows_grey_cards_and_what_is_asked_from_the_first_second(app: App
         assert page.locator(".stage article.card.bare").count() == 10
         assert page.get_by_text("Queued", exact=True).count() == 0
         page.close()
+
+
+def test_following_again_is_said_again_if_the_page_lost_it(app: App, context: BrowserContext) -> None:
+    with watched(app, context, "20260106-0000-screens-smc-0003", every_s=3.0) as page:
+        page.locator(".scrubber input[type=range]").press("Home")
+        page.wait_for_function(f"() => ({STEPS})().cards === '0'", timeout=20_000)
+        page.evaluate("() => { document.querySelector('.scrubber').tell = () => {} }")
+        page.locator(".scrubber .follow input").check()
+        page.wait_for_function(f"() => Number(({STEPS})().cards) >= 4", timeout=20_000)
