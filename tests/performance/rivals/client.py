@@ -15,7 +15,7 @@ class Client:
     """A model; `temperature` None leaves the server's default."""
 
     def __init__(self, job, temperature=None, max_tokens=512):
-        self._api = openai.OpenAI(base_url=job["base_url"], api_key=job.get("key") or "EMPTY", timeout=600)
+        self._api = openai.OpenAI(base_url=job["base_url"], api_key=job.get("key") or "EMPTY", timeout=3600)
         self._options = {"model": job["model"], "max_tokens": max_tokens}
         self._options |= {} if temperature is None else {"temperature": temperature}
         self._known = {} if temperature == 0 else None

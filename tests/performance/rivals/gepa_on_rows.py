@@ -12,7 +12,7 @@ from gepa.adapters.default_adapter.default_adapter import DefaultAdapter, Evalua
 def main(job):
     """Rewrite a prompt on the training rows within the calls, then answer the test rows with the best prompt."""
     labels, learner = job["labels"], Client(job, temperature=0)
-    rewriter = Client(job, max_tokens=1536)
+    rewriter = Client(job, max_tokens=512)
 
     def judged(row, answer):
         given = last_label(answer, labels)

@@ -42,7 +42,7 @@ class Api:
 
     def __init__(self, job):
         self.learner = Client(job, temperature=0)
-        self.writer = Client(job, temperature=0.7, max_tokens=1536)
+        self.writer = Client(job, temperature=0.7, max_tokens=512)
 
     def generate(self, messages, max_tokens=500, **_):
         """Answer one conversation: hypotheses are asked for one by one."""

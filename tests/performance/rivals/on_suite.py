@@ -1,7 +1,7 @@
 """`make rivals SUITE=DIR BASE_URL=URL MODEL=NAME`: GEPA, HypoGeniC and this product on a suite, by one model.
 
-All get the same training rows. This product runs first; the others get as many calls as it needed, its test rows
-included, and answer the test rows on top of them. Options that are not named here are those of `vpp bench`.
+All get the same rows. This product runs first; the others get as many calls as it needed, its test rows included, and
+answer the test rows on top of them. Options that are not named here are those of `vpp run`.
 """
 
 import argparse
@@ -21,23 +21,25 @@ from vpp.llm.rendering import render_input
 HERE = Path(__file__).parent
 LIB = ROOT / ".rivals" / "lib"
 SCRIPTS = {"GEPA": "gepa_on_rows.py", "HypoGeniC": "hypogenic_on_rows.py"}
-WITHIN_S = 1800
+WITHIN_S = 7200
 
 
-def ours(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
-    """Run this product on every table; return its cells."""
-    words = [sys.executable, "-m", "vpp", "bench", "--suite", "hypobench", options.suite, "--json", "--seeds", "1"]
-    words += ["-o", str(folder / "sweep"), "--train-size", str(options.train_size), "--jobs", str(options.jobs)]
-    words += ["--test-size", str(options.test_size), "--epochs", str(options.epochs)]
-    words += ["--tasks", options.tasks] if options.tasks else []
+def ours(given: SuiteTable, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Run this product on a table; return its share of right test rows and its calls."""
+    stem, columns = Path(options.suite) / given.name, given.descriptions.items()
+    words = [sys.executable, "-m", "vpp", "run", f"{stem}_train.csv", "--test", f"{stem}_test.csv", "--json", "--quiet"]
+    words += ["--target", given.target, "--inputs", ",".join(given.inputs), "--run-dir", str(folder / given.name)]
+    words += [f"--describe={name}={text}" for name, text in columns]
+    words += ["--train-size", str(options.train_size), "--test-size", str(options.test_size)]
     words += ["--demo"] if options.demo else ["--base-url", options.base_url, "--model", options.model]
     words += options.more
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    cells: list[dict[str, Any]] = json.loads(done.stdout)["cells"]
-    return cells
+    result = json.loads(done.stdout)
+    calls = {role: result["calls"][role] for role in ("learner", "optimizer")}
+    return {"test": result["metric"]["test"], "calls": calls}
 
 
-def job(given: SuiteTable, cell: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+def job(given: SuiteTable, own: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     """Return the rows of a table as texts, and the calls that a rival may use."""
     dataset = given.dataset(seed=0, train_size=options.train_size, test_size=options.test_size)
     meanings = " ".join(f"{name}: {text}." for name, text in dataset.descriptions.columns)
@@ -49,7 +51,7 @@ def job(given: SuiteTable, cell: dict[str, Any], options: argparse.Namespace) ->
         "base_url": options.base_url,
         "model": options.model,
         "key": os.environ.get("OPENAI_API_KEY", ""),
-        "calls": sum(cell["calls"].values()),
+        "calls": sum(own["calls"].values()),
     }
 
 
@@ -82,21 +84,21 @@ def main() -> None:
     parser.add_argument("--base-url", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--demo", action="store_true", help="this product alone on the demo model")
-    parser.add_argument("--tasks")
+    parser.add_argument("--tables", help="some of the suite's tables, by name (all)")
     parser.add_argument("--train-size", type=int, default=100)
     parser.add_argument("--test-size", type=int, default=200)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("-o", "--output", default="rivals.json")
     options, options.more = parser.parse_known_args()
     if not options.demo and not (options.base_url and options.model):
         parser.error("give --base-url and --model")
     tables, results = read_suite(Path(options.suite)), []
+    chosen = options.tables.split(",") if options.tables else list(tables)
     with tempfile.TemporaryDirectory() as name:
-        for cell in ours(options, Path(name)):
-            given = job(tables[cell["table"]], cell, options)
+        for each in chosen:
+            own = ours(tables[each], options, Path(name))
+            given = job(tables[each], own, options)
             others = {} if options.demo else {who: rival(script, given, Path(name)) for who, script in SCRIPTS.items()}
-            results.append({"table": cell["table"], "this product": cell, **others})
+            results.append({"table": each, "this product": own, **others})
             print(json.dumps(results[-1]), file=sys.stderr, flush=True)
             Path(options.output).write_text(json.dumps(results, indent=1))
     names = ("this product", *(() if options.demo else SCRIPTS))
