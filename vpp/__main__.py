@@ -1,13 +1,19 @@
-"""`python -m vpp`."""
+"""`python -m vpp`, and the command `vpp` of an installed package."""
 
 import os
 import sys
 
 from vpp.cli import main
 
-if __name__ == "__main__":
+
+def run() -> None:
+    """Run one command, and end with its exit code."""
     # numpy's algebra starts a thread a core when it is imported, and nothing here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The client's models ask every installed package for plugins of pydantic; none has a part in a run.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

@@ -102,7 +102,7 @@ class Environment:
         for each in fields(cls):
             name = each.metadata["name"]
             given[each.name] = each.metadata["read"](name, values.get(name) or "")
-        runs_dir = given.pop("runs_dir") or Path("runs")
+        runs_dir = given.pop("runs_dir") or usual_runs_dir()
         cache_dir = given.pop("cache_dir") or runs_dir / ".cache"
         environment = cls(runs_dir=runs_dir, cache_dir=cache_dir, **given)
         if environment.endpoint_fixed and not (environment.base_url and environment.model):
@@ -110,6 +110,27 @@ class Environment:
         if environment.allowed_users and not environment.login:
             raise InputError("VPP_ALLOWED_USERS is set, and nobody is asked to log in: set VPP_LOGIN=1 too")
         return environment
+
+
+def app_folder() -> Path:
+    """Return the folder of app.py and of what it shows: within an installed package, else the clone."""
+    package = Path(__file__).parent
+    return installed if (installed := package / "_app").is_dir() else package.parent
+
+
+def command_path(file: Path) -> Path:
+    """Return a file of the app as a command names it: from within a clone, or wherever the package is installed."""
+    clone = Path(__file__).parents[1]
+    return file.relative_to(clone) if app_folder() == clone else file
+
+
+def usual_runs_dir() -> Path:
+    """Return the runs folder if none is named: `runs` here in a clone, else in the user's data folder."""
+    if app_folder() == Path(__file__).parents[1]:
+        return Path("runs")
+    from platformdirs import user_data_path
+
+    return user_data_path("vpp", appauthor=False) / "runs"
 
 
 OTHERS = ("VPP_CALLS_FILE", "VPP_OPTIMIZER_API_KEY", "VPP_BROWSER", "VPP_PICTURES")

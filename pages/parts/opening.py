@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 
 from pages.parts import blocks, person
+from vpp.environment import command_path
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
@@ -199,7 +200,8 @@ READABLE_MS = 450
 """Latency of the demo speed `readable`, at which a person can read along."""
 SHIPPED = EXAMPLES / EXAMPLE
 """The folder of the finished run."""
-COMMAND = ("run", "assets/examples/penguins.csv", "--target", "species", "--name", "Penguins", "--demo")
+TABLE = EXAMPLES / "penguins.csv"
+COMMAND = ("run", str(command_path(TABLE)), "--target", "species", "--name", "Penguins", "--demo")
 
 
 def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms: int = 0) -> "Preparation":
@@ -213,8 +215,7 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
     from vpp.data.table import Table
     from vpp.runs.preparation import Preparation
 
-    path = EXAMPLES / "penguins.csv"
-    table = Table.read(path.read_bytes(), name=path.name)
+    table = Table.read(TABLE.read_bytes(), name=TABLE.name)
     return Preparation(
         dataset=build_dataset(table, target="species", split=SplitPlan(seed=config.seed)),
         spec=RunSpec(

@@ -317,6 +317,10 @@ def _reading(commands: Commands) -> None:
 
 
 def _serving(commands: Commands) -> None:
+    parser = _command(commands, "app", "serving:app", "serve the app in a browser")
+    parser.add_argument("--port", type=int, default=8501, metavar="N", help="port (8501)")
+    about = "address to listen on; others than this machine's own need a look at docs/sharing.md (127.0.0.1)"
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
     _command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")

@@ -1,4 +1,4 @@
-"""Commands on servers: `demo-server` and `check-endpoint`."""
+"""Commands on servers: `app`, `demo-server` and `check-endpoint`."""
 
 import json
 import os
@@ -8,11 +8,23 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from vpp.cli.running import endpoint_of
-from vpp.cli.system import keys
+from vpp.cli.system import dotenv, keys
+from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
 from vpp.runs.checking import Checked, checking
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
 from vpp.wording.servers import verdict
+
+
+def app(options: Namespace) -> NoReturn:
+    """Become the app's server, which runs until it is interrupted. What `.env` names here holds for it too."""
+    variables = {**dotenv(), **os.environ}
+    folders = Environment.of(variables)
+    variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
+    print(f"runs are kept in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
+    served = ["--server.port", str(options.port), "--server.address", options.host]
+    os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
+    os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
 
 
 def demo_server(options: Namespace) -> NoReturn:
