@@ -1,7 +1,6 @@
 """Pages of docs/ that must say what the code says."""
 
 import re
-import tomllib
 from pathlib import Path
 
 from tests.docs import run_format
@@ -41,11 +40,10 @@ def test_every_command_is_in_the_readme() -> None:
 
 
 def test_the_version_is_one() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     import vpp
 
-    assert vpp.__version__ == project
-    assert f"## [{project}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{vpp.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {vpp.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_files_that_the_readme_links_to_exist() -> None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from vpp.errors import EndpointRefused, InputError
-from vpp.llm.grading import NO_LETTER
-from vpp.llm.letters import LETTERS
+from vpp.llm.grading import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import Template, lettered
 from vpp.problem import Prediction

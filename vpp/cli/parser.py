@@ -70,8 +70,7 @@ def _weigh(commands: Commands) -> None:
     about = "weigh your own sentences on every row of a table, without an optimizer"
     parser = _command(commands, "weigh", "running:run", about)
     _table_options(parser)
-    about = "the sentences, one a line or a JSON list"
-    parser.add_argument("--start", metavar="FILE", required=True, help=about)
+    parser.add_argument("--start", metavar="FILE", required=True, help="the sentences, one a line or a JSON list")
     about = "their prior weights: numbers with commas, in the file's order, or a JSON object by sentence (equal)"
     parser.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
     _config_options(parser, WEIGHING)
@@ -153,8 +152,7 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--optimizer-base-url", metavar="URL", help="the optimizer's server, if another")
     group.add_argument("--optimizer-model", metavar="NAME", help="the optimizer's model, if another")
     group.add_argument("--concurrency", type=int, default=0, help="most calls in flight (a round; 1024 to 4096)")
-    about = "time limit of a call (120; with --gguf 3600)"
-    group.add_argument("--timeout", type=float, metavar="SECONDS", help=about)
+    group.add_argument("--timeout", type=float, metavar="SECONDS", help="time limit of a call (120; with --gguf 3600)")
     about = "constrain the learner's answers: choice = bare label or number; regex = full form with an explanation;"
     about += " off; auto = the full form if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
@@ -169,8 +167,7 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--max-wait", dest="max_wait_s", type=float, default=3600.0, metavar="SECONDS", help=about)
     about = "most tokens of prompt and answer (asked of the server)"
     group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
-    about = "most tokens of a row's answer (512)"
-    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help=about)
+    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help="most tokens of an answer (512)")
     about = "most tokens of a hypothesis with its reasons (1536)"
     group.add_argument("--optimizer-max-tokens", type=int, default=1536, metavar="N", help=about)
     if cached:
@@ -319,8 +316,7 @@ def _reading(commands: Commands) -> None:
 def _serving(commands: Commands) -> None:
     parser = _command(commands, "app", "serving:app", "serve the app in a browser")
     parser.add_argument("--port", type=int, default=8501, metavar="N", help="port (8501)")
-    about = "address to listen on; others than this machine's own need a look at docs/sharing.md (127.0.0.1)"
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
     _command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")

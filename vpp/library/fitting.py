@@ -1,6 +1,5 @@
 """`vpp.fit`, `vpp.weigh`, `vpp.load_run`, `vpp.reword` and `vpp.trial`."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,7 +16,7 @@ from vpp.data.table import Table
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.library.frames import table_of
-from vpp.library.posterior import Posterior, worked
+from vpp.library.posterior import Posterior, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory
@@ -67,8 +66,9 @@ def fit(
     data: the path of a CSV, JSON, Excel or Parquet file, a frame, or a Table. read_as: how to read a file, if detection
     fails. descriptions: what columns mean, as {column: text}, and labels, as {"labels": {label: text}}; they replace
     those in NAME.columns.csv or NAME.columns.json beside a file. split: random, group:COLUMN or time:COLUMN.
-    calibration_size: rows held out beside the test rows, on which “I don’t know” is calibrated. start:
-    sentences that the first particles hold; the others are drawn. start_prior: their weights, with `weigh` alone.
+    test_size: 0 makes every row a training row. calibration_size: rows held out beside the test rows, on which “I don’t
+    know” is calibrated. start: sentences that the first particles hold; the others are drawn. start_prior: their
+    weights, with `weigh` alone.
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
@@ -92,10 +92,10 @@ def fit(
         split=SplitPlan(
             seed=settings.seed,
             train_size=train_size,
-            test_size=test_size,
+            test_size=max(1, test_size),
             calibration_size=calibration_size,
             rule=SplitRule.read(split),
-            is_whole=settings.is_weighing,
+            is_whole=settings.is_weighing or not test_size,
         ),
     )
     server = _endpoint(endpoint, environment)
@@ -151,7 +151,7 @@ def reword(
     """
     reader, environment = RunReader(RunDirectory(directory)), system.environment()
     scoring = score_rewording(reader, particle, text, keys=system.keys(), cache_dir=environment.cache_dir)
-    wording, compared = asyncio.run(scoring)
+    wording, compared = to_end(scoring)
     if not keep:
         return compared, None
     now = reader.refresh()
@@ -167,7 +167,7 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
     asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
-    return asyncio.run(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir))
+    return to_end(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir))
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:

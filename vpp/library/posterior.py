@@ -3,9 +3,11 @@
 import asyncio
 import io
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
 from vpp.data.roles import unlabelled_rows
@@ -33,6 +35,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
+from vpp.settings import Config
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 
 POLL_S = 0.1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,15 @@ class _Recorded:
         self.view = self._reader.refresh().view
         self.hypotheses = [self.view.texts[p.hypothesis] for p in self.view.population]
         self.weights = list(self.view.weights)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how a copy is made: it reads the run anew."""
+        return type(self), (self.directory,)
+
+    @property
+    def config(self) -> Config:
+        """Options of the method."""
+        return self._reader.refresh().spec.config
 
     @property
     def particles(self) -> tuple[Particle, ...]:
@@ -127,18 +140,15 @@ class Posterior(_Recorded):
     """
 
     def ask(self, table: "Table | str | Path | pd.DataFrame") -> Answers:
-        """Ask every particle about every row. Raises EndpointError, DataError for a missing column.
-
-        Inside a running event loop use `await vpp.runs.asking.ask(...)` instead.
-        """
+        """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
         environment = system.environment()
-        return asyncio.run(ask(self.directory, rows, keys=system.keys(), cache_dir=environment.cache_dir))
+        return to_end(ask(self.directory, rows, keys=system.keys(), cache_dir=environment.cache_dir))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
-        return list(averages_asked(self.ask(table), self._reader.refresh().spec.config))
+        return list(averages_asked(self.ask(table), self.config))
 
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
         """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
@@ -149,7 +159,7 @@ class Posterior(_Recorded):
         if table is not None:
             answers = self.ask(table)
             doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
-            return disagreement_frame(votes_on(answers, self._reader.refresh().spec.config, doubt))
+            return disagreement_frame(votes_on(answers, self.config, doubt))
         test = self.view.evaluated.get("test")
         if test is None:
             raise RunError(
@@ -177,7 +187,7 @@ class Posterior(_Recorded):
         import pandas as pd
 
         cache_dir = system.environment().cache_dir
-        content = asyncio.run(asked_sheet(self._reader, self.view, n=n, keys=system.keys(), cache_dir=cache_dir))
+        content = to_end(asked_sheet(self._reader, self.view, n=n, keys=system.keys(), cache_dir=cache_dir))
         return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
@@ -188,6 +198,16 @@ class Posterior(_Recorded):
         """
         answered = filled_rows(table_of(rows), self._reader.dataset())
         return Posterior(worked(continue_run(self.directory, answered, name=name)))
+
+
+def to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run it to its end, in a thread of its own if this one has a running event loop, as in a notebook's cell."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(asyncio.run, work).result()
 
 
 def worked(prepared: Preparation) -> RunDirectory:

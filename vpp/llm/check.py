@@ -14,7 +14,7 @@ from typing import Literal
 
 from vpp.cancellation import cancel
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm import letters
+from vpp.llm import grading
 from vpp.llm.conversation import question
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
@@ -242,21 +242,21 @@ async def _letters(endpoint: Endpoint) -> Finding:
     """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
     text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
     asking = partial(
-        endpoint.complete, [question(text)], temperature=0.0, seed=0, max_tokens=1, top_logprobs=len(letters.LETTERS)
+        endpoint.complete, [question(text)], temperature=0.0, seed=0, max_tokens=1, top_logprobs=len(grading.LETTERS)
     )
     try:
         one, other = [(await asking()).first_tokens for _ in range(2)]
     except EndpointError as error:
         return note(LOGPROBS, f"not known: {error}", logprobs="unknown")
-    if set(letters.FIELDS) & set(endpoint.dropped_fields):
+    if set(grading.FIELDS) & set(endpoint.dropped_fields):
         return note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
     if not one or not other:
         return note(LOGPROBS, "none: the server does not send them", logprobs="none")
-    mass, apart = letters.mass_and_difference(one, other, n)
-    if apart > letters.STABLE:
+    mass, apart = grading.mass_and_difference(one, other, n)
+    if apart > grading.STABLE:
         words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
         return note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
-    if mass < letters.SOUND:
+    if mass < grading.SOUND:
         words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
         return note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
     words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
@@ -313,7 +313,7 @@ def _burst_finding(
 
 
 def _dropped(endpoint: Endpoint) -> Finding:
-    dropped = [name for name in endpoint.dropped_fields if name not in (*FIELDS.values(), *letters.FIELDS)]
+    dropped = [name for name in endpoint.dropped_fields if name not in (*FIELDS.values(), *grading.FIELDS)]
     if not dropped:
         return works("optional fields", "all are taken", refused=[])
     return note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)

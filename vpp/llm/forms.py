@@ -5,7 +5,7 @@ brief    the answer alone, below its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
 shown    as text; worked examples show the form, and words are added for several rows only: `{answer_form_shown}`
 
-letter   one letter, which the prompt gives each label: for log-probabilities (`letters.py`): `{answer_form_letter}`
+letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
 
 `json_brief`, one JSON object with the answer alone, has no slot. A server that takes only a JSON schema may need it.
 """
@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.llm.letters import LETTERS
+from vpp.llm.grading import LETTERS
 from vpp.llm.rendering import render_labels, units
 
 Style = Literal["text", "brief", "json", "json_brief", "shown", "letter"]

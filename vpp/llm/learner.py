@@ -12,8 +12,7 @@ from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
-from vpp.llm.grading import NO_LETTER, NO_LOGPROBS, graded, pooled
-from vpp.llm.letters import LETTERS, letter_shares
+from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message

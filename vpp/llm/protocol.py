@@ -16,7 +16,7 @@ from pydantic import Field
 
 from vpp.data.answers import cut_thinking
 from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_web_page, page_title
-from vpp.llm.letters import FIELDS, read_first_tokens
+from vpp.llm.grading import FIELDS, read_first_tokens
 
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""

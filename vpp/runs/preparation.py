@@ -13,7 +13,7 @@ from vpp.errors import InputError
 from vpp.llm.address import checked_address
 from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
-from vpp.llm.letters import LETTERS
+from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
 from vpp.problem import reads_letters
 from vpp.runs.budget import check_budget

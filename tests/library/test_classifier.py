@@ -1,0 +1,68 @@
+"""scikit-learn's own checks of `VPPClassifier`, with the demo model, and what it adds to them."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import vpp
+
+SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore::FutureWarning")
+
+
+@pytest.fixture(autouse=True)
+def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+
+
+@parametrize_with_checks([vpp.VPPClassifier(**SMALL)])
+def test_a_check_of_scikit_learn_holds(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def penguins() -> tuple[pd.DataFrame, pd.Series]:
+    table = pd.read_csv(EXAMPLES / "penguins.csv").sample(60, random_state=0)
+    return table.drop(columns="species"), table["species"]
+
+
+def test_a_frame_with_words_and_gaps_goes_through_a_pipeline_and_cross_validation() -> None:
+    rows, species = penguins()
+    rows.iloc[3, rows.columns.get_loc("bill_length_mm")] = np.nan
+    assert "island" in rows.select_dtypes(exclude="number").columns
+    whole = make_pipeline(FunctionTransformer(), vpp.VPPClassifier(particles=3, epochs=1))
+    scores = cross_val_score(whole, rows, species, cv=2)
+    assert scores.mean() > species.value_counts(normalize=True).max()
+
+
+def test_probabilities_are_the_vote_and_a_copy_answers_alike() -> None:
+    rows, species = penguins()
+    model = vpp.VPPClassifier(particles=4, epochs=1, method="mh").fit(rows, species)
+    assert model.posterior_.result["method"] == "mh"
+    assert list(model.feature_names_in_) == list(rows.columns)
+    shares, few = model.predict_proba(rows), rows.head(5)
+    assert shares.shape == (60, 3)
+    assert np.allclose(shares.sum(axis=1), 1)
+    expected = model.posterior_.disagreement(few).sort_index()["share"]
+    assert np.allclose(shares[:5].max(axis=1), expected)
+    assert (pickle.loads(pickle.dumps(model)).predict(few) == model.predict(few)).all()
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_sentences_of_ones_own_and_any_option_are_taken() -> None:
+    rows, species = penguins()
+    start = ["If island is Torgersen, output Adelie; otherwise output Gentoo."]
+    model = vpp.VPPClassifier(**SMALL, start=start, options={"mutate": "every", "name": "mine"}).fit(rows, species)
+    assert any(text.endswith(start[0]) for text in model.posterior_.view.texts.values())
+    assert model.posterior_.config.mutate == "every"
+    with pytest.raises(ValueError, match="batch_size is 0: it must be at least 1"):
+        vpp.VPPClassifier(batch_size=0).fit(rows, species)

@@ -1,0 +1,144 @@
+"""`VPPClassifier` and `VPPRegressor`: a posterior over sentences as an estimator of scikit-learn."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from vpp.errors import InputError
+from vpp.inspection.votes import votes_on
+from vpp.library.fitting import fit
+from vpp.posterior.calibration import answered_shares
+from vpp.runs.spec import EndpointSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Estimator(BaseEstimator):  # type: ignore[misc]
+    """Parameters and tables of both estimators.
+
+    endpoint: as in `vpp.fit`. options: any other keyword of `vpp.fit`, such as {"tempering": "adaptive"}.
+    """
+
+    def __init__(
+        self,
+        *,
+        endpoint: EndpointSpec | str = "demo",
+        method: str = "smc",
+        particles: int = 10,
+        epochs: int = 2,
+        batch_size: int = 10,
+        seed: int = 0,
+        prior: str = "",
+        start: Sequence[str] = (),
+        likelihood: str = "labels",
+        templates: str = "auto",
+        descriptions: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.method = method
+        self.particles = particles
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.seed = seed
+        self.prior = prior
+        self.start = start
+        self.likelihood = likelihood
+        self.templates = templates
+        self.descriptions = descriptions
+        self.options = options
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+    def _fitted(self, frame: "pd.DataFrame", targets: Sequence[Any], *, task: str) -> None:
+        """Learn the posterior on all rows. Raises ValueError for an unsuitable table, EndpointError or RunError."""
+        target = next(name for name in (f"target{'_' * n}" for n in range(len(frame.columns) + 1)) if name not in frame)
+        given = {**self.get_params(deep=False), **(self.options or {})}
+        del given["options"]
+        given["batch_size"] = min(given["batch_size"], len(frame))
+        try:
+            self.posterior_ = fit(frame.assign(**{target: targets}), target=target, task=task, test_size=0, **given)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+
+    def _frame(self, X: Any, *, reset: bool) -> "pd.DataFrame":
+        """Return the rows as a frame with a name for each column. reset: whether these are the rows to learn from."""
+        import pandas as pd
+
+        checks: dict[str, Any] = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 1 + reset}
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            cells = check_array(X, dtype=object, input_name="X", **checks)
+        else:
+            cells = validate_data(self, X, reset=reset, dtype=None, **checks)
+        names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(cells.shape[1])])
+        return pd.DataFrame(cells, columns=names)
+
+
+class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
+    """Classifier by weighted sentences; every row given to `fit` is a training row.
+
+    posterior_: the `vpp.Posterior` of its run, which the app shows too. classes_: labels, sorted.
+    n_features_in_, feature_names_in_: as usual. The learner reads labels as text.
+    """
+
+    def fit(self, X: Any, y: Any) -> "VPPClassifier":
+        """Learn from (N, D) rows, numbers or text, and (N,) labels."""
+        frame = self._frame(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class only ({self.classes_[0]!r}): give at least two")
+        self._labels = [str(label) for label in self.classes_]
+        self._shares = np.bincount(codes) / len(y)
+        self._fitted(frame, [self._labels[code] for code in codes], task="classification")
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """(N, C) shares of the weighted vote among the sentences that answered (Eq. 8).
+
+        Where all abstain, shares of the labels in `fit`.
+        """
+        check_is_fitted(self)
+        answers = self.posterior_.ask(self._frame(X, reset=False))
+        votes = votes_on(answers, self.posterior_.config)
+        shares = [answered_shares(dict(vote.shares)) for vote in votes]
+        return np.array([[each.get(label, 0.0) for label in self._labels] if each else self._shares for each in shares])
+
+    def predict(self, X: Any) -> Any:
+        """(N,) label with the most weight; the most frequent one where all sentences abstain."""
+        shares = self.predict_proba(X)
+        return self.classes_[np.argmax(shares, axis=1)]
+
+
+class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
+    """Regressor by weighted sentences; every row given to `fit` is a training row.
+
+    posterior_: the `vpp.Posterior` of its run, which the app shows too.
+    """
+
+    def fit(self, X: Any, y: Any) -> "VPPRegressor":
+        """Learn from (N, D) rows, numbers or text, and (N,) numbers."""
+        frame = self._frame(X, reset=True)
+        y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(X, y)
+        self._mean = float(np.mean(y))
+        self._fitted(frame, y.tolist(), task="regression")
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """(N,) weighted mean (Eq. 7); the mean of the targets in `fit` where all sentences abstain."""
+        check_is_fitted(self)
+        said = self.posterior_.predict(self._frame(X, reset=False))
+        return np.array([self._mean if value is None else float(value) for value in said])
