@@ -225,11 +225,6 @@ def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_
     return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
 
 
-def reads_letters(config: Config, dataset: Dataset) -> bool:
-    """Return whether the learner answers with a label's letter, so that log-probabilities can be read."""
-    return config.likelihood == "logprobs" and dataset.task == "classification"
-
-
 def averages_of(
     task: str, config: Config, rows: Iterable[int], answers: Sequence[Sequence[Answer]], weights: Sequence[float]
 ) -> Votes:

@@ -10,8 +10,8 @@ from vpp.errors import InputError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
-from vpp.llm.structure import StructuredAnswers
-from vpp.llm.templates import check_templates, name_of, set_texts, template_of
+from vpp.llm.structure import FREE_TEXT, StructuredAnswers
+from vpp.llm.templates import check_templates, lettered, name_of, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.settings import Config
 from vpp.wording import markup
@@ -54,7 +54,10 @@ def choose_templates(
         about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
         blocks.captions(*about, *warnings)
         cell_limit = _cell_limit(dataset)
-        _preview({role: texts.get(role) for role in roles}, dataset, config.prior, (held, cell_limit))
+        shown = {role: texts.get(role) for role in roles}
+        if config.likelihood == "logprobs" and dataset.classes and chosen != OWN:
+            shown["learner"], held = lettered().text, FREE_TEXT
+        _preview(shown, dataset, config.prior, (held, cell_limit))
     return texts, cell_limit
 
 

@@ -15,7 +15,6 @@ from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
-from vpp.problem import reads_letters
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
@@ -76,15 +75,15 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
 
 def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError if log-probabilities are to be read and the labels or the user's template do not allow it."""
-    text, is_lettered = spec.learner_template, reads_letters(spec.config, dataset)
+    text, is_lettered = spec.learner_template, spec.config.likelihood == "logprobs"
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
             "use --learner-samples, or --likelihood labels"
         )
-    if is_lettered and name_of(text, "learner") is None and learner_template(spec, dataset).text != text:
+    if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
         raise InputError("logprobs are those of a letter: end the learner template with {answer_form_letter}")
-    if not is_lettered and learner_template(spec, dataset).style == "letter":
+    if not is_lettered and learner_template(spec).style == "letter":
         raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
 
 

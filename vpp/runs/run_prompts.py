@@ -10,21 +10,21 @@ from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.llm.templates import Template, lettered, template_of
-from vpp.problem import Problem, reads_letters
+from vpp.problem import Problem
 from vpp.runs.spec import EndpointSpec, RunSpec
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     """Return the prompts of the run's learner."""
-    template = learner_template(spec, dataset)
+    template = learner_template(spec)
     structured = FREE_TEXT if template.style == "letter" else answers_of(spec)
     return LearnerPrompts(dataset=dataset, template=template, structured=structured, cell_limit=spec.cell_limit)
 
 
-def learner_template(spec: RunSpec, dataset: Dataset) -> Template:
+def learner_template(spec: RunSpec) -> Template:
     """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
     own = template_of(spec.learner_template, role="learner")
-    return lettered() if reads_letters(spec.config, dataset) and own.style != "letter" else own
+    return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
@@ -69,7 +69,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
 
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
     """Return the event that opens the journal. versions: of the libraries in use, by name."""
-    learner, prompts = learner_template(spec, dataset), optimizer_prompts(spec, dataset)
+    learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
