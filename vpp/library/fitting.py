@@ -57,6 +57,7 @@ def fit(
     name: str = "",
     read_as: ReadAs = DETECT,
     descriptions: Mapping[str, Any] | None = None,
+    progress: bool | None = None,
     **config: Any,
 ) -> Posterior:
     """Learn a posterior over sentences that predict `target`, in a separate worker process.
@@ -72,7 +73,8 @@ def fit(
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
-    characters shown of a cell, 0 for all that fit. config: any option of `settings.Config`.
+    characters shown of a cell, 0 for all that fit. progress: whether a bar counts the steps; None: in a notebook.
+    config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """
     environment = system.environment()
@@ -113,7 +115,7 @@ def fit(
         start=read_sentences(start, name="start") if isinstance(start, str) else tuple(start),
         start_prior=tuple(start_prior),
     )
-    return Posterior(worked(Preparation(dataset=dataset, spec=spec)))
+    return Posterior(worked(Preparation(dataset=dataset, spec=spec), progress=progress))
 
 
 def weigh(

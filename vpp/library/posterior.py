@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import sys
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from vpp.inspection.summary import result
 from vpp.inspection.votes import votes_on
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
+from vpp.reporting.charts import report_figures
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import write_all
 from vpp.reporting.inference_data import inference_data
@@ -31,7 +33,7 @@ from vpp.reporting.notebook import posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
 from vpp.runs.continuation import continue_run
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, State
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
@@ -40,6 +42,7 @@ from vpp.settings import Config
 if TYPE_CHECKING:
     import pandas as pd
     from arviz import InferenceData
+    from plotly.graph_objects import Figure
 
 
 POLL_S = 0.1
@@ -171,6 +174,13 @@ class Posterior(_Recorded):
         """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""
         return inference_data(self._reader)
 
+    def charts(self) -> "tuple[Figure, ...]":
+        """Return the run's charts, those of report.html: ESS, weights, acceptance, errors, as the method has them."""
+        import plotly.graph_objects as go
+
+        shown = report_figures(self._reader.refresh(), self._reader.dataset())
+        return tuple(go.Figure(draw("light").chart.to_dict()) for _, draw in shown)
+
     def report(self) -> str:
         """Return the run's report in markdown."""
         return report_markdown(self._reader)
@@ -210,11 +220,14 @@ def to_end(work: Coroutine[Any, Any, T]) -> T:
         return other.submit(asyncio.run, work).result()
 
 
-def worked(prepared: Preparation) -> RunDirectory:
-    """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run."""
+def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirectory:
+    """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
+
+    progress: whether a bar counts the steps; None: in a notebook.
+    """
     directory = prepared.create(system.environment().runs_dir)
     launch(directory, keys=system.keys())
-    _wait(directory)
+    _wait(directory, is_shown="ipykernel" in sys.modules if progress is None else progress)
     write_all(directory, simple_models=False)
     return directory
 
@@ -227,17 +240,23 @@ _FAILURES: dict[str, type[VppError]] = {
 }
 
 
-def _wait(directory: RunDirectory) -> None:
-    """Wait until the run has ended. Raises the error of a failed or interrupted run."""
-    reader = RunReader(directory)
+def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
+    """Wait until the run has ended, with a bar if it is shown. Raises the error of a failed or interrupted run."""
+    from tqdm import tqdm
+
+    reader, bar = RunReader(directory), tqdm(desc=directory.id, unit="step", disable=not is_shown)
     try:
-        state = reader.refresh().state
+        state: State = "queued"
         while state in ("queued", "running", "paused", "stalled"):
             time.sleep(POLL_S)
-            state = reader.refresh().state
+            snapshot = reader.refresh()
+            state, bar.total = snapshot.state, snapshot.view.total_steps
+            bar.update(sum(at.step >= 0 for at in snapshot.view.finished_steps) - bar.n)
     except KeyboardInterrupt:
         directory.send_command("stop")
         raise
+    finally:
+        bar.close()
     if state == "failed":
         view = reader.refresh().view
         raise _FAILURES[view.failure or "error"](view.detail)

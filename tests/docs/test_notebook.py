@@ -1,0 +1,33 @@
+"""The tutorial notebook runs as it stands, in a kernel of its own."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.docs.test_pages import ROOT
+
+NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
+WITHIN_S = 120
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "outputs stay out of the repository"
+    NotebookClient(notebook, timeout=WITHIN_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [kind for cell in notebook.cells for kind in kinds(cell)]
+    assert shown.count("text/html") >= 4, "posteriors and a frame"
+    assert "application/vnd.plotly.v1+json" in shown
+    printed = "".join(out.get("text", "") for cell in notebook.cells for out in cell.get("outputs", []))
+    assert "step -1:" in printed
+    assert "step/s" in printed, "the bar of a fit"
+    assert "['Gentoo']" in str(notebook.cells)
+
+
+def kinds(cell: Any) -> list[str]:
+    return [kind for out in cell.get("outputs", []) for kind in out.get("data", {})]
