@@ -18,7 +18,7 @@ AUDITED = --strict --require-hashes --disable-pip --progress-spinner off -r requ
 # plants some. Nothing else is let pass.
 LET_PASS = --ignore-vuln CVE-2025-69872
 
-.PHONY: run test test-servers models test-models test-gguf axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo pictures rivals scaling test-ray clean
+.PHONY: run test test-servers models test-models test-gguf axe check pins audit format mutants watchers torture fuzz soak example bench bench-quick bench-demo install-check pictures rivals scaling test-ray clean
 
 run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 	$(BIN)/streamlit run app.py
@@ -101,6 +101,9 @@ else
 rivals: $(VENV)/dev.done $(RIVALS)/gepa.done $(RIVALS)/hypogenic.done ## GEPA and HypoGeniC on the same simulated endpoint: a section of docs/performance.md
 	$(BIN)/python -m tests.performance.rivals --write
 endif
+
+install-check: $(VENV)/dev.done $(TOOLS)/tools.done ## build the package, install it in every way, serve the app from it: a line for each
+	$(BIN)/python -m tests.install.check $(TOOLS)
 
 pictures: $(VENV)/dev.done ## photograph the app for docs/pictures
 	$(BIN)/python -m tests.pictures

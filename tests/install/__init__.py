@@ -1,0 +1,1 @@
+"""Every way to get and start the program, from empty folders."""
