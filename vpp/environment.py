@@ -113,19 +113,19 @@ class Environment:
 
 
 def app_folder() -> Path:
-    """Return the folder of app.py and of what it shows: within an installed package, else the clone."""
+    """Return the folder that holds app.py, pages and assets: inside an installed package, or the clone."""
     package = Path(__file__).parent
     return installed if (installed := package / "_app").is_dir() else package.parent
 
 
 def command_path(file: Path) -> Path:
-    """Return a file of the app as a command names it: from within a clone, or wherever the package is installed."""
+    """Return the file's path for a recorded command: relative in a clone, absolute in an installed package."""
     clone = Path(__file__).parents[1]
     return file.relative_to(clone) if app_folder() == clone else file
 
 
 def usual_runs_dir() -> Path:
-    """Return the runs folder if none is named: `runs` here in a clone, else in the user's data folder."""
+    """Return the default runs folder: ./runs in a clone, or a folder in the user's data folder."""
     if app_folder() == Path(__file__).parents[1]:
         return Path("runs")
     from platformdirs import user_data_path

@@ -39,7 +39,7 @@ Amount = Annotated[float, Ge(0), Lt(math.inf)]
 Unit = Annotated[float, Ge(0), Le(1)]
 """From 0 to 1."""
 Shares = tuple[dict[str, Unit] | None, ...]
-"""Probability of each label, a row; null where nothing could be read."""
+"""For each row the probability of each label; null for an unreadable answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class Scored:
     log_likelihood: Log
     """Natural log, summed over the rows (Eq. 5 or 6)."""
     shares: Shares = ()
-    """Graded answers for each row, of which `predictions` are the likeliest labels; empty unless they are graded."""
+    """Probability of each label, for each row; empty if answers are not graded. `predictions` are the likeliest."""
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -259,11 +259,11 @@ class Evaluated:
     averaged: Votes = ()
     """The averaged prediction for each row; empty in journals older than this field."""
     shares: tuple[Shares, ...] = ()
-    """Graded answers, a tuple for each particle; empty unless they are graded."""
+    """The same for each particle; empty if answers are not graded."""
 
     @property
     def answers(self) -> tuple[tuple[Answer, ...], ...]:
-        """(K, N) answers that votes are made of."""
+        """(K, N) answers that the vote averages."""
         return self.shares or self.predictions
 
 

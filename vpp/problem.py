@@ -15,7 +15,7 @@ from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Votes
 from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood, correct, settled_errors
 from vpp.posterior.metric import accuracy, mean_squared_error
-from vpp.posterior.prediction import Answer, Spread, average
+from vpp.posterior.prediction import Answer, Grades, average
 from vpp.posterior.weights import Floats
 from vpp.randomness import rng, tie_draw
 from vpp.settings import Config, ErrorMass
@@ -36,7 +36,7 @@ class Prediction:
     """Why it could not be read."""
     thoughts: str = ""
     """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
-    shares: Spread | None = None
+    shares: Grades | None = None
     """Probability of each label, if answers are graded; then `value` is the likeliest."""
 
     @property
@@ -45,8 +45,8 @@ class Prediction:
         return self.value if self.shares is None else self.shares
 
 
-def graded_of(predictions: Sequence[Prediction]) -> tuple[Spread | None, ...]:
-    """Return the graded answers, None for an abstention; nothing at all if no answer is graded."""
+def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
+    """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""
     shares = tuple(p.shares for p in predictions)
     return shares if any(share is not None for share in shares) else ()
 

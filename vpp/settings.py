@@ -115,12 +115,10 @@ class Config:
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
     likelihood: Grading = _option(
-        "labels", "classification's likelihood: of the learner's labels, or of each label's log-probability (logprobs)"
+        "labels", "classification's likelihood: of the label answered, or of each label's probability (logprobs)"
     )
     learner_samples: int = _option(
-        1,
-        "answers a row, drawn at the learner's temperature; from 2, their shares count like log-probabilities",
-        least=1,
+        1, "answers per row, at the learner's temperature; from 2, a label's probability is its share of them", least=1
     )
     epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
     error_mass: ErrorMass = _option(
@@ -273,13 +271,13 @@ def _check_together(config: Config) -> None:
 
 def _check_grading(config: Config) -> None:
     if config.likelihood == "logprobs" and config.learner_samples > 1:
-        raise InputError("logprobs and learner_samples both grade answers: take one of them")
+        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
     if config.likelihood == "logprobs" and config.points_per_call > 1:
-        raise InputError("logprobs are those of one answer a call: leave points_per_call at 1")
+        raise InputError("likelihood logprobs asks about one row a call: leave points_per_call at 1")
     if config.learner_samples > 1 and not config.learner_temperature:
         raise InputError(
-            f"learner_samples is {config.learner_samples}, and at a learner_temperature of 0 all are the same: "
-            "raise the temperature, to 0.7 say"
+            f"learner_samples is {config.learner_samples}, but at learner_temperature 0 all answers are the same: "
+            "set learner_temperature above 0, for example 0.7"
         )
 
 

@@ -25,7 +25,7 @@ ABOUT_BASELINES = (
 )
 BASELINES_LATER = "They can be asked once the run has ended, since its calls are counted then."
 MOST_OFFERED = 3
-"""Most clauses whose loss is offered as another wording."""
+"""Most clauses that get a button."""
 TRIAL = "trial"
 ABOUT_TRIAL = (
     "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
@@ -95,7 +95,7 @@ def baselines(run: opening.OpenRun) -> None:
 
 
 def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
-    """Offer, for each clause that hurts, the sentence without it as another wording."""
+    """Offer a button for each clause that hurts: it fills the sentence without the clause into Try another wording."""
     hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in trying.hurting(idea)]
     for place, idea, clause in hurting[:MOST_OFFERED]:
         left, right = st.columns([1, 2], vertical_alignment="center")
@@ -103,7 +103,7 @@ def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
         whole = clauses(trying.sentence_of(idea, seed_text))
         shorter = next((each.without for each in whole if each.start == clause.start), "")
         left.button(
-            "Try the wording without it", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
+            "Try without this clause", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
             on_click=rewording.begin, args=(run, idea.text, shorter), disabled=not shorter,
         )  # fmt: skip
     rewording.draw_begun(run)

@@ -49,7 +49,7 @@ def draw(run: opening.OpenRun, *, has_key_field: bool) -> None:
 
 
 def begin(run: opening.OpenRun, old: str, new: str) -> None:
-    """Open the section with a text in the place of a particle's, ready to be scored. old: the particle's whole text."""
+    """Open the section with `new` as the text of the particle that holds `old`, ready to score."""
     view = opening.fresh(run).view
     slots = [slot for slot, state in enumerate(view.population) if view.texts[state.hypothesis] == old]
     if slots:
@@ -60,9 +60,9 @@ def begin(run: opening.OpenRun, old: str, new: str) -> None:
 
 
 def draw_begun(run: opening.OpenRun) -> None:
-    """Say where the text of `begin` stands, if one has been."""
+    """Link to the section once `begin` has filled it in."""
     if st.session_state.get(_key(run, "begun")):
-        blocks.draw(markup.saying("The shorter wording can be scored and kept:", link=(TITLE, PLACE)))
+        blocks.draw(markup.saying("The shorter wording is ready to score and keep:", link=(TITLE, PLACE)))
 
 
 def _key(run: opening.OpenRun, what: str) -> str:

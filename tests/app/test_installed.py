@@ -43,7 +43,7 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def here(tmp_path: Path) -> dict[str, str]:
-    """An environment whose home and data folders are new, and which knows nothing of the clone."""
+    """Variables with new home and data folders, and without those of the clone."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("VPP_", "PYTHON", "XDG_"))}
     return {**kept, "HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
 

@@ -98,7 +98,7 @@ def test_a_run_shows_grey_cards_and_what_is_asked_from_the_first_second(app: App
         page.close()
 
 
-def test_following_again_is_said_again_if_the_page_lost_it(app: App, context: BrowserContext) -> None:
+def test_follow_is_sent_again_if_the_page_lost_it(app: App, context: BrowserContext) -> None:
     with watched(app, context, "20260106-0000-screens-smc-0003", every_s=3.0) as page:
         page.locator(".scrubber input[type=range]").press("Home")
         page.wait_for_function(f"() => ({STEPS})().cards === '0'", timeout=20_000)

@@ -40,5 +40,5 @@ def test_the_estimator_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     exec(compile(example(ESTIMATOR), "README.md", "exec"), names)
-    always = names["truth"].value_counts(normalize=True).max()
-    assert names["model"].score(names["others"], names["truth"]) > always
+    always = names["y_test"].value_counts(normalize=True).max()
+    assert names["model"].score(names["X_test"], names["y_test"]) > always

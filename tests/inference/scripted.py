@@ -56,7 +56,7 @@ def grade(text, row):
 
 
 def ungraded(text, row):
-    """Answers that are labels alone."""
+    """Return None: answers are labels without probabilities."""
 
 
 def rewrite(text, rows, predictions, temperature, seed):

@@ -111,7 +111,7 @@ def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
             assert said == (max(grade, key=lambda label: grade[label]) if grade else None)
 
 
-def test_a_vote_of_graded_answers_is_shared_and_informs():
+def test_graded_answers_split_the_vote_and_carry_information():
     answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
     assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
     assert weight_ahead(answers, weights, ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)

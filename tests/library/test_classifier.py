@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of `VPPClassifier`, with the demo model, and what it adds to them."""
+"""scikit-learn's checks of `VPPClassifier` with the demo model, and further tests."""
 
 import pickle
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_probabilities_are_the_vote_and_a_copy_answers_alike() -> None:
     assert clone(model).get_params() == model.get_params()
 
 
-def test_sentences_of_ones_own_and_any_option_are_taken() -> None:
+def test_start_sentences_and_other_options_are_passed_on() -> None:
     rows, species = penguins()
     start = ["If island is Torgersen, output Adelie; otherwise output Gentoo."]
     model = vpp.VPPClassifier(**SMALL, start=start, options={"mutate": "every", "name": "mine"}).fit(rows, species)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of `VPPRegressor`, with the demo model, and what it adds to them."""
+"""scikit-learn's checks of `VPPRegressor` with the demo model, and a further test."""
 
 from pathlib import Path
 from typing import Any

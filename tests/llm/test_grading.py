@@ -93,10 +93,10 @@ OWN = "Rule: {rule}\n{input}\n"
 @pytest.mark.parametrize(
     ("fault", "options"),
     [
-        ("both grade answers", {"learner_samples": 2, "learner_temperature": 1.0}),
+        ("exclude each other", {"learner_samples": 2, "learner_temperature": 1.0}),
         ("leave points_per_call at 1", {"points_per_call": 2}),
-        ("at a learner_temperature of 0 all are the same", {"likelihood": "labels", "learner_samples": 2}),
-        ("end the learner template with {answer_form_letter}", {"template": OWN + "{answer_form}"}),
+        ("at learner_temperature 0 all answers are the same", {"likelihood": "labels", "learner_samples": 2}),
+        ("put {answer_form_letter} in the learner template", {"template": OWN + "{answer_form}"}),
         ("add --likelihood logprobs", {"template": OWN + "{answer_form_letter}", "likelihood": "labels"}),
         (
             "read for 20 labels at most, and even has 21",
@@ -104,7 +104,7 @@ OWN = "Rule: {rule}\n{input}\n"
         ),
     ],
 )
-def test_what_cannot_be_graded_is_refused_in_one_line(fault: str, options: dict) -> None:
+def test_options_that_cannot_be_combined_are_refused_in_one_line(fault: str, options: dict) -> None:
     with pytest.raises(InputError) as refusal:
         prepare(**options)
     assert fault in str(refusal.value)

@@ -167,7 +167,8 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--max-wait", dest="max_wait_s", type=float, default=3600.0, metavar="SECONDS", help=about)
     about = "most tokens of prompt and answer (asked of the server)"
     group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
-    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help="most tokens of an answer")
+    about = "most tokens of the learner's answer about a row (512)"
+    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help=about)
     about = "most tokens of a hypothesis with its reasons (1536)"
     group.add_argument("--optimizer-max-tokens", type=int, default=1536, metavar="N", help=about)
     if cached:

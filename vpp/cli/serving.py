@@ -17,11 +17,11 @@ from vpp.wording.servers import verdict
 
 
 def app(options: Namespace) -> NoReturn:
-    """Become the app's server, which runs until it is interrupted. What `.env` names here holds for it too."""
+    """Replace this process by the app's server, until it is interrupted. Variables in ./.env apply to it too."""
     variables = {**dotenv(), **os.environ}
     folders = Environment.of(variables)
     variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
-    print(f"runs are kept in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
+    print(f"runs are saved in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
     served = ["--server.port", str(options.port), "--server.address", options.host]
     os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
     os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)

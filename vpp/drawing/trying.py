@@ -91,9 +91,9 @@ def hurting(idea: TriedIdea) -> list[ClauseWorth]:
 
 
 def hurting_words(place: int, clause: ClauseWorth) -> str:
-    """Say what the idea at this place, from 1, gains without a clause."""
+    """Say how much better an idea explains the rows without a clause. place: number of the idea, from 1."""
     gain, words = number(-clause.log_likelihood_lost), cut(one_line(clause.text.strip(" ,;")), LONGEST_CLAUSE)
-    return f"Without “{words}”, idea {place} explains the rows better by {gain} nats."
+    return f"Without “{words}”, idea {place} explains the rows better by {gain} nats of log-likelihood."
 
 
 def sentence_of(idea: TriedIdea, seed_text: str) -> str:
@@ -111,7 +111,7 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         if not idea.clauses:
             parts.append(markup.caption("One clause: without it no rule is left."))
         elif len(idea.clauses) == MOST:
-            parts.append(markup.caption(f"The first {MOST} clauses were left out, later ones were not."))
+            parts.append(markup.caption(f"Only the first {MOST} clauses are tested."))
     parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
     if trial.pairs:
         parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]

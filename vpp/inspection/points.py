@@ -22,9 +22,9 @@ class Point:
 
     row: Row
     votes: Votes
-    """(K,) by slot; of graded answers the likeliest labels."""
+    """(K,) by slot; for graded answers the likeliest labels."""
     answers: tuple[Answer, ...]
-    """(K,) that the vote is made of: `votes`, or graded answers."""
+    """(K,) answers that the vote averages: `votes`, or graded answers."""
     weights: tuple[float, ...]
     """(K,) normalised."""
     is_label: bool

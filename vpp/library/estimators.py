@@ -85,10 +85,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
 
 class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
-    """Classifier by weighted sentences; every row given to `fit` is a training row.
+    """Classifier by a weighted vote of sentences. `fit` trains on all rows it gets, numbers or text, gaps allowed.
 
-    posterior_: the `vpp.Posterior` of its run, which the app shows too. classes_: labels, sorted.
-    n_features_in_, feature_names_in_: as usual. The learner reads labels as text.
+    endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
+    such as {"tempering": "adaptive"}. The other parameters are those of `vpp.fit`.
+    posterior_: the `vpp.Posterior` of the run, which the app shows too. classes_: sorted labels, read as text.
     """
 
     def fit(self, X: Any, y: Any) -> "VPPClassifier":
@@ -108,7 +109,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
         """(N, C) shares of the weighted vote among the sentences that answered (Eq. 8).
 
-        Where all abstain, shares of the labels in `fit`.
+        Not calibrated (docs/doubt.md). If all abstain: the class frequencies of the training rows.
         """
         check_is_fitted(self)
         answers = self.posterior_.ask(self._frame(X, reset=False))
@@ -123,9 +124,11 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
 
 class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
-    """Regressor by weighted sentences; every row given to `fit` is a training row.
+    """Regressor by the weighted mean of sentences' predictions. `fit` trains on all rows it gets, gaps allowed.
 
-    posterior_: the `vpp.Posterior` of its run, which the app shows too.
+    endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
+    such as {"tempering": "adaptive"}. The other parameters are those of `vpp.fit`.
+    posterior_: the `vpp.Posterior` of the run, which the app shows too.
     """
 
     def fit(self, X: Any, y: Any) -> "VPPRegressor":

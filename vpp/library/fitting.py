@@ -73,7 +73,7 @@ def fit(
     endpoint: "demo" for the built-in demo model, "file:MODEL.gguf" for a model file on this machine, the base URL of an
     OpenAI-compatible server (its model from VPP_MODEL, with structured answers if the server has them), or an
     EndpointSpec, which gives free text unless it has structured="auto". templates: a prompt set, or "auto". cell_limit:
-    characters shown of a cell, 0 for all that fit. progress: whether a bar counts the steps; None: in a notebook.
+    characters shown of a cell, 0 for all that fit. progress: True shows a bar, False hides it, None: in notebooks.
     config: any option of `settings.Config`.
     Raises InputError, EndpointError or RunError; an interrupt stops the run and keeps its last complete step.
     """

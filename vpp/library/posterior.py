@@ -78,7 +78,7 @@ class _Recorded:
         self.weights = list(self.view.weights)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how a copy is made: it reads the run anew."""
+        """Pickle the run's directory alone; the copy reads the run again from there."""
         return type(self), (self.directory,)
 
     @property
@@ -175,7 +175,7 @@ class Posterior(_Recorded):
         return inference_data(self._reader)
 
     def charts(self) -> "tuple[Figure, ...]":
-        """Return the run's charts, those of report.html: ESS, weights, acceptance, errors, as the method has them."""
+        """Return the charts of report.html as Plotly figures; which ones depends on the method."""
         import plotly.graph_objects as go
 
         shown = report_figures(self._reader.refresh(), self._reader.dataset())
@@ -211,7 +211,7 @@ class Posterior(_Recorded):
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run it to its end, in a thread of its own if this one has a running event loop, as in a notebook's cell."""
+    """Run a coroutine to its end, in a new thread if an event loop already runs in this one, as in Jupyter."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -223,7 +223,7 @@ def to_end(work: Coroutine[Any, Any, T]) -> T:
 def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirectory:
     """Work on a new run to its end in a worker process. Raises the error of a failed or interrupted run.
 
-    progress: whether a bar counts the steps; None: in a notebook.
+    progress: True shows a progress bar, False hides it, None shows it in notebooks only.
     """
     directory = prepared.create(system.environment().runs_dir)
     launch(directory, keys=system.keys())

@@ -14,9 +14,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRST"
 FIELDS = ("logprobs", "top_logprobs")
 """Request fields that ask for log-probabilities."""
 MOST_TOKENS = 100
-"""Alternatives of a token that are read."""
+"""Most alternatives of a token that are read."""
 ROUNDED_UP = 1e-3
-"""A log-probability up to this counts as one: servers round."""
+"""Largest value accepted as a log-probability: servers round to just above 0."""
 SOUND = 0.5
 """Least probability on the letters asked for; below it the model does not keep to them."""
 STABLE = 0.01
@@ -24,7 +24,7 @@ STABLE = 0.01
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
 NO_LOGPROBS = (
-    "the learner's server gives no log-probabilities: use --learner-samples with a learner temperature above 0, or "
+    "the learner's server sends no log-probabilities: use --learner-samples 5 --learner-temperature 0.7, or "
     "--likelihood labels"
 )
 NO_LETTER = "no letter of a label is among the most probable first tokens"
@@ -33,7 +33,7 @@ NO_LETTER = "no letter of a label is among the most probable first tokens"
 def read_first_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
     """Return the alternatives of an answer's first token with their natural log-probabilities.
 
-    choice: an answer of a chat completion. Empty if it has none, and without what are no log-probabilities.
+    choice: one choice of a chat completion. Invalid entries are skipped; empty if there are no log-probabilities.
     """
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
@@ -75,8 +75,8 @@ def mass_and_difference(one: Tokens, other: Tokens, n: int) -> tuple[float, floa
 def graded(row: int, shares: Mapping[str, float]) -> Prediction:
     """Return the prediction whose value is the likeliest label, an abstention if no label has any probability.
 
-    shares: probability of each label; rounding of a server may bring it just above 1. Equally likely labels: the
-    lowest in sort order.
+    shares: probability of each label; a server's rounding may bring it just above 1. Ties go to the first label in
+    sort order.
     """
     likely = {label: min(1.0, share) for label, share in shares.items() if share > 0}
     value = winner(likely)

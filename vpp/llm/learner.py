@@ -40,7 +40,7 @@ class LearnerOptions:
     temperature: float = 0.0
     points_per_call: int = 1
     samples: int = 1
-    """Answers a row; from 2, a prediction has the share of each label."""
+    """Answers per row. From 2, a prediction holds each label's share of them."""
     warm_prefix: bool = False
     """Send the first of several requests about a hypothesis alone, so that its prefix is cached for the others."""
 
@@ -107,7 +107,7 @@ class LlmLearner:
             self._answers.keep(identity, prediction)
 
     async def _answered(self, messages: list[Message], rows: Sequence[Row]) -> list[Answered]:
-        """Ask in the way that the prompts and options call for."""
+        """Ask for one letter, one answer, or several answers that are pooled, as prompts and options say."""
         if self._prompts.is_lettered:
             return [await self._ask_for_letter(messages, rows[0])]
         if self._options.samples == 1:

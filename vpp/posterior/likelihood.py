@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.prediction import Answer, Spread, Value, settled
+from vpp.posterior.prediction import Answer, Grades, Value, settled
 from vpp.posterior.weights import Floats
 
 
@@ -48,7 +48,7 @@ class ZeroOneLikelihood:
     """Number of wrong labels that share epsilon: 1 gives each all of it, as in Eq. 6; C - 1 makes C labels sum to 1."""
 
     def terms(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Floats:
-        """(M,) terms of Eq. 6; an abstention is wrong. Graded answers give its mean over p(label | x, theta)."""
+        """(M,) log-likelihoods (Eq. 6); an abstention is wrong. A graded answer: the log of the mean likelihood."""
         labels = [None if isinstance(answer, dict) else answer for answer in predictions]
         # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
         terms = np.where(correct(labels, targets), self._right, self._wrong).astype(np.float64)
@@ -57,9 +57,9 @@ class ZeroOneLikelihood:
                 terms[i] = self._mean_term(answer, targets[i])
         return terms
 
-    def _mean_term(self, answer: Spread, target: Value | None) -> float:
+    def _mean_term(self, answer: Grades, target: Value | None) -> float:
         share = answer.get(str(target), 0.0)
-        # log sum_c p(c | x, theta) p(y | c), with p(y | c) of Eq. 6; what is on no label is wrong
+        # log sum_c q(c | x, theta) p(y | c), with p(y | c) of Eq. 6; probability on no label counts as wrong
         return math.log(share * (1 - self.epsilon) + (1 - share) * self.epsilon / self.n_shares)
 
     @property

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 Value = str | float
 """A label, or a number."""
-Spread = dict[str, float]
-"""A graded answer: the probability of each label, 0 if it is not named. What is missing to 1 is on no label."""
-Answer = Value | Spread | None
+Grades = dict[str, float]
+"""A graded answer: the probability of each label, 0 for labels left out. The rest up to 1 is on no label."""
+Answer = Value | Grades | None
 """f(x; theta) for a row; None is an abstention."""
 Label = TypeVar("Label", bound=Value)
 

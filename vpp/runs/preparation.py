@@ -79,10 +79,10 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
-            "use --learner-samples, or --likelihood labels"
+            "use --learner-samples 5 --learner-temperature 0.7, or --likelihood labels"
         )
     if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
-        raise InputError("logprobs are those of a letter: end the learner template with {answer_form_letter}")
+        raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")
     if not is_lettered and learner_template(spec).style == "letter":
         raise InputError("the learner template asks for a letter ({answer_form_letter}): add --likelihood logprobs")
 

@@ -223,15 +223,15 @@ def _check_answers(answers: Votes, n: int, domain: Domain) -> None:
 
 
 def _check_shares(shares: Shares, answers: Votes, domain: Domain) -> None:
-    """Check graded answers, of which `answers` must be the likeliest labels; there may be none."""
+    """Check label probabilities, and that `answers` are the likeliest labels. shares: may be empty."""
     if not shares:
         return
     _require(len(shares) == len(answers), f"it has {len(shares)} graded answers for {len(answers)} answers")
     for share, answer in zip(shares, answers, strict=True):
         each = share or {}
         _require(math.fsum(each.values()) <= 1 + OFF_ONE, "the probabilities of an answer sum to more than 1")
-        _require(not domain.labels or domain.labels.issuperset(each), "a probability is of none of the target's labels")
-        _require(winner(each) == answer, "an answer is not the likeliest label")
+        _require(not domain.labels or domain.labels.issuperset(each), "a probability is of no label of the target")
+        _require(winner(each) == answer, "a prediction is not its likeliest label")
 
 
 def _check_weights(weights: Sequence[float], size: int) -> None:

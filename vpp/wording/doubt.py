@@ -12,7 +12,7 @@ from vpp.wording.markup import Metric, count_metric
 from vpp.wording.words import counted, fixed, number, percent, target_text
 
 MOST_GRADES = 4
-"""Most labels of a graded answer that are named."""
+"""Most labels listed with their probability."""
 
 
 def possible_words(point: Point) -> str:
@@ -23,7 +23,7 @@ def possible_words(point: Point) -> str:
 
 
 def reason_words(prediction: Prediction) -> str:
-    """Return a particle's reason for an answer, or why there is none; before it the probabilities of a graded one."""
+    """Return the label probabilities of a graded answer, then the particle's reason, or why there is no answer."""
     why = prediction.explanation or prediction.reason or ""
     if not prediction.shares:
         return why

@@ -79,7 +79,7 @@ _COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "trai
 _INITIAL = {"batch": "the first batch", "prior": "the prior alone, no data"}
 _FINAL = {"rescored": "last texts, on the buffer", "train": "last texts, all training rows", "paper": "the last step’s"}
 _MASS = {"whole": "all of ε", "shared": "ε shared by the wrong labels"}
-_GRADING = {"labels": "labels, as in the paper", "logprobs": "log-probabilities of each label"}
+_GRADING = {"labels": "labels, as in the paper", "logprobs": "label probabilities"}
 _ORDER = {"shuffled": "by seed, each epoch", "fixed": "as in the table"}
 _TIES = {"lowest": "first in sort order", "seeded": "drawn by seed"}
 
@@ -113,8 +113,8 @@ OPTIONS: Mapping[str, Option] = {
     "particles_min": Option("Smallest K", _K, _GROWING),
     "growth_budget": Option("Calls up to which K grows (0: all)", _K, _GROWING),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
-    "likelihood": Option("Likelihood of", _LIKELIHOOD, None, "classification", _GRADING),
-    "learner_samples": Option("Answers a row", _LIKELIHOOD, None, "classification"),
+    "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
+    "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
     "error_mass": Option("Mass of each wrong label", _LIKELIHOOD, _JUDGED, "classification", _MASS),
     "batch_order": Option("Order of rows", _DATA, _LEARNS, values=_ORDER),
