@@ -51,6 +51,12 @@ def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     return shares if any(share is not None for share in shares) else ()
 
 
+def all_graded_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
+    """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
+    shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
+    return shares if any(share is not None for each in shares for share in each) else ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """The optimizer's answer for one particle."""

@@ -311,8 +311,8 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
 def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
     view, spec = opening.fresh(run).view, run.snapshot.spec
-    pack, n_texts = spec.config.points_per_call, view.n_unique
-    calls = n_texts * -(-n_rows // pack)
+    n_texts = view.n_unique
+    calls = n_texts * spec.config.learner_calls(n_rows)
     shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
     return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
 

@@ -56,12 +56,16 @@ def begin(run: opening.OpenRun, old: str, new: str) -> None:
         st.session_state[FOLD] = True
         st.session_state[_key(run, f"particle.{view.last_step}")] = slots[0]
         st.session_state[_text_key(run, slots[0], view)] = new
-        st.session_state[_key(run, "begun")] = new
+        st.session_state[_key(run, "begun")] = "pressed"
 
 
 def draw_begun(run: opening.OpenRun) -> None:
     """Link to the section once `begin` has filled it in."""
-    if st.session_state.get(_key(run, "begun")):
+    key = _key(run, "begun")
+    if st.session_state.get(key) == "pressed":
+        st.session_state[key] = "open"
+        st.rerun()  # the section is outside the fragment of the button
+    if st.session_state.get(key):
         blocks.draw(markup.saying("The shorter wording is ready to score and keep:", link=(TITLE, PLACE)))
 
 
@@ -95,6 +99,7 @@ def form(run: opening.OpenRun) -> None:
             return
         with opening.refusals("This wording cannot be scored"):
             st.session_state[_key(run, "scored")] = wording
+            st.session_state.pop(_key(run, "begun"), None)
             ask_beside(run, JOB, asking_of(run.reader, wording, snapshot.view))
             st.rerun()
     compared(run, snapshot)
@@ -129,7 +134,7 @@ def label(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording | None) -
     """Return the words of the button, with the calls that it takes."""
     rows = len(set(last_rows(snapshot.view)))
     questions = asking_of(run.reader, wording, snapshot.view).total if wording else rows
-    return button_words(rows, -(-questions // snapshot.spec.config.points_per_call))
+    return button_words(rows, snapshot.spec.config.learner_calls(questions))
 
 
 def about(snapshot: Snapshot) -> str:

@@ -42,6 +42,12 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "vpp"
 
 
+def tracked(*places: str) -> list[str]:
+    """Files under version control: nothing else, a secrets.toml above all, may be shipped."""
+    listed = subprocess.run(("git", "ls-files", "--", *places), cwd=ROOT, check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
 def here(tmp_path: Path) -> dict[str, str]:
     """Variables with new home and data folders, and without those of the clone."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("VPP_", "PYTHON", "XDG_"))}
@@ -51,10 +57,10 @@ def here(tmp_path: Path) -> dict[str, str]:
 def test_the_wheel_is_small_and_holds_the_app(wheel: Path) -> None:
     assert wheel.stat().st_size < MOST_BYTES
     names = set(zipfile.ZipFile(wheel).namelist())
-    shown = [*ROOT.glob("pages/**/*.py"), *ROOT.glob("assets/*.*"), *ROOT.glob("static/fonts/*"), ROOT / "app.py"]
-    assert {f"vpp/_app/{path.relative_to(ROOT)}" for path in (*shown, ROOT / ".streamlit" / "config.toml")} <= names
-    assert {f"{path.relative_to(ROOT)}" for path in ROOT.glob("vpp/**/*.txt")} <= names
-    assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
+    held = {name for name in names if ".dist-info/" not in name}
+    assert {name for name in held if not name.startswith("vpp/_app/")} == set(tracked("vpp"))
+    app = tracked("app.py", "pages", "assets", "static", ".streamlit/config.toml")
+    assert {name.removeprefix("vpp/_app/") for name in held if name.startswith("vpp/_app/")} == set(app)
     assert f"-{__version__}-" in wheel.name
 
 

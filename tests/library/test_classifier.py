@@ -66,3 +66,27 @@ def test_start_sentences_and_other_options_are_passed_on() -> None:
     assert model.posterior_.config.mutate == "every"
     with pytest.raises(ValueError, match="batch_size is 0: it must be at least 1"):
         vpp.VPPClassifier(batch_size=0).fit(rows, species)
+
+
+@pytest.mark.parametrize("labels", [("yes ", "no"), ("$5", "$6"), ("1,5", "2,5"), (True, False)])
+def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any]) -> None:
+    rows = np.arange(20.0).reshape(-1, 1)
+    given = np.where(rows[:, 0] < 10, labels[0], labels[1])
+    model = vpp.VPPClassifier(**SMALL).fit(rows, given)
+    assert set(model.predict(rows)) == set(labels)
+    assert np.allclose(model.predict_proba(rows).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("labels", [("-", "a"), ("none", "some"), ("a", "a ")])
+def test_labels_that_a_table_would_lose_are_refused(labels: tuple[str, str]) -> None:
+    rows = np.arange(20.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="reads alike or as missing"):
+        vpp.VPPClassifier(**SMALL).fit(rows, np.where(rows[:, 0] < 10, *labels))
+
+
+def test_label_probabilities_make_the_vote() -> None:
+    rows, species = penguins()
+    model = vpp.VPPClassifier(**SMALL, likelihood="logprobs").fit(rows, species)
+    shares = model.predict_proba(rows)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert shares.min() > 0, "the demo model gives every label a little"

@@ -1,7 +1,9 @@
 """A Posterior opened from a run on disk: what it answers, and how it shows itself."""
 
+import asyncio
 import math
 import re
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests import inspected
 from tests.reporting.builders import SEED, YES_NO, dataset, drawn, run, started
 from vpp.errors import InputError, RunError
 from vpp.library import Particle
+from vpp.library.posterior import to_end
 from vpp.settings import Config
 
 HOSTILE = "<img src=x onerror=alert(1)> \x1b[31m [a](http://b) </td></table><script>x</script>"
@@ -115,3 +118,30 @@ def test_before_there_is_anything_it_says_what_to_wait_for(tmp_path: Path) -> No
 
 def test_the_seed_sentence_is_part_of_every_text(labels: vpp.Posterior) -> None:
     assert all(particle.text.startswith(SEED) for particle in labels.particles)
+
+
+def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends: list[str] = []
+
+    async def work(seconds: float) -> str:
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+        return "done"
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    async def cell() -> None:
+        assert to_end(work(0)) == "done"
+        with monkeypatch.context() as here:
+            here.setattr(Future, "result", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                to_end(work(60))
+
+    asyncio.run(cell())
+    assert ends == ["cancelled"]

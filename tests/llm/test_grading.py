@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from vpp.errors import EndpointRefused, InputError
+from vpp.llm.cache import ResponseCache
 from vpp.llm.grading import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import Template, lettered
@@ -15,8 +17,8 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 from vpp.usage import Usage
 
-from .asking import RULE, Noted, learner_of
-from .stub import Reply, Request, as_json, chat
+from .asking import RULE, Noted, ask, learner_of
+from .stub import Reply, Request, as_json, chat, endpoint_of, script
 from .tables import LINE, PARITY
 
 DEMO = EndpointSpec(demo=True, model="demo")
@@ -47,8 +49,8 @@ async def test_a_letters_probability_is_its_labels() -> None:
         assert counters.snapshot() == Usage(learner=1, prompt_tokens=7, completion_tokens=1)
 
 
-async def test_an_answer_on_no_letter_is_an_abstention() -> None:
-    async with learner_of(letter("The", The=0.9, An=0.1), template=lettered()) as (learner, _, count):
+async def test_an_answer_mostly_on_no_letter_is_an_abstention() -> None:
+    async with learner_of(letter("The", The=0.6, A=0.4), template=lettered()) as (learner, _, count):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert prediction == Prediction(row=0, value=None, raw="The", reason=NO_LETTER)
         assert count.snapshot().unparsable == 1
@@ -60,16 +62,27 @@ async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out()
             await learner.predict(RULE, PARITY.train[:1])
 
 
+async def test_an_answer_without_them_is_not_kept_for_the_day_when_the_server_sends_them(tmp_path: Path) -> None:
+    cache = ResponseCache(tmp_path)
+    async with endpoint_of(script(chat("B"), letter("B", B=0.9)), cache=cache) as (endpoint, stub):
+        first = await ask(endpoint, max_tokens=1, top_logprobs=20)
+        second = await ask(endpoint, max_tokens=1, top_logprobs=20)
+        assert (first.first_tokens, second.first_tokens[0][0]) == ((), "B")
+        assert (await ask(endpoint, max_tokens=1, top_logprobs=20)).cached
+        assert len(stub.requests) == 2
+    cache.close()
+
+
 async def test_several_answers_have_seeds_of_their_own_and_are_pooled() -> None:
     async def by_seed(request: Request) -> Reply:
-        return chat({9: "Output: 1", 10: "Output: 0", 11: "Output: 1", 12: "I cannot say"}[request.body["seed"]])
+        return chat({36: "Output: 1", 37: "Output: 0", 38: "Output: 1", 39: "I cannot say"}[request.body["seed"]])
 
     noted: list[Noted] = []
     options = {"samples": 4, "temperature": 0.8}
     async with learner_of(by_seed, noted=noted, **options) as (learner, stub, count):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
         assert (prediction.value, prediction.shares) == ("1", {"0": 0.25, "1": 0.5})
-        assert {body["seed"] for body in stub.bodies} == {9, 10, 11, 12}
+        assert {body["seed"] for body in stub.bodies} == {36, 37, 38, 39}, "seed 9 of 4 answers"
         assert noted[0][2] == count.snapshot().learner == 6  # the unreadable answer was asked for three times
 
 

@@ -156,8 +156,7 @@ def _endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     about = "constrain the learner's answers: choice = bare label or number; regex = full form with an explanation;"
     about += " off; auto = the full form if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
-    about = "reasoning effort of a thinking model (the model's default)"
-    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help=about)
+    group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
     about = "mh asks about a chain's next rows before its step is decided: faster, more calls, same result;"
     about += " auto = while the server has spare capacity (auto)"
     group.add_argument("--prefetch", choices=PREFETCH, default="auto", help=about)
@@ -318,6 +317,7 @@ def _serving(commands: Commands) -> None:
     parser = _command(commands, "app", "serving:app", "serve the app in a browser")
     parser.add_argument("--port", type=int, default=8501, metavar="N", help="port (8501)")
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
+    parser.add_argument("streamlit", nargs="*", metavar="OPTION", help="options of Streamlit, after a --")
     # The demo model's own program reads the options: without a prefix that words have, all of them are passed on.
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
     _command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")

@@ -5,6 +5,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from vpp.cli.running import endpoint_of
@@ -22,7 +23,9 @@ def app(options: Namespace) -> NoReturn:
     folders = Environment.of(variables)
     variables |= {"VPP_RUNS_DIR": str(folders.runs_dir.absolute()), "VPP_CACHE_DIR": str(folders.cache_dir.absolute())}
     print(f"runs are saved in {variables['VPP_RUNS_DIR']}", file=sys.stderr, flush=True)
-    served = ["--server.port", str(options.port), "--server.address", options.host]
+    served = ["--server.port", str(options.port), "--server.address", options.host, *options.streamlit]
+    if (secrets := Path(".streamlit", "secrets.toml").absolute()).exists():
+        served += ["--secrets.files", str(secrets)]
     os.chdir(app_folder())  # Streamlit reads .streamlit/config.toml from there
     os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", "app.py", *served], variables)
 

@@ -38,7 +38,7 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
         return (
             f"There is one hypothesis. {_possible_sentence(rows)}" if rows[0].is_label else "There is one hypothesis."
         )
-    if len(test.weights) == 1:
+    if len(test.weights) == 1 and not test.shares:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
     if test.metric == "mse":
         # Numbers hardly ever agree to the digit: the widest spread is the news.

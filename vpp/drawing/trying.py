@@ -6,7 +6,6 @@ from vpp.data.dataset import Row
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
-from vpp.trials.clauses import MOST
 from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
@@ -110,8 +109,8 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
         if not idea.clauses:
             parts.append(markup.caption("One clause: without it no rule is left."))
-        elif len(idea.clauses) == MOST:
-            parts.append(markup.caption(f"Only the first {MOST} clauses are tested."))
+        elif sentence_of(idea, seed_text)[idea.clauses[-1].end :].strip(" .;,"):
+            parts.append(markup.caption(f"Only the first {len(idea.clauses)} clauses are tested."))
     parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
     if trial.pairs:
         parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]

@@ -11,7 +11,7 @@ from vpp.inference.population import Outcome, Particle, Population, chains, in_o
 from vpp.inference.rounds import completed, together
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import reweight
-from vpp.problem import Prediction, Problem, averages_of, graded_of, metric_of
+from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of
 from vpp.settings import Config
 
 _Answers = tuple[Part, int, tuple[Prediction, ...]]
@@ -80,7 +80,6 @@ def _evaluated(
     ids = tuple(row.id for row in rows)
     answers = [[p.answer for p in each] for each in predictions]
     averaged = averages_of(problem.dataset.task, config, ids, answers, weights)
-    shares = tuple(map(graded_of, predictions))
     metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
     return Evaluated(
         step=population.step,
@@ -92,5 +91,5 @@ def _evaluated(
         metric=metric,
         value=value,
         averaged=averaged,
-        shares=shares if any(shares) else (),
+        shares=all_graded_of(predictions),
     )

@@ -71,8 +71,8 @@ def agree(problem: Problem, config: Config, population: Population) -> bool:
 
     If every proposal is taken, the answers are those of the texts before the step's mutation.
     """
-    answers = {tuple(p.value for p in particle.predictions) for particle in population.particles}
-    if len(answers) != 1:
+    first, *others = ([p.answer for p in particle.predictions] for particle in population.particles)
+    if any(answers != first for answers in others):
         return False
     said = population.particles[0].predictions
     known = {row.id: row.target for row in problem.dataset.train}

@@ -61,8 +61,14 @@ class Point:
 
     @cached_property
     def abstained(self) -> float:
-        """Weight of the particles without a readable answer."""
-        return sum(weight for vote, weight in zip(self.votes, self.weights, strict=True) if vote is None)
+        """Weight without a label: of particles without a readable answer, and of probability on no label."""
+        silent = (weight for vote, weight in zip(self.votes, self.weights, strict=True) if vote is None)
+        spilt = (
+            weight * (1 - math.fsum(answer.values()))
+            for answer, weight in zip(self.answers, self.weights, strict=True)
+            if isinstance(answer, dict)
+        )
+        return max(0.0, math.fsum((*silent, *spilt)))
 
     @cached_property
     def doubt(self) -> float:
@@ -76,8 +82,9 @@ class Point:
 
     @cached_property
     def is_uncertain(self) -> bool:
-        """True unless the votes are unanimous (Section 5.3)."""
-        return is_uncertain(self.votes, self.weights)
+        """True unless the votes are unanimous (Section 5.3) and, if answers are graded, the vote is clear."""
+        is_graded = any(isinstance(answer, dict) for answer in self.answers)
+        return is_uncertain(self.votes, self.weights) or (is_graded and decided(self._by_label) is None)
 
     @property
     def behind(self) -> float:

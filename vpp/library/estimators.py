@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from vpp.errors import InputError
 from vpp.inspection.votes import votes_on
 from vpp.library.fitting import fit
+from vpp.library.frames import table_of
 from vpp.posterior.calibration import answered_shares
 from vpp.runs.spec import EndpointSpec
 
@@ -101,7 +102,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class only ({self.classes_[0]!r}): give at least two")
-        self._labels = [str(label) for label in self.classes_]
+        self._labels = _labels_read(self.classes_.tolist())
         self._shares = np.bincount(codes) / len(y)
         self._fitted(frame, [self._labels[code] for code in codes], task="classification")
         return self
@@ -121,6 +122,23 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """(N,) label with the most weight; the most frequent one where all sentences abstain."""
         shares = self.predict_proba(X)
         return self.classes_[np.argmax(shares, axis=1)]
+
+
+def _labels_read(classes: Sequence[Any]) -> list[str]:
+    """Return the classes as a table reads them: blanks around words and currency signs go.
+
+    Raises ValueError if two are read alike, or one as a missing value.
+    """
+    import pandas as pd
+
+    # Twice, since a column is read as a whole: what its cells become, they stay.
+    cells: Sequence[str | None] = list(map(str, classes))
+    for _ in range(2):
+        cells = table_of(pd.DataFrame({"label": cells, "row": range(len(cells))})).cells("label")
+        lost = [str(label) for label, cell in zip(classes, cells, strict=True) if cell is None or cells.count(cell) > 1]
+        if lost:
+            raise ValueError(f"y has labels that a table reads alike or as missing ({lost[0]!r}): rename them")
+    return [str(cell) for cell in cells]
 
 
 class VPPRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

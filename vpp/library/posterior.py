@@ -5,7 +5,7 @@ import io
 import sys
 import time
 from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -79,7 +79,7 @@ class _Recorded:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the run's directory alone; the copy reads the run again from there."""
-        return type(self), (self.directory,)
+        return type(self), (RunDirectory(self.directory.path.absolute()),)
 
     @property
     def config(self) -> Config:
@@ -216,8 +216,18 @@ def to_end(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
     with ThreadPoolExecutor(1) as other:
-        return other.submit(asyncio.run, work).result()
+        running = other.submit(loop.run_until_complete, task)
+        try:
+            return running.result()
+        except BaseException:
+            loop.call_soon_threadsafe(task.cancel)
+            raise
+        finally:
+            wait((running,))
+            loop.close()
 
 
 def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirectory:

@@ -128,7 +128,7 @@ class Endpoint:
 
         async def ask_and_store() -> Completion:
             completion = await ask()
-            if completion.text:
+            if completion.text and (completion.first_tokens or "logprobs" not in options):
                 cache.put(key, completion)
             return completion
 

@@ -27,7 +27,7 @@ NO_LOGPROBS = (
     "the learner's server sends no log-probabilities: use --learner-samples 5 --learner-temperature 0.7, or "
     "--likelihood labels"
 )
-NO_LETTER = "no letter of a label is among the most probable first tokens"
+NO_LETTER = "the letters of the labels have less than half of the probability of the first token"
 
 
 def read_first_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
@@ -78,7 +78,8 @@ def graded(row: int, shares: Mapping[str, float]) -> Prediction:
     shares: probability of each label; a server's rounding may bring it just above 1. Ties go to the first label in
     sort order.
     """
-    likely = {label: min(1.0, share) for label, share in shares.items() if share > 0}
+    total = max(1.0, math.fsum(shares.values()))
+    likely = {label: share / total for label, share in shares.items() if share > 0}
     value = winner(likely)
     return Prediction(row=row, value=value, shares=likely or None)
 

@@ -1,8 +1,9 @@
 """The learner: a model that applies a hypothesis to rows, one or several a request."""
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from vpp.cancellation import cancel
@@ -12,7 +13,7 @@ from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
-from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
+from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
 from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
@@ -112,7 +113,8 @@ class LlmLearner:
             return [await self._ask_for_letter(messages, rows[0])]
         if self._options.samples == 1:
             return await self._ask(messages, rows, seed=self._options.seed)
-        seeds = range(self._options.seed, self._options.seed + self._options.samples)
+        first = self._options.seed * self._options.samples  # so that runs of other seeds draw other answers
+        seeds = range(first, first + self._options.samples)
         asked = [asyncio.ensure_future(self._ask(messages, rows, seed=seed)) for seed in seeds]
         try:
             drawn = await asyncio.gather(*asked)
@@ -123,22 +125,24 @@ class LlmLearner:
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
         """Ask for one token, and read the probability of each label's letter."""
         labels = self._prompts.dataset.classes
-        completion = await self._endpoint.complete(
-            messages,
-            temperature=float(self._options.temperature),
-            seed=self._options.seed,
-            max_tokens=1,
-            top_logprobs=len(LETTERS),
-        )
+        try:
+            completion = await self._endpoint.complete(
+                messages,
+                temperature=float(self._options.temperature),
+                seed=self._options.seed,
+                max_tokens=1,
+                top_logprobs=len(LETTERS),
+            )
+        except PromptTooLong as refusal:
+            return self._without_room((row,), {}, refusal)[0]
         self._counters.add(learner=1)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
-        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
-        if prediction.value is None:
+        if math.fsum(shares) < SOUND:
             self._counters.add(unparsable=1)
-            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
-        return prediction, 1
+            return Prediction(row=row.id, value=None, raw=completion.text, reason=NO_LETTER), 1
+        return graded(row.id, dict(zip(labels, shares, strict=True))), 1
 
     async def _ask(self, messages: list[Message], rows: Sequence[Row], *, seed: int) -> list[Answered]:
         """Ask about the rows, then again about those without a readable answer."""

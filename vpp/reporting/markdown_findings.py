@@ -177,6 +177,8 @@ def _change(each: Node, seed_text: str) -> str:
 
 # Disagreement
 
+LEAST_SHARE = 0.01
+"""Share from which a label is listed that is no particle's likeliest one."""
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""
 MOST_VOICES = 50
@@ -235,7 +237,11 @@ def _vote(point: Point) -> str:
 
 
 def _camps(point: Point) -> str:
-    camps = [f"“{answer_cell(label)}” {percent(share)} ({_who_said(point, label)})" for label, share in point.shares]
+    camps = [
+        f"“{answer_cell(label)}” {percent(share)}{f' ({_who_said(point, label)})' if label in point.votes else ''}"
+        for label, share in point.shares
+        if label in point.votes or share >= LEAST_SHARE
+    ]
     if None in point.votes:
         camps.append(f"no answer {percent(point.abstained)} ({_who_said(point, None)})")
     return "; ".join(camps)

@@ -178,7 +178,7 @@ class _Asking:
         before = self._counters.snapshot().learner
         rows = self._dataset.test
         predictions = await together(self._session.learner.predict(text, rows) for text in texts)
-        votes = [tuple(prediction.value for prediction in each) for each in predictions]
+        votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = [1 / len(votes)] * len(votes)
         answers = averages_of(self._dataset.task, self._spec.config, [row.id for row in rows], votes, equal)
         calls = self._counters.snapshot().learner - before

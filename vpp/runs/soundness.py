@@ -77,7 +77,8 @@ def check(event: Event, view: RunView, domain: Domain) -> None:
             _check_texts([] if event.role == "proposal" else [event.hypothesis], view)
             _check_rows(event.rows, "train", domain)
             _check_answers(event.predictions, len(event.rows), domain)
-            _check_shares(event.shares, event.predictions, domain)
+            if event.shares:
+                _check_shares(event.shares, event.predictions, domain)
         case Reweighted():
             _check_role(event, view)
             _check_weights(event.weights, view.size)
@@ -223,9 +224,7 @@ def _check_answers(answers: Votes, n: int, domain: Domain) -> None:
 
 
 def _check_shares(shares: Shares, answers: Votes, domain: Domain) -> None:
-    """Check label probabilities, and that `answers` are the likeliest labels. shares: may be empty."""
-    if not shares:
-        return
+    """Check label probabilities, and that `answers` are the likeliest labels."""
     _require(len(shares) == len(answers), f"it has {len(shares)} graded answers for {len(answers)} answers")
     for share, answer in zip(shares, answers, strict=True):
         each = share or {}

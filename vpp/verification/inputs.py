@@ -9,7 +9,7 @@ from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, RunError
 from vpp.events import Evaluated, Event, Scored, Votes
 from vpp.posterior.likelihood import Likelihood
-from vpp.problem import Prediction, Problem, averages_of, graded_of, metric_of
+from vpp.problem import Prediction, Problem, all_graded_of, averages_of, graded_of, metric_of
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal_reader import JournalReader
@@ -133,8 +133,7 @@ def check_stored(run: Run) -> None:
             run.check(event, "answers", predictions=_values(said), shares=graded_of(said))
         else:
             each = [_stored(run, hypothesis, event.rows) for hypothesis in event.hypotheses]
-            shares = tuple(map(graded_of, each))
-            run.check(event, "answers", predictions=tuple(map(_values, each)), shares=shares if any(shares) else ())
+            run.check(event, "answers", predictions=tuple(map(_values, each)), shares=all_graded_of(each))
 
 
 def _settled(run: Run) -> Iterator[Scored | Evaluated]:

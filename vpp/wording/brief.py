@@ -51,7 +51,7 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
     if ideas is None:
         return "The first population is incomplete: this report has only the settings."
     test = view.evaluated.get("test")
-    outcome = "" if config.is_weighing and not dataset.test else "The test rows are not evaluated yet."
+    outcome = "The test rows are not evaluated yet." if dataset.test else ""
     if test:
         outcome = _outcome(averaged_score(test, dataset), voting(config, view.size))
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
