@@ -114,8 +114,7 @@ def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
 
 def test_a_particle_that_abstains_on_every_row_stays_beside_graded_ones():
     silent = scripted.TEXTS[3]
-    options = {"epsilon": EPSILON, "batch_size": 20, "epochs": 1, "ess_threshold": 0.0}
-    config = scripted.paper(method="weigh", particles=2, **options)
+    config = scripted.paper(method="mh", particles=2, epsilon=EPSILON)
     script = scripted.Script(
         "classification",
         grade=lambda text, row: None if text == silent else {"no": 0.3, "yes": 0.6},
@@ -124,7 +123,7 @@ def test_a_particle_that_abstains_on_every_row_stays_beside_graded_ones():
     problem = scripted.make_problem(config, script)
     problem = scripted.replace(problem, start_texts=(silent, scripted.TEXTS[5]), start_origin="yours")
     events = scripted.run(problem, config)
-    conclusion = scripted.run_conclusion(problem, config, scripted.populations(events)[-1])
+    conclusion = scripted.run_conclusion(problem, config, scripted.populations(events)[0])
     evaluated = scripted.of_kind(conclusion, Evaluated)[0]
     at = evaluated.hypotheses.index(scripted.hypothesis_id(silent))
     assert evaluated.shares[at] == (None,) * len(evaluated.rows)
