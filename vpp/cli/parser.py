@@ -58,7 +58,7 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--split", type=_split_rule, default=RANDOM, metavar="RULE", help=about)
     parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
     parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
-    parser.add_argument("--test-size", type=int, default=60, help="test rows at most (60)")
+    parser.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
     parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)
     parser.add_argument("--preset", choices=get_args(Preset), default="recommended")

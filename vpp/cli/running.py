@@ -130,7 +130,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             test_fraction=options.test_fraction,
             calibration_size=options.calibration_size,
             rule=options.split,
-            is_whole=config.is_weighing,
+            is_whole=config.is_weighing or not options.test_size,
         ),
     )
     source = f"; columns are described in {described_in}" if described_in else ""

@@ -40,7 +40,12 @@ class SplitPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        sizes = (("train", self.train_size, 1), ("test", self.test_size, 1), ("calibration", self.calibration_size, 0))
+        least_test = 0 if self.is_whole else 1
+        sizes = (
+            ("train", self.train_size, 1),
+            ("test", self.test_size, least_test),
+            ("calibration", self.calibration_size, 0),
+        )
         for name, size, least in sizes:
             if size < least:
                 raise InputError(f"{name} size {size} is too small: give at least {least}")

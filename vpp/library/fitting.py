@@ -94,7 +94,7 @@ def fit(
         split=SplitPlan(
             seed=settings.seed,
             train_size=train_size,
-            test_size=test_size or 1,
+            test_size=test_size,
             calibration_size=calibration_size,
             rule=SplitRule.read(split),
             is_whole=settings.is_weighing or not test_size,

@@ -163,7 +163,7 @@ class Posterior(_Recorded):
             answers = self.ask(table)
             doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
             return disagreement_frame(votes_on(answers, self.config, doubt))
-        test = self.view.evaluated.get("test")
+        test = self.view.evaluated.get("test" if dataset.test else "train")
         if test is None:
             raise RunError(
                 f"{self.directory.path} has not evaluated its test rows yet: wait, or give rows to ask about"

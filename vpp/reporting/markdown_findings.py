@@ -202,21 +202,23 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
         if len(test.weights) == 1:
             yield "There is one hypothesis: it cannot disagree with itself."
             return
-        yield from _spreads(rows, held, dataset.target_decimals) if dataset.task == "regression" else _votes(rows, held)
+        row = ROW_OF[test.split]
+        is_number = dataset.task == "regression"
+        yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
         yield from _voices(test, dataset, is_weighted=config.is_weighted)
 
 
-def _votes(rows: Sequence[Point], held: str) -> Iterator[str]:
+def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
     uncalibrated = f"if no label has {CLEAR_WORDS} of the {held} that answered"
     rule = "if several labels are possible" if rows[0].calibrated else uncalibrated
     yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
     uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
-        yield _nowhere(rows)
+        yield _nowhere(rows, row)
         return
     shown = uncertain[:MOST_POINTS]
     cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
-    yield f"{integer(len(uncertain))} of {counted(len(rows), 'test row')}, the most divided first{cut}."
+    yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
     yield markdown_table(
         ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
         [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
@@ -224,8 +226,8 @@ def _votes(rows: Sequence[Point], held: str) -> Iterator[str]:
     )
 
 
-def _nowhere(rows: Sequence[Point]) -> str:
-    return f"Nowhere: the particles agree on all {counted(len(rows), 'test row')}."
+def _nowhere(rows: Sequence[Point], row: str) -> str:
+    return f"Nowhere: the particles agree on all {counted(len(rows), row)}."
 
 
 def _vote(point: Point) -> str:
@@ -251,13 +253,13 @@ def _who_said(point: Point, label: str | None) -> str:
     return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
-def _spreads(rows: Sequence[Point], held: str, decimals: int | None) -> Iterator[str]:
+def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -> Iterator[str]:
     if not any(point.doubt for point in rows):
-        yield _nowhere(rows)
+        yield _nowhere(rows, row)
         return
     shown = rows[:WIDEST_POINTS]
     yield (
-        f"The {counted(len(shown), 'test row')} with the widest spread, of {integer(len(rows))}. Spread is the "
+        f"The {counted(len(shown), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
         f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
         "say how far the particles differ; noise is not included."
     )

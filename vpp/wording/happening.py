@@ -159,7 +159,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
     elif config.is_weighted:
         yield "The weights are those of the last step."
     test = view.evaluated.get("test")
-    if config.is_weighing and not test:
+    if not test and view.started and not view.started.dataset.get("n_test", 1):
         return
     yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not evaluated."
 
