@@ -220,10 +220,20 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
     ),
     ("posterior/prediction.py", "tests/posterior/test_prediction.py"): (
-        ("votes unweighted", "+ float(weight)", "+ 1.0"),
+        ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),
         ("highest label of a tie",
          "if share >= most - TIE), key=str)",
          "if share >= most - TIE), key=str, reverse=True)"),
+    ),
+    ("posterior/prediction.py", "tests/inference/test_graded.py"): (
+        ("grades unweighted", "float(weight) * probability", "probability"),
+    ),
+    ("posterior/likelihood.py", "tests/inference/test_graded.py"): (
+        ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
+        ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
+    ),
+    ("llm/grading.py", "tests/llm/test_grading.py"): (
+        ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
     ),
     ("settings.py", "tests/inference/test_evaluation.py"): (
         ("last weights on old texts", 'self.final_weights != "paper"', "False"),
@@ -283,8 +293,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("runs/estimate.py", "tests/runs/test_estimate.py"): (
         ("rows of one call are calls of their own",
-         "view.n_unique * rows / spec.config.points_per_call",
-         "view.n_unique * rows"),
+         "view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call",
+         "view.n_unique * rows * spec.config.learner_samples"),
     ),
     ("drawing/calibration_figures.py", CHARTS): (
         ("bar without its dot", "[high - each.accuracy for", "[high for"),

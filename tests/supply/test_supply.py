@@ -59,7 +59,7 @@ def test_every_installed_package_has_its_licence_on_the_page() -> None:
     said = listed(PAGE.read_text(encoding="utf-8"))
     assert set(said) == pinned(PINS[0]) | pinned(PINS[1]), "make pins, or: python -m tests.supply.licences"
     unknown = {name for name, words in said.items() if words in ("–", "not stated")}
-    assert unknown <= {"httpx2-jsfetch"}, "packages for other systems than those of the tests"
+    assert unknown <= {"appnope", "httpx2-jsfetch"}, "packages for other systems than those of the tests"
 
 
 def test_licences_are_those_of_the_metadata() -> None:

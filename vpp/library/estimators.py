@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
@@ -97,6 +97,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """Learn from (N, D) rows, numbers or text, and (N,) labels."""
         frame = self._frame(X, reset=True)
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -1,0 +1,101 @@
+"""Labels against label probabilities on a real model: accuracy and calibration at equal calls, five seeds a table.
+
+    python -m tests.models.graded --suite DIR --base-url URL --model NAME
+
+Five sentences, the true one first, are weighed on 30 rows of a table, and their vote is judged on 30 others, by either
+likelihood. Each seed draws other rows from 40 and 40 of the suite's files. Prints a line a table.
+"""
+
+import argparse
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pandas as pd
+
+import vpp
+from tests.markdown import table
+from vpp.inspection.reliability import vote_reliability
+from vpp.inspection.votes import votes_on
+from vpp.runs.spec import EndpointSpec
+
+POOL, ROWS, SEEDS = 40, 30, 5
+IF_A = "If math is A, answer admitted; otherwise answer rejected."
+SENTENCES = {
+    "admission_noise_10": (
+        IF_A,
+        "If math is B, answer admitted; otherwise answer rejected.",
+        "If math is C, answer admitted; otherwise answer rejected.",
+        "If math is A or math is B, answer admitted; otherwise answer rejected.",
+        "If math is not A, answer admitted; otherwise answer rejected.",
+    ),
+    "admission_depth_2": (
+        "If num_publications is 1 or more and math is A, answer admitted; otherwise answer rejected.",
+        IF_A,
+        "If num_publications is 1 or more, answer admitted; otherwise answer rejected.",
+        "If math is A or num_publications is 1 or more, answer admitted; otherwise answer rejected.",
+        "If math is not A, answer admitted; otherwise answer rejected.",
+    ),
+    "admission_distractor_3": (
+        IF_A,
+        *(f"If {{{place}}} is 3 or more, answer admitted; otherwise answer rejected." for place in range(3)),
+        "If math is not A, answer admitted; otherwise answer rejected.",
+    ),
+}
+"""Sentences by table; a number in braces stands for a column of numbers, in their order."""
+
+
+def judged(rows: pd.DataFrame, others: pd.DataFrame, start: list[str], endpoint: EndpointSpec, likelihood: str) -> dict:
+    """Weigh the sentences on the rows by a likelihood, and judge their vote on the others."""
+    target = rows.columns[-1]
+    posterior = vpp.weigh(rows, target=target, start=start, endpoint=endpoint, likelihood=likelihood)
+    asked = posterior.ask(others.drop(columns=target))
+    truths = others[target].tolist()
+    known = zip(votes_on(asked, posterior.config), truths, strict=True)
+    votes = [replace(vote, row=replace(vote.row, target=truth)) for vote, truth in known]
+    found = vote_reliability(votes)
+    return {
+        "accuracy": fmean(vote.prediction == vote.row.target for vote in votes),
+        "brier": found.brier,
+        "log": found.log_score if found.log_score is not None and not found.n_infinite else float("inf"),
+        "weight of the truth": posterior.weights[0],
+    }
+
+
+def main() -> None:
+    """Print a line a table and likelihood, and write every figure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--runs", default="")
+    options = parser.parse_args()
+    endpoint = EndpointSpec(base_url=options.base_url, model=options.model, structured="auto", timeout_s=900)
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["VPP_RUNS_DIR"] = options.runs or folder
+        for name, sentences in SENTENCES.items():
+            train, test = (
+                pd.read_csv(Path(options.suite) / f"{name}_{part}.csv").head(POOL) for part in ("train", "test")
+            )
+            numbers = [column for column in train.columns[:-1] if pd.api.types.is_numeric_dtype(train[column])]
+            start = [each.format(*numbers) for each in sentences]
+            for likelihood in ("labels", "logprobs"):
+                found = []
+                for seed in range(SEEDS):
+                    rows, others = (part.sample(ROWS, random_state=seed) for part in (train, test))
+                    found.append(judged(rows, others, start, endpoint, likelihood))
+                    print(name, likelihood, seed, found[-1], flush=True)
+                means = [
+                    f"{fmean(each[key] for each in found):.3f} ± {stdev(each[key] for each in found):.3f}"
+                    for key in ("accuracy", "brier", "log", "weight of the truth")
+                ]
+                lines.append([name, likelihood, *means])
+    head = ("table", "likelihood", "accuracy", "Brier score", "log score, bits", "weight of the truth")
+    print("\n".join(table(head, lines)))
+
+
+if __name__ == "__main__":
+    main()
