@@ -67,12 +67,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
 
     1,500 and 1,200, and 1,900 words of docs: calibrated doubt, trials of ideas, and labelling sheets.
 
-    1,000 and 1,000, and 900 words of docs: likelihoods of log-probabilities and of several answers; the package with
+    1,000 and 1,000, and 1,200 words of docs: likelihoods of log-probabilities and of several answers; the package with
     its app, estimators of scikit-learn, notebooks, and the check of every way to install it.
     """
     assert lines(product()) <= 53_200
     assert lines(tracked("tests/*.py")) <= 47_700
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 27_800
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 28_100
 
 
 def test_functions_have_few_parameters() -> None:
