@@ -16,7 +16,7 @@ export default function ({ data, parentElement, setStateValue }) {
   root.querySelector(".follow").hidden = data.end !== null
   if (data.end === null) stop(root)
   if (root.follow.checked) root.was = root.slider.value = latest(root)
-  // A choice made while the page is drawn anew can be lost: it is said again.
+  // The server can miss a choice made while it draws the page: send it again.
   if (root.follow.checked && data.step !== null && !root.playing) root.tell(false)
   name(root)
   if (root.playing && !root.timer && data.step === root.awaited) next(root)

@@ -39,7 +39,7 @@ Amount = Annotated[float, Ge(0), Lt(math.inf)]
 Unit = Annotated[float, Ge(0), Le(1)]
 """From 0 to 1."""
 Shares = tuple[dict[str, Unit] | None, ...]
-"""For each row the probability of each label; null for an unreadable answer."""
+"""Row by row, the probability of each label. A row without a readable answer has null."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from vpp.runs.reader import RunReader
 
@@ -51,6 +52,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_served(page: Page, port: int) -> bool:
+    """Open the app; False while its port refuses connections."""
+    try:
+        return bool((reply := page.goto(f"http://127.0.0.1:{port}/")) and reply.ok)
+    except PlaywrightError:
+        return False
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext
 
-from tests.app.conftest import ROOT, free_port
+from tests.app.conftest import ROOT, free_port, is_served
 from tests.processes import wait_until
 from vpp import __version__
 from vpp.runs.directory import RunDirectory
@@ -83,7 +83,7 @@ def test_the_installed_app_runs_the_example_in_a_browser(
     serving = subprocess.Popen(words, cwd=tmp_path, env=here(tmp_path), stdout=subprocess.DEVNULL)
     try:
         page = context.new_page()
-        wait_until(lambda: _answers(page, port), "the app is served", within_s=WITHIN_S)
+        wait_until(lambda: is_served(page, port), "the app is served", within_s=WITHIN_S)
         page.get_by_role("button", name="Run the example").first.click()
         page.locator(".stage article.card").first.wait_for()
         (run,) = (tmp_path / "mine").glob("2*")
@@ -93,10 +93,3 @@ def test_the_installed_app_runs_the_example_in_a_browser(
     finally:
         serving.terminate()
         serving.wait()
-
-
-def _answers(page, port: int) -> bool:  # type: ignore[no-untyped-def]
-    try:
-        return bool(page.goto(f"http://127.0.0.1:{port}/").ok)
-    except Exception:  # refused until it listens
-        return False

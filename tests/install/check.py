@@ -13,7 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.app.conftest import CHROMIUM, FLAGS, ROOT, free_port
+from tests.app.conftest import CHROMIUM, FLAGS, ROOT, free_port, is_served
+from tests.processes import wait_until
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 STARTS_WITHIN_S, EXAMPLE_WITHIN_MS = 120, 120_000
@@ -85,7 +86,7 @@ def pythons(tools: Path) -> dict[str, str]:
     return found
 
 
-def built(check: Check, dist: Path) -> str:
+def built(dist: Path) -> str:
     """Build sdist and wheel."""
     subprocess.run(
         (sys.executable, "-m", "hatchling", "build", "-d", str(dist)), cwd=ROOT, check=True, capture_output=True
@@ -109,13 +110,7 @@ def served(check: Check, command: Sequence[object], home: Path) -> str:
     try:
         with sync_playwright() as playwright:
             page = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page()
-            while True:
-                try:
-                    page.goto(f"http://127.0.0.1:{port}/")
-                    break
-                except Exception:  # refused until it listens
-                    assert time.perf_counter() - began < STARTS_WITHIN_S, "the app does not answer"
-                    time.sleep(0.2)
+            wait_until(lambda: is_served(page, port), "the app is served", within_s=STARTS_WITHIN_S)
             button = page.get_by_role("button", name="Run the example").first
             button.wait_for(timeout=EXAMPLE_WITHIN_MS)
             shown_s = time.perf_counter() - began
@@ -133,7 +128,7 @@ def main(tools: Path) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         check, dist = Check(tools, folder), folder / "dist"
-        check.line("sdist and wheel", lambda: built(check, dist))
+        check.line("sdist and wheel", lambda: built(dist))
         (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
         check.line("twine check", lambda: check.run("twine", "check", "--strict", wheel, sdist, tool=True)[-60:])
         check.line("check-wheel-contents", lambda: check.run("check-wheel-contents", wheel, tool=True)[-40:])

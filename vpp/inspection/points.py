@@ -9,7 +9,7 @@ from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Answer, Value, decided, leader, settled, vote_shares
+from vpp.posterior.prediction import Answer, Value, decided, leader, settled, silent_weight, vote_shares
 from vpp.runs.view import averages
 
 DIGITS = 12
@@ -62,13 +62,7 @@ class Point:
     @cached_property
     def abstained(self) -> float:
         """Weight without a label: of particles without a readable answer, and of probability on no label."""
-        silent = (weight for vote, weight in zip(self.votes, self.weights, strict=True) if vote is None)
-        spilt = (
-            weight * (1 - math.fsum(answer.values()))
-            for answer, weight in zip(self.answers, self.weights, strict=True)
-            if isinstance(answer, dict)
-        )
-        return max(0.0, math.fsum((*silent, *spilt)))
+        return silent_weight(self.answers, self.weights)
 
     @cached_property
     def doubt(self) -> float:

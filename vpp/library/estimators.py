@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters and tables of both estimators.
-
-    endpoint: as in `vpp.fit`. options: any other keyword of `vpp.fit`, such as {"tempering": "adaptive"}.
-    """
+    """Parameters and tables of both estimators."""
 
     def __init__(
         self,

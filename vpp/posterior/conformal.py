@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.posterior.prediction import CLEAR, TIE, Answer, settled, vote_shares
+from vpp.posterior.prediction import CLEAR, TIE, Answer, settled, silent_weight, vote_shares
 
 LEVEL = 0.9
 """Least probability that the truth is among what is called possible."""
@@ -23,7 +23,7 @@ def weight_ahead(votes: Sequence[Answer], weights: Sequence[float], classes: Seq
     It is 0 for the label that leads. Weight that abstains is shared by all labels alike. votes, weights: (K,).
     """
     shares = vote_shares(votes, weights)
-    silent = (math.fsum(weights) - math.fsum(shares.values())) / len(classes)
+    silent = silent_weight(votes, weights) / len(classes)
     mass = {label: shares.get(label, 0.0) + silent for label in classes}
     return {label: math.fsum(other for other in mass.values() if other > own + TIE) for label, own in mass.items()}
 

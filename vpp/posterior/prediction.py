@@ -36,6 +36,15 @@ def vote_shares(votes: Sequence[Answer], weights: Sequence[float]) -> dict[Value
     return dict(sorted(shares.items(), key=lambda item: (-item[1], str(item[0]))))
 
 
+def silent_weight(votes: Sequence[Answer], weights: Sequence[float]) -> float:
+    """Weight without an answer: of abstentions, and of the probability on no label. votes, weights: (K,)."""
+    silent = (
+        weight * (1 - math.fsum(vote.values())) if isinstance(vote, dict) else weight * (vote is None)
+        for vote, weight in zip(votes, weights, strict=True)
+    )
+    return max(0.0, math.fsum(silent))
+
+
 def winner(shares: Mapping[Label, float], *, draw: float = 0.0) -> Label | None:
     """The label with the most weight (Eq. 8); None when all abstain.
 

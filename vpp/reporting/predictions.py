@@ -21,7 +21,7 @@ from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import rows_of
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Answer, Value, vote_shares
+from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
 from vpp.runs.view import averages
@@ -106,7 +106,7 @@ class _Summary:
 
     def cells(self, said: Sequence[Answer], prediction: Value | None, weights: Sequence[float]) -> Line:
         """Cells of a row; empty except for the shares if all abstain."""
-        abstained = _tidy(math.fsum(w for v, w in zip(said, weights, strict=True) if v is None))
+        abstained = _tidy(silent_weight(said, weights))
         if not self._is_label:
             votes = [None if isinstance(answer, dict) else answer for answer in said]
             interval = weighted_interval(votes, weights)
