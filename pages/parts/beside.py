@@ -98,11 +98,11 @@ def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
     """Offer a button for each clause that hurts: it fills the sentence without the clause into Try another wording."""
     hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in trying.hurting(idea)]
     for place, idea, clause in hurting[:MOST_OFFERED]:
-        left, right = st.columns([1, 2], vertical_alignment="center")
-        right.html(markup.block(markup.caption(trying.hurting_words(place, clause))))
+        left, right = st.columns([2, 1], vertical_alignment="center")
+        left.html(markup.block(markup.caption(trying.hurting_words(place, clause))))
         whole = clauses(trying.sentence_of(idea, seed_text))
         shorter = next((each.without for each in whole if each.start == clause.start), "")
-        left.button(
+        right.button(
             "Try without this clause", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
             on_click=rewording.begin, args=(run, idea.text, shorter), disabled=not shorter,
         )  # fmt: skip
