@@ -26,7 +26,7 @@ run: $(VENV)/app.done ## set up and serve the app on 127.0.0.1:8501
 test: $(VENV)/dev.done $(if $(shell command -v npm),axe) ## set up and run every test; those in a browser where Chromium and npm are installed
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/tiny/config.json $(MODELS)/models.done ## whole runs against vLLM, transformers serve, LiteLLM and llama.cpp, set up in SERVERS_DIR (.servers): 7 GB once
+test-servers: $(VENV)/dev.done $(SERVERS)/vllm.done $(SERVERS)/tf.done $(SERVERS)/litellm.done $(SERVERS)/mlflow.done $(SERVERS)/tiny/config.json $(MODELS)/models.done ## whole runs against vLLM, transformers serve, LiteLLM and llama.cpp, exports to MLflow, set up in SERVERS_DIR (.servers): 8 GB once
 	SERVERS_DIR=$(SERVERS) MODELS_DIR=$(MODELS) $(BIN)/python -m pytest tests/servers --ignore tests/servers/test_gguf.py
 
 test-gguf: $(VENV)/local.done $(MODELS)/models.done ## whole runs on a model file, SmolLM2-135M

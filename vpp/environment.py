@@ -66,6 +66,8 @@ class Environment:
     """Only these are asked; empty: any that the gate lets through."""
     endpoint_fixed: bool = _variable("VPP_ENDPOINT_FIXED", _switch)
     """The endpoint and model named here are asked, and no other."""
+    demo_only: bool = _variable("VPP_DEMO_ONLY", _switch)
+    """Only the built-in demo model is asked."""
     login: bool = _variable("VPP_LOGIN", _switch)
     """Nobody sees anything before they have logged in."""
     allowed_users: tuple[str, ...] = _variable("VPP_ALLOWED_USERS", _listed)
@@ -82,12 +84,12 @@ class Environment:
     @property
     def is_shared(self) -> bool:
         """True if others than the owner can reach the app, as far as variables say."""
-        return self.shared or self.login or self.endpoint_fixed or bool(self.allowed_endpoints)
+        return self.shared or self.login or self.endpoint_fixed or self.demo_only or bool(self.allowed_endpoints)
 
     @property
     def may_use_model_files(self) -> bool:
         """True if runs may start a server for a model file of this machine."""
-        return self.allow_model_files or not self.is_shared
+        return not self.demo_only and (self.allow_model_files or not self.is_shared)
 
     @classmethod
     def read(cls, dotenv: Mapping[str, str] | None = None) -> "Environment":

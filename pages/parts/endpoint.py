@@ -107,7 +107,8 @@ def is_demo() -> bool:
 
 def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
     """Ask for the model. writes: whether the run writes hypotheses, so that an optimizer has settings."""
-    choices = (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
+    others = () if person.environment().demo_only else (SERVER, MODEL_FILE) if person.model_files() else (SERVER,)
+    choices = (DEMO, *others)
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
     kind = st.segmented_control(

@@ -35,6 +35,11 @@ OPEN_WORDS = (
     "and steers every run. Its owner can ask for a login, or say that this is meant (docs/sharing.md)."
 )
 
+DEMO_WORDS = (
+    "This is a public demo. Only the built-in demo model answers here, which is no language model; everybody sees every "
+    "table and steers every run, so bring no table that is not public. Installed, the app asks your own model."
+)
+
 
 def environment() -> Environment:
     """Return the owner's settings. A section [auth] of secrets.toml asks for a login, unless VPP_LOGIN says otherwise.
@@ -75,7 +80,7 @@ def sign_in() -> None:
         _outside("This environment cannot be used", str(error), failed=True)
         st.stop()
     if not env.login:
-        if not env.shared and is_reached_by_others():
+        if not (env.shared or env.demo_only) and is_reached_by_others():
             _warn_once()
         return
     try:
@@ -195,7 +200,9 @@ def _warn_once() -> bool:
 def open_words() -> str:
     """Return the first page's warning that others can reach the app without a login; empty if they cannot."""
     env = environment()
-    return "" if env.shared or env.login or not is_reached_by_others() else OPEN_WORDS
+    if env.login or not is_reached_by_others():
+        return ""
+    return DEMO_WORDS if env.demo_only else "" if env.shared else OPEN_WORDS
 
 
 def gate() -> Gate:
@@ -206,7 +213,8 @@ def gate() -> Gate:
 
 def model_files() -> Path | None:
     """Return the folder of model-file servers; None if others reach the app and its owner has not allowed them."""
-    is_allowed = environment().allow_model_files or not gate().is_shared
+    env = environment()
+    is_allowed = not env.demo_only and (env.allow_model_files or not gate().is_shared)
     return cache_dir().absolute() / MODEL_FILES if is_allowed else None
 
 

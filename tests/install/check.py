@@ -1,22 +1,30 @@
-"""`make install-check`: build the package, install it in every way and for every Python that is here; a line for each.
+"""`make install-check`: build the package, install, host and track it in every way that is here; a line for each.
 
 Needs the registry of packages, and Chromium for the app. Exits with 1 if a line fails.
 """
 
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Page, sync_playwright
 
-from tests.app.conftest import CHROMIUM, FLAGS, ROOT, free_port, is_served
+from tests.app.conftest import CHROMIUM, FLAGS, ROOT, free_port
+from tests.install.image import Image, built, can_build, empty_debian
 from tests.processes import wait_until
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+DOCKERFILES = ("Dockerfile", "docs/hosting/space/Dockerfile")
+SPACE_HOST = "owner-vpp.hf.space"
 STARTS_WITHIN_S, EXAMPLE_WITHIN_MS = 120, 120_000
 CROSS_VALIDATION = """
 import numpy as np
@@ -39,7 +47,7 @@ class Check:
         began = time.perf_counter()
         try:
             found, mark = work(), "works"
-        except (subprocess.SubprocessError, OSError, AssertionError, ValueError) as error:
+        except (subprocess.SubprocessError, OSError, AssertionError, ValueError, PlaywrightError) as error:
             found, mark = str(getattr(error, "stderr", "") or error).strip()[-300:].replace("\n", " "), "FAILS"
             self.has_failed = True
         print(f"{mark}  {what}: {found} ({time.perf_counter() - began:.1f} s)", flush=True)
@@ -86,7 +94,7 @@ def pythons(tools: Path) -> dict[str, str]:
     return found
 
 
-def built(dist: Path) -> str:
+def packed(dist: Path) -> str:
     """Build sdist and wheel."""
     subprocess.run(
         (sys.executable, "-m", "hatchling", "build", "-d", str(dist)), cwd=ROOT, check=True, capture_output=True
@@ -104,23 +112,84 @@ def installed(check: Check, python: str, wheel: Path, folder: Path) -> str:
 def served(check: Check, command: Sequence[object], home: Path) -> str:
     """Serve the app, open it in a browser, and run the example."""
     home.mkdir()
-    port, began = free_port(), time.perf_counter()
-    words, quiet = [*map(str, command), "app", "--port", str(port)], subprocess.DEVNULL
-    serving = subprocess.Popen(words, cwd=home, env=check.environment(home), stdout=quiet, stderr=quiet)
+    port = free_port()
+    words = [*map(str, command), "app", "--port", str(port)]
+    shown_s = example_run(words, f"http://127.0.0.1:{port}", cwd=home, env=check.environment(home))
+    (run,) = (home / "data" / "vpp" / "runs").glob("2*")
+    return f"first page after {shown_s:.1f} s; the example runs, in {run.parent.relative_to(home)}"
+
+
+def example_run(
+    words: Sequence[str], address: str, *, cwd: Path, env: dict[str, str], demo_only: bool = False
+) -> float:
+    """Start a server, run the example at an address that leads to this machine; return the seconds to its first page.
+
+    demo_only: also check that the page says so, and that a new run offers no other model.
+    """
+    began, quiet = time.perf_counter(), subprocess.DEVNULL
+    serving = subprocess.Popen([*words], cwd=cwd, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
+    leads = f"--host-resolver-rules=MAP {urlsplit(address).hostname} 127.0.0.1"
     try:
         with sync_playwright() as playwright:
-            page = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS).new_page()
-            wait_until(lambda: is_served(page, port), "the app is served", within_s=STARTS_WITHIN_S)
+            page = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, leads]).new_page()
+            wait_until(lambda: answers(page, address), "the app is served", within_s=STARTS_WITHIN_S)
             button = page.get_by_role("button", name="Run the example").first
             button.wait_for(timeout=EXAMPLE_WITHIN_MS)
             shown_s = time.perf_counter() - began
+            assert page.get_by_text("This is a public demo.").count() == demo_only
             button.click()
             page.locator(".stage article.card").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
+            if demo_only:
+                page.goto(f"{address}/new_run")
+                page.get_by_text("Built-in demo model").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
+                assert page.get_by_text("My endpoint").count() == 0
     finally:
-        serving.terminate()
+        os.killpg(serving.pid, signal.SIGTERM)
         serving.wait()
-    (run,) = (home / "data" / "vpp" / "runs").glob("2*")
-    return f"first page after {shown_s:.1f} s; the example runs, in {run.parent.relative_to(home)}"
+    return shown_s
+
+
+def answers(page: Page, address: str) -> bool:
+    """Open the app; False while its port refuses connections."""
+    try:
+        return bool((reply := page.goto(address)) and reply.ok)
+    except PlaywrightError:
+        return False
+
+
+def container(image: Image) -> str:
+    """Serve the app from an image's root as its user, run the example, and ask the health check."""
+    words = image.words([*image.entrypoint, *image.command])
+    shown_s = example_run(words, "http://127.0.0.1:8501", cwd=image.root, env=dict(os.environ))
+    return f"{megabytes(image.root)} with Debian; first page after {shown_s:.1f} s; the example runs as {image.user}"
+
+
+def space(image: Image) -> str:
+    """Serve a Space's image under the name that its host gives it."""
+    image.variables["SPACE_HOST"] = SPACE_HOST
+    address = f"http://{SPACE_HOST}:8501"
+    shown_s = example_run(image.words(image.command), address, cwd=image.root, env=dict(os.environ), demo_only=True)
+    return f"first page after {shown_s:.1f} s; the example runs, no other model is offered"
+
+
+def streamlit_cloud(check: Check, folder: Path) -> str:
+    """Serve a clone with the changes of docs/hosting.md, as Streamlit's own host starts it, under its name."""
+    clone = folder / "clone"
+    subprocess.run(("git", "clone", "--quiet", str(ROOT), str(clone)), check=True)
+    page = (clone / "docs/hosting.md").read_text("utf-8")
+    changed = re.findall(r"^    (\w+) = (.*)$", page.partition("config.toml`:")[2].partition("Deploy")[0], re.MULTILINE)
+    config = clone / ".streamlit/config.toml"
+    text = config.read_text("utf-8")
+    for name, value in changed:
+        text, n = re.subn(rf"^{name} = .*$", f"{name} = {value}".replace("NAME", "vpp"), text, flags=re.MULTILINE)
+        assert n == 1, f"config.toml has {n} lines {name}"
+    config.write_text(text, "utf-8")
+    shutil.copy(clone / "docs/hosting/streamlit-cloud.toml", clone / ".streamlit/secrets.toml")
+    port = free_port()
+    words = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    address = f"http://vpp.streamlit.app:{port}"
+    shown_s = example_run(words, address, cwd=clone, env=check.environment(folder), demo_only=True)
+    return f"first page after {shown_s:.1f} s; the example runs, no other model is offered"
 
 
 def main(tools: Path) -> int:
@@ -128,7 +197,7 @@ def main(tools: Path) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         check, dist = Check(tools, folder), folder / "dist"
-        check.line("sdist and wheel", lambda: built(dist))
+        check.line("sdist and wheel", lambda: packed(dist))
         (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
         check.line("twine check", lambda: check.run("twine", "check", "--strict", wheel, sdist, tool=True)[-60:])
         check.line("check-wheel-contents", lambda: check.run("check-wheel-contents", wheel, tool=True)[-40:])
@@ -144,8 +213,27 @@ def main(tools: Path) -> int:
         check.line("uvx --from WHEEL vpp app", lambda: served(check, uvx_app, folder / "uvx-home"))
         check.line("pipx run", lambda: check.run("pipx", "run", "--spec", wheel, "vpp", "--version", tool=True))
         check.line("sdist", lambda: check.run("uvx", "--from", sdist, "vpp", "--version", tool=True))
-        check.line("hadolint Dockerfile", lambda: check.run("hadolint", ROOT / "Dockerfile", tool=True) or "no finding")
+        for dockerfile in DOCKERFILES:
+            linted = (ROOT / dockerfile, "--failure-threshold", "style")
+            check.line(f"hadolint {dockerfile}", lambda w=linted: check.run("hadolint", *w, tool=True) or "no finding")
+        check.line("Streamlit Community Cloud", lambda: streamlit_cloud(check, folder))
+        images(check, folder, wheel)
         return int(check.has_failed)
+
+
+def images(check: Check, folder: Path, wheel: Path) -> None:
+    """Build both images step by step and serve them, where that is possible."""
+    if not can_build():
+        print("skipped  images: needs root and debootstrap", flush=True)
+        return
+    debian, context = folder / "debian", folder / "space"
+    check.line("an empty Debian", lambda: megabytes(empty_debian(debian)))
+    shutil.copytree(ROOT / "docs/hosting/space", context)
+    shutil.copy(wheel, context)
+    shutil.copy(ROOT / "requirements.txt", context)
+    app, demo = folder / "app-stages", folder / "space-stages"
+    check.line("Dockerfile, step by step", lambda: container(built(ROOT / "Dockerfile", ROOT, debian, app)))
+    check.line(f"{DOCKERFILES[1]}, step by step", lambda: space(built(context / "Dockerfile", context, debian, demo)))
 
 
 if __name__ == "__main__":

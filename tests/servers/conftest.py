@@ -42,6 +42,12 @@ def litellm() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
+def mlflow() -> Iterator[Served]:
+    with served.mlflow(log=LOGS / "mlflow.log") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def llamacpp() -> Iterator[Served]:
     with served.llamacpp(log=LOGS / "llamacpp.log") as found:
         yield found

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import time
 import urllib.request
@@ -220,3 +221,17 @@ def _models_yaml(answers: dict[str, str]) -> str:
         for name, answer in answers.items()
     ]
     return "model_list:\n" + "".join(entries) + "litellm_settings:\n  telemetry: false\n  num_retries: 0\n"
+
+
+@contextmanager
+def mlflow(*, log: Path) -> Iterator[Served]:
+    """`mlflow server` with an empty store."""
+    port, folder = free_port(), log.parent / "mlflow"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [
+        *("mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+        *("--backend-store-uri", f"sqlite:///{folder}/store.db", "--artifacts-destination", str(folder / "artifacts")),
+    ]
+    with serving("mlflow", command, port=port, model="", ready="/health", log=log) as served:
+        yield served

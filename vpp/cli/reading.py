@@ -1,4 +1,4 @@
-"""Commands that read a run: `report`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
+"""Commands that read a run: `report`, `export`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
 
 import json
 import sys
@@ -23,6 +23,7 @@ from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html
 from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
 from vpp.runs.asking import ask
@@ -59,6 +60,12 @@ def report(options: Namespace) -> int:
         written.append(written[0].parent / "posterior.nc")
         write_bytes(written[-1], posterior_nc(reader))
     print("\n".join(map(str, written)))
+    return 0
+
+
+def export(options: Namespace) -> int:
+    """Log the run to MLflow, and print the id of MLflow's run."""
+    print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
     return 0
 
 

@@ -29,6 +29,7 @@ from vpp.reporting.document import report_html
 from vpp.reporting.exports import write_all
 from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
+from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
@@ -173,6 +174,10 @@ class Posterior(_Recorded):
     def to_arviz(self) -> "InferenceData":
         """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""
         return inference_data(self._reader)
+
+    def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
+        """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it does not take it."""
+        return log_run(self.directory, uri, experiment=experiment)
 
     def charts(self) -> "tuple[Figure, ...]":
         """Return the charts of report.html as Plotly figures; which ones depends on the method."""

@@ -14,6 +14,7 @@ from vpp.llm.limits import Throttle
 from vpp.llm.protocol import OPTIONAL, Completion, Messages, OptionalFields, ServedModel
 from vpp.llm.retries import Limits, Retries
 from vpp.llm.structure import FIELDS, Structure, carrier_of, is_kept, request_options
+from vpp.llm.tracing import request_span
 from vpp.llm.transport import AttemptFailed, FieldsRefused, Server, Transport
 
 __all__ = ["Completion", "Endpoint", "Limits", "ServedModel", "Server"]
@@ -34,8 +35,12 @@ class Endpoint:
         counters: Counters | None = None,
         budget: Budget | None = None,
         price: Price = FREE,
+        run: str = "",
     ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's. The caller closes the cache."""
+        """budget: shared with the run's other endpoints. price: this model's. run: its id, for traces.
+
+        The caller closes the cache.
+        """
         self.server = server
         self.base_url = server.base_url
         self.model = server.model
@@ -44,6 +49,7 @@ class Endpoint:
         self._cache = cache
         self._budget = budget or Budget(self.counters)
         self._price = price
+        self._run = run
         self._throttle = Throttle(limits.concurrency)
         self.counters.watch(self._throttle)
         self._transport = Transport(
@@ -63,9 +69,14 @@ class Endpoint:
 
         What this client has learnt of the request fields that its server refuses is not copied.
         """
-        limits = replace(self._limits, max_attempts=max_attempts)
         return Endpoint(
-            self.server, limits=limits, cache=self._cache, counters=counters, budget=self._budget, price=self._price
+            self.server,
+            limits=replace(self._limits, max_attempts=max_attempts),
+            cache=self._cache,
+            counters=counters,
+            budget=self._budget,
+            price=self._price,
+            run=self._run,
         )
 
     def has_room(self) -> bool:
@@ -168,7 +179,9 @@ class Endpoint:
         """
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            completion = self._transport.completion(await self._timed(body, options))
+            with request_span(self.base_url, body, run=self._run) as note:
+                completion = self._transport.completion(await self._timed(body, options))
+                note(completion)
         except AttemptFailed as failure:
             if failure.empty:  # the tokens of an empty answer are paid like others
                 self._accepted(messages, body, refused, failure.empty)

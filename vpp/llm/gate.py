@@ -114,6 +114,8 @@ class Gate:
     @classmethod
     def of(cls, environment: Environment) -> "Gate":
         """Return the gate that the owner's environment variables describe."""
+        if environment.demo_only:
+            return cls(is_list=True, is_shared=True)
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.endpoint_fixed:
             models = tuple(filter(None, (environment.model, environment.optimizer_model)))
@@ -172,10 +174,12 @@ class Gate:
 
     def _offered(self) -> str:
         """Return the allowed servers in words; the list is not shown to other users."""
+        if not self.named:
+            return "the built-in demo model, the only one here"
         if self.is_shared:
             return "one that the owner has named (VPP_ALLOWED_ENDPOINTS)"
         more = "" if self.models else ", or name it in VPP_ALLOWED_ENDPOINTS"
-        return f"{', '.join(self.named[:5]) or 'none, as none is named'}{more}"
+        return f"{', '.join(self.named[:5])}{more}"
 
     def _fix(self, address: str) -> str:
         if address in ("0.0.0.0", "::"):

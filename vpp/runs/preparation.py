@@ -15,7 +15,7 @@ from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
-from vpp.runs.budget import check_budget
+from vpp.runs.budget import check_budget, with_listed_prices
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -44,7 +44,8 @@ class Preparation:
         object.__setattr__(self, "dataset", dataset)
         if dataset.task == "regression":  # numbers are scored by their errors
             spec = replace(spec, config=replace(spec.config, likelihood="labels", learner_samples=1))
-        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset)))
+        prices = with_listed_prices(spec.prices, spec.endpoint)
+        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset), prices=prices))
         check_run(self.spec, self.dataset)
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:

@@ -73,6 +73,8 @@ class Connection:
     cache: ResponseCache | None = None
     prices: Prices = NO_PRICES
     max_attempts: int = MAX_ATTEMPTS
+    run: str = ""
+    """The run's id, for traces; empty outside a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
         served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
-        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
+        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices, run=directory.id)
         ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
         limits = await _limits(spec.endpoint, *ends)
         if longest_cell(dataset) > LEAST_SHOWN:
@@ -249,6 +251,7 @@ async def open_endpoints(
             counters=connection.counters,
             budget=connection.budget,
             price=price,
+            run=connection.run,
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint

@@ -146,6 +146,8 @@ class Prices:
     """None: the learner's."""
     currency: str = ""
     """Name of the currency; may be empty."""
+    source: str = ""
+    """Where the prices come from; empty: a person gave them."""
 
     @property
     def of_optimizer(self) -> Price:

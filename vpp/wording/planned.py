@@ -16,7 +16,7 @@ from vpp.runs.estimate import (
     time_s,
 )
 from vpp.runs.run_prompts import fitted_to
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.usage import Usage
 from vpp.wording.counts import cut_columns_sentence
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
@@ -144,6 +144,17 @@ def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
         f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts. Repeats of "
         "unreadable answers are not included."
     )
+    if spec.prices.source:
+        yield f"{listed_words(spec.prices)} Give your own if they differ."
+
+
+def listed_words(prices: Prices) -> str:
+    """Return `LiteLLM's list: 0.15 USD for a million tokens in, 0.60 USD out.`, and the optimizer's if they differ."""
+    learner, optimizer = (
+        f"{money(each.prompt, prices.currency)} for a million tokens in, {money(each.completion, prices.currency)} out"
+        for each in (prices.learner, prices.of_optimizer)
+    )
+    return f"{prices.source}: {learner}{'' if prices.optimizer is None else f'; the optimizer: {optimizer}'}."
 
 
 def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:

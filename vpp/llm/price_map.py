@@ -1,0 +1,46 @@
+"""List prices from the map that an installed LiteLLM carries, for providers known by their address."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from vpp.llm.budget import MILLION, Price
+
+MAP = "model_prices_and_context_window_backup.json"
+"""The map's file in LiteLLM's package, which is read without importing it: that takes seconds and asks the network."""
+CURRENCY = "USD"
+PROVIDERS = {
+    "api.openai.com": "openai",
+    "api.anthropic.com": "anthropic",
+    "api.deepseek.com": "deepseek",
+    "api.fireworks.ai": "fireworks_ai",
+    "api.groq.com": "groq",
+    "api.mistral.ai": "mistral",
+    "api.moonshot.ai": "moonshot",
+    "api.perplexity.ai": "perplexity",
+    "api.together.ai": "together_ai",
+    "api.together.xyz": "together_ai",
+    "api.x.ai": "xai",
+    "dashscope-intl.aliyuncs.com": "dashscope",
+    "generativelanguage.googleapis.com": "gemini",
+    "openrouter.ai": "openrouter",
+}
+"""LiteLLM's name of each provider, by host. A model elsewhere has no list price, whatever its name."""
+
+
+def listed_price(base_url: str, model: str) -> Price | None:
+    """Return a model's price of a million tokens in US dollars; None if LiteLLM is missing or does not know it."""
+    provider = PROVIDERS.get(urlsplit(base_url).hostname or "")
+    package = find_spec("litellm") if provider else None
+    if provider is None or package is None or package.origin is None:
+        return None
+    try:
+        known = json.loads((Path(package.origin).parent / MAP).read_bytes())
+        entry = known.get(f"{provider}/{model}") or known.get(model) or {}
+        if entry.get("litellm_provider") != provider:
+            return None
+        prompt, completion = float(entry["input_cost_per_token"]), float(entry["output_cost_per_token"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return Price(prompt=round(MILLION * prompt, 6), completion=round(MILLION * completion, 6))
