@@ -12,6 +12,7 @@ from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
+from tests.llm.test_price_map import package as package
 from tests.reporting.builders import run
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.budget import Cap, Price
@@ -57,6 +58,28 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     (directory,) = started
     assert directory.spec().cap == Cap(calls=300, cost=1.5)
     assert directory.spec().prices == Prices(learner=Price(prompt=2.0), currency="<EUR>")
+
+
+def form() -> None:
+    import streamlit as st
+
+    from pages.parts.budget import choose_budget
+    from vpp.runs.spec import EndpointSpec
+
+    endpoint = EndpointSpec(base_url="https://api.openai.com/v1", model="small")
+    st.session_state["prices"], _ = choose_budget(endpoint)
+
+
+def test_list_prices_are_named_and_count_until_some_are_typed(package: Path) -> None:
+    app = AppTest.from_function(form).run()
+    assert not app.exception
+    words = "LiteLLM&#x27;s list: 0.15 USD for a million tokens in, 0.60 USD out. They count unless you type your own."
+    assert words in shown(app)
+    assert app.session_state["prices"].learner == Price(prompt=0.15, completion=0.6)
+    assert [field.label for field in app.number_input][-1] == "Money at most"
+    app.number_input(key="new.price_in").set_value(2.0).run()
+    assert words not in shown(app)
+    assert app.session_state["prices"] == Prices(learner=Price(prompt=2.0))
 
 
 def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(

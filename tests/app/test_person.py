@@ -46,6 +46,20 @@ def test_others_reach_the_app_by_address_name_or_proxy(monkeypatch: pytest.Monke
         assert person.is_reached_by_others() is reached, (address, headers)
 
 
+def test_the_first_page_says_who_else_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {}
+    for name, variables in {
+        "alone": {},
+        "open": {},
+        "meant": {"VPP_SHARED": "1"},
+        "demo": {"VPP_DEMO_ONLY": "1"},
+    }.items():
+        at_home(tmp_path, monkeypatch, **variables)
+        monkeypatch.setattr(person, "is_reached_by_others", lambda name=name: name != "alone")
+        said[name] = person.open_words()
+    assert said == {"alone": "", "open": person.OPEN_WORDS, "meant": "", "demo": person.DEMO_WORDS}
+
+
 def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_home(tmp_path, monkeypatch, VPP_MAX_RUNS_PER_USER="1")
     sweep = SweepDirectory(tmp_path / "bench-demo")

@@ -54,6 +54,13 @@ def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
     assert app.session_state["chosen"].base_url == ""
 
 
+def test_a_public_demo_offers_the_demo_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = drawn(tmp_path, monkeypatch, VPP_DEMO_ONLY="1", VPP_ALLOW_MODEL_FILES="1")
+    assert not app.exception
+    assert app.segmented_control(key="new.who").options == ["Built-in demo model"]
+    assert app.session_state["chosen"].demo
+
+
 def test_the_owners_key_is_not_for_an_address_that_somebody_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

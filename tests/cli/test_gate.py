@@ -34,6 +34,22 @@ def test_a_list_of_servers_in_a_dotenv_file_is_obeyed(vpp: Vpp, served: Model) -
     assert "may be asked here: take one that the owner has named (VPP_ALLOWED_ENDPOINTS)" in said
 
 
+def test_a_public_demo_asks_no_server_and_loads_no_model_file(
+    vpp: Vpp, served: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VPP_DEMO_ONLY", "1")
+    monkeypatch.setenv("VPP_ALLOW_MODEL_FILES", "1")
+    monkeypatch.setenv("OPENAI_BASE_URL", served.base_url)
+    Path("t.csv").write_text(TABLE)
+    for asked in ((), served.options):
+        code, _, said = vpp("check-endpoint", "--model", "demo", *asked)
+        assert code == 2
+        assert "may be asked here: take the built-in demo model, the only one here" in said
+    code, _, said = vpp("run", "t.csv", "--target", "kind", "--gguf", "m.gguf")
+    assert (code, "model files are not used" in said) == (2, True)
+    assert vpp("check-endpoint", "--demo")[0] == 0
+
+
 def test_an_old_run_is_refused_if_its_server_is_no_longer_allowed(served: Model) -> None:
     spec = EndpointSpec(base_url=served.base_url, model="demo")
     gate = Gate(named=("api.a.com",), is_list=True)
