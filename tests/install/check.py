@@ -3,6 +3,7 @@
 Needs the registry of packages, and Chromium for the app. Exits with 1 if a line fails.
 """
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,6 +27,9 @@ from tests.processes import wait_until
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 DOCKERFILES = ("Dockerfile", "docs/hosting/space/Dockerfile")
 SPACE_HOST = "owner-vpp.hf.space"
+PENGUINS = ROOT / "assets/examples/penguins.csv"
+PICTURES = Path(given) if (given := os.environ.get("VPP_PICTURES")) else None
+"""Folder for pictures of the notebook and of the app that was started last; none if it is not set."""
 STARTS_WITHIN_S, EXAMPLE_WITHIN_MS = 120, 120_000
 CROSS_VALIDATION = """
 import numpy as np
@@ -55,7 +60,7 @@ class Check:
     def run(self, *words: object, tool: bool = False) -> str:
         """Run a command in an empty folder whose user has nothing yet; return what it prints."""
         here = Path(tempfile.mkdtemp(dir=self._folder))
-        first = str(self._tools / "bin" / str(words[0])) if tool else str(words[0])
+        first = str(self.tool(str(words[0])) if tool else words[0])
         done = subprocess.run(
             [first, *map(str, words[1:])],
             cwd=here,
@@ -65,6 +70,10 @@ class Check:
             check=True,
         )
         return done.stdout.strip()
+
+    def tool(self, name: str) -> Path:
+        """Return the path of a tool."""
+        return self._tools / "bin" / name
 
     def environment(self, home: Path) -> dict[str, str]:
         """Return an environment that knows nothing of the clone."""
@@ -139,6 +148,8 @@ def example_run(
             assert page.get_by_text("This is a public demo.").count() == demo_only
             button.click()
             page.locator(".stage article.card").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
+            if PICTURES and not demo_only:
+                page.screenshot(path=PICTURES / "installed.png")
             if demo_only:
                 page.goto(f"{address}/new_run")
                 page.get_by_text("Built-in demo model").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
@@ -147,6 +158,68 @@ def example_run(
         os.killpg(serving.pid, signal.SIGTERM)
         serving.wait()
     return shown_s
+
+
+def notebook(check: Check, environment: Path, folder: Path) -> str:
+    """Run the tutorial in an installed package, and photograph it."""
+    python = environment / "bin" / "python"
+    check.run("uv", "pip", "install", "--quiet", "--python", python, "nbconvert", "ipykernel", tool=True)
+    to_html = ("-m", "nbconvert", "--execute", "--to", "html", "--output-dir", folder, ROOT / "docs/tutorial.ipynb")
+    check.run(python, *to_html)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 1500})
+        page.goto((folder / "tutorial.html").as_uri())
+        page.get_by_text("Who survived the Titanic?").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
+        picture = page.screenshot(path=PICTURES / "notebook.png" if PICTURES else None)
+    return f"every cell runs; its picture has {len(picture) / 1e3:.0f} kB"
+
+
+def tracked(check: Check, python: str, wheel: Path, folder: Path) -> str:
+    """Trace a demo run, log it to MLflow's server, and read it back there."""
+    environment, port = folder / "tracked", free_port()
+    check.run("uv", "venv", "--quiet", "--python", python, environment, tool=True)
+    check.run("uv", "pip", "install", "--quiet", "--python", environment, f"{wheel}[mlflow,otel]", tool=True)
+    vpp, run = environment / "bin" / "vpp", folder / "tracked-run"
+    words = (vpp, "run", PENGUINS, "--target", "species", "--demo", "--epochs", "1", "--run-dir", run, "--json")
+    traces = {**check.environment(folder), "OTEL_TRACES_EXPORTER": "console"}
+    done = subprocess.run([*map(str, words)], cwd=folder, env=traces, capture_output=True, text=True, check=True)
+    requests = json.loads(done.stdout)["spent"]["requests"]
+    spans = done.stderr.count('"name": "chat demo"')
+    assert spans == requests, f"{spans} spans of {requests} requests"
+    server = [str(check.tool("uvx")), "mlflow", "server", "--port", str(port), "--backend-store-uri", "sqlite:///m.db"]
+    home, quiet, uri = folder / "mlflow", subprocess.DEVNULL, f"http://127.0.0.1:{port}"
+    home.mkdir()
+    serving = subprocess.Popen(
+        server, cwd=home, env=check.environment(home), stdout=quiet, stderr=quiet, start_new_session=True
+    )
+    try:
+        wait_until(lambda: is_up(f"{uri}/health"), "MLflow is up", within_s=STARTS_WITHIN_S)
+        number = check.run(vpp, "export", run, "--mlflow", uri)
+        with urllib.request.urlopen(f"{uri}/api/2.0/mlflow/runs/get?run_id={number}") as reply:
+            logged = json.load(reply)["run"]["data"]
+    finally:
+        os.killpg(serving.pid, signal.SIGTERM)
+        serving.wait()
+    return f"{spans} spans; MLflow has {len(logged['params'])} parameters and {len(logged['metrics'])} metrics"
+
+
+def priced(check: Check, folder: Path) -> str:
+    """Plan a run with LiteLLM's package beside the installed one."""
+    environment = folder / "tracked"
+    check.run("uv", "pip", "install", "--quiet", "--python", environment, "--no-deps", "litellm", tool=True)
+    asked = ("--base-url", "https://api.openai.com/v1", "--model", "gpt-4o-mini", "--plan", "--quiet")
+    plan = check.run(environment / "bin" / "vpp", "run", PENGUINS, "--target", "species", *asked)
+    return " ".join(plan.split()).partition("LiteLLM's list: ")[2].partition(" Give")[0]
+
+
+def is_up(address: str) -> bool:
+    """Return whether a server answers."""
+    try:
+        with urllib.request.urlopen(address, timeout=5):
+            return True
+    except OSError:
+        return False
 
 
 def answers(page: Page, address: str) -> bool:
@@ -207,6 +280,9 @@ def main(tools: Path) -> int:
             check.line(f"Python {version}, empty environment", lambda p=python, f=place: installed(check, p, wheel, f))
         first = folder / next(iter(known)) / "bin"
         check.line("vpp app", lambda: served(check, (first / "vpp",), folder / "home"))
+        check.line("notebook", lambda: notebook(check, first.parent, folder))
+        check.line("traces and MLflow", lambda: tracked(check, next(iter(known.values())), wheel, folder))
+        check.line("list prices", lambda: priced(check, folder) or "none")
         check.line("cross_val_score", lambda: check.run(first / "python", "-c", CROSS_VALIDATION))
         check.line("uvx --from WHEEL vpp", lambda: check.run("uvx", "--from", wheel, "vpp", "--version", tool=True))
         uvx_app = (tools / "bin" / "uvx", "--from", wheel, "vpp")
