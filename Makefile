@@ -102,7 +102,7 @@ rivals: $(VENV)/dev.done $(RIVALS)/gepa.done $(RIVALS)/hypogenic.done ## GEPA an
 	$(BIN)/python -m tests.performance.rivals --write
 endif
 
-install-check: $(VENV)/dev.done $(TOOLS)/tools.done ## build the package, install it in every way, serve the app from it: a line for each
+install-check: $(VENV)/dev.done $(TOOLS)/tools.done ## build the package; install, serve, host and track it in every way: a line for each
 	$(BIN)/python -m tests.install.check $(TOOLS)
 
 pictures: $(VENV)/dev.done ## photograph the app for docs/pictures

@@ -34,7 +34,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         typed = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
         prices = with_listed_prices(typed, endpoint)
         if prices.source:
-            blocks.captions(f"{listed_words(prices)} They count unless you type your own.")
+            blocks.captions(f"{listed_words(prices)} Type any price to replace them.")
         calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
         cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
     return prices, Cap(calls=int(calls), cost=cost)

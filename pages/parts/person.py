@@ -36,8 +36,8 @@ OPEN_WORDS = (
 )
 
 DEMO_WORDS = (
-    "This is a public demo. Only the built-in demo model answers here, which is no language model; everybody sees every "
-    "table and steers every run, so bring no table that is not public. Installed, the app asks your own model."
+    "This is a public demo. It runs the built-in demo model, which is not a language model. Everybody can see every "
+    "table and control every run, so upload public data only. To use your own model, install the app."
 )
 
 

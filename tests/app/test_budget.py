@@ -73,7 +73,7 @@ def form() -> None:
 def test_list_prices_are_named_and_count_until_some_are_typed(package: Path) -> None:
     app = AppTest.from_function(form).run()
     assert not app.exception
-    words = "LiteLLM&#x27;s list: 0.15 USD for a million tokens in, 0.60 USD out. They count unless you type your own."
+    words = "LiteLLM&#x27;s list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens."
     assert words in shown(app)
     assert app.session_state["prices"].learner == Price(prompt=0.15, completion=0.6)
     assert [field.label for field in app.number_input][-1] == "Money at most"

@@ -44,7 +44,7 @@ def test_a_public_demo_asks_no_server_and_loads_no_model_file(
     for asked in ((), served.options):
         code, _, said = vpp("check-endpoint", "--model", "demo", *asked)
         assert code == 2
-        assert "may be asked here: take the built-in demo model, the only one here" in said
+        assert "may be asked here: take the built-in demo model, the only one allowed here (VPP_DEMO_ONLY)" in said
     code, _, said = vpp("run", "t.csv", "--target", "kind", "--gguf", "m.gguf")
     assert (code, "model files are not used" in said) == (2, True)
     assert vpp("check-endpoint", "--demo")[0] == 0

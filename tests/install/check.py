@@ -1,6 +1,6 @@
-"""`make install-check`: build the package, install, host and track it in every way that is here; a line for each.
+"""`make install-check`: build the package; install, host and track it in every way that this machine allows.
 
-Needs the registry of packages, and Chromium for the app. Exits with 1 if a line fails.
+Prints a line for each way. Needs the registry of packages, and Chromium for the app. Exits with 1 if a line fails.
 """
 
 import json
@@ -14,6 +14,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,7 +30,7 @@ DOCKERFILES = ("Dockerfile", "docs/hosting/space/Dockerfile")
 SPACE_HOST = "owner-vpp.hf.space"
 PENGUINS = ROOT / "assets/examples/penguins.csv"
 PICTURES = Path(given) if (given := os.environ.get("VPP_PICTURES")) else None
-"""Folder for pictures of the notebook and of the app that was started last; none if it is not set."""
+"""Folder for screenshots of the notebook and of the last app started; unset: none."""
 STARTS_WITHIN_S, EXAMPLE_WITHIN_MS = 120, 120_000
 CROSS_VALIDATION = """
 import numpy as np
@@ -129,11 +130,18 @@ def served(check: Check, command: Sequence[object], home: Path) -> str:
 
 
 def example_run(
-    words: Sequence[str], address: str, *, cwd: Path, env: dict[str, str], demo_only: bool = False
+    words: Sequence[str],
+    address: str,
+    *,
+    cwd: Path,
+    env: dict[str, str],
+    demo_only: bool = False,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> float:
     """Start a server, run the example at an address that leads to this machine; return the seconds to its first page.
 
-    demo_only: also check that the page says so, and that a new run offers no other model.
+    demo_only: also check that the page says so, and that a new run offers no other model. meanwhile: called once the
+    first page is there.
     """
     began, quiet = time.perf_counter(), subprocess.DEVNULL
     serving = subprocess.Popen([*words], cwd=cwd, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
@@ -146,6 +154,7 @@ def example_run(
             button.wait_for(timeout=EXAMPLE_WITHIN_MS)
             shown_s = time.perf_counter() - began
             assert page.get_by_text("This is a public demo.").count() == demo_only
+            meanwhile()
             button.click()
             page.locator(".stage article.card").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
             if PICTURES and not demo_only:
@@ -210,7 +219,7 @@ def priced(check: Check, folder: Path) -> str:
     check.run("uv", "pip", "install", "--quiet", "--python", environment, "--no-deps", "litellm", tool=True)
     asked = ("--base-url", "https://api.openai.com/v1", "--model", "gpt-4o-mini", "--plan", "--quiet")
     plan = check.run(environment / "bin" / "vpp", "run", PENGUINS, "--target", "species", *asked)
-    return " ".join(plan.split()).partition("LiteLLM's list: ")[2].partition(" Give")[0]
+    return " ".join(plan.split()).partition("LiteLLM's list prices: ")[2].partition(" If yours")[0]
 
 
 def is_up(address: str) -> bool:
@@ -231,9 +240,10 @@ def answers(page: Page, address: str) -> bool:
 
 
 def container(image: Image) -> str:
-    """Serve the app from an image's root as its user, run the example, and ask the health check."""
+    """Serve the app from an image's root as its user, run the example, and run the health check."""
     words = image.words([*image.entrypoint, *image.command])
-    shown_s = example_run(words, "http://127.0.0.1:8501", cwd=image.root, env=dict(os.environ))
+    check_health = partial(image.run, *image.health)
+    shown_s = example_run(words, "http://127.0.0.1:8501", cwd=image.root, env=dict(os.environ), meanwhile=check_health)
     return f"{megabytes(image.root)} with Debian; first page after {shown_s:.1f} s; the example runs as {image.user}"
 
 

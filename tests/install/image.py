@@ -1,4 +1,4 @@
-"""Dockerfiles without a container engine: their commands one by one, as their users, in an empty Debian.
+"""Run a Dockerfile's commands one by one, as their users, in an empty Debian, without a container engine.
 
 The official image python:3.13-slim is Debian trixie too; here Python 3.13 is Debian's own. Needs root and debootstrap.
 """
@@ -16,7 +16,7 @@ SUITE, PYTHON = "trixie", "python:3.13-slim"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PACKAGES = "python3,python3-venv,ca-certificates"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-"""Those of this machine: its network may have its own."""
+"""This machine's certificates: its network may use its own authority."""
 COMMANDS = ("FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD")
 
 
@@ -37,7 +37,7 @@ def empty_debian(folder: Path) -> Path:
 
 @dataclass
 class Image:
-    """A stage as it is built: its files, and how its commands run."""
+    """A build stage: its files, and the settings of its commands."""
 
     root: Path
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": PATH, "HOME": "/root"})
@@ -66,7 +66,7 @@ def instructions(dockerfile: Path) -> Iterator[tuple[str, str]]:
         if line.strip():
             name, _, rest = line.strip().partition(" ")
             if name not in COMMANDS:
-                raise ValueError(f"{dockerfile}: {name} is not known here")
+                raise ValueError(f"{dockerfile}: instruction {name} is not supported: add it to tests/install/image.py")
             yield name, rest.strip()
 
 
@@ -79,7 +79,7 @@ def built(dockerfile: Path, context: Path, debian: Path, folder: Path) -> Image:
         if name == "FROM":
             base, *named = rest.split(" AS ")
             if base != PYTHON:
-                raise ValueError(f"{dockerfile}: {base} is not {PYTHON}")
+                raise ValueError(f"{dockerfile}: base image {base} is not supported: use {PYTHON}")
             image = Image(root=folder / str(len(stages)))
             subprocess.run(("cp", "-a", str(debian), str(image.root)), check=True)
             stages[named[0] if named else str(len(stages))] = image
@@ -114,7 +114,10 @@ def _apply(image: Image, name: str, rest: str, context: Path, stages: dict[str, 
 
 
 def _copy(image: Image, words: list[str], context: Path, stages: dict[str, Image]) -> None:
-    """Copy as COPY does: of a folder, what is in it. What .dockerignore keeps out is an error, as it is there."""
+    """Copy like COPY: a folder's contents, not the folder.
+
+    Raises ValueError for a source that is missing or that .dockerignore excludes.
+    """
     *sources, target = words
     origin = context
     if sources[0].startswith("--from="):
@@ -123,14 +126,14 @@ def _copy(image: Image, words: list[str], context: Path, stages: dict[str, Image
     for pattern in sources:
         found = list(origin.glob(pattern.lstrip("/")))
         if not found or (origin is context and not _is_sent(pattern, context)):
-            raise ValueError(f"COPY {pattern}: there is none in what the build is sent")
+            raise ValueError(f"COPY {pattern}: no such file in the build context: check the path and .dockerignore")
         for source in found:
             into.mkdir(parents=True, exist_ok=True)
             subprocess.run(("cp", "-a", f"{source}/." if source.is_dir() else str(source), str(into)), check=True)
 
 
 def _is_sent(pattern: str, context: Path) -> bool:
-    """Return whether .dockerignore lets a path be sent; without that file everything is."""
+    """Return whether .dockerignore admits a path; True without that file."""
     rules = context / ".dockerignore"
     if not rules.exists():
         return True
@@ -139,5 +142,5 @@ def _is_sent(pattern: str, context: Path) -> bool:
 
 
 def _pip() -> dict[str, str]:
-    """Return this machine's settings of pip that mean something in another root."""
+    """Return the pip settings needed inside the image."""
     return {"PIP_CERT": str(CERTIFICATES), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}

@@ -27,7 +27,7 @@ OPENAI = "https://api.openai.com/v1"
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A LiteLLM that nobody may import, with a map of four models."""
+    """A LiteLLM package that fails on import, with a price map of four models."""
     folder = tmp_path / "packages" / "litellm"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("raise AssertionError('imported')")
@@ -44,7 +44,7 @@ def test_a_model_has_its_providers_price_of_a_million_tokens(package: Path) -> N
 @pytest.mark.parametrize(
     ("base_url", "model"),
     [
-        ("http://127.0.0.1:8000/v1", "small"),  # one's own server costs what it costs
+        ("http://127.0.0.1:8000/v1", "small"),  # your own server has no list price
         ("https://api.openai.com.evil.example/v1", "small"),
         ("https://api.deepseek.com", "small"),
         (OPENAI, "no-output"),
@@ -52,7 +52,7 @@ def test_a_model_has_its_providers_price_of_a_million_tokens(package: Path) -> N
         (OPENAI, "unknown"),
     ],
 )
-def test_no_other_model_has_one(package: Path, base_url: str, model: str) -> None:
+def test_other_models_have_no_list_price(package: Path, base_url: str, model: str) -> None:
     assert listed_price(base_url, model) is None
 
 
@@ -69,7 +69,7 @@ def test_without_litellm_or_with_a_broken_map_there_is_none(package: Path, monke
 def test_typed_prices_come_first_and_both_models_must_be_known(package: Path) -> None:
     one = EndpointSpec(base_url=OPENAI, model="small")
     listed = with_listed_prices(NO_PRICES, one)
-    assert listed == Prices(learner=Price(prompt=0.15, completion=0.6), currency="USD", source="LiteLLM's list")
+    assert listed == Prices(learner=Price(prompt=0.15, completion=0.6), currency="USD", source="LiteLLM's list prices")
     typed = Prices(learner=Price(prompt=9.0))
     assert with_listed_prices(typed, one) == typed
     two = EndpointSpec(
@@ -87,5 +87,7 @@ def test_the_plan_names_the_list_and_a_cap_on_money_needs_no_typed_price(package
     assert outcome.code == 0, outcome.err
     told = " ".join(outcome.out.split())
     assert "Estimated cost: about" in told
-    assert "LiteLLM's list: 0.15 USD for a million tokens in, 0.60 USD out. Give your own if they differ." in told
+    assert (
+        "LiteLLM's list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens. If yours" in told
+    )
     assert "pauses at 1.00 USD" in told

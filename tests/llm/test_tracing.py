@@ -115,7 +115,7 @@ async def test_a_cached_answer_is_no_request(spans: InMemorySpanExporter, tmp_pa
     only(spans)
 
 
-async def test_an_exporter_that_there_is_not_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unknown_exporter_gives_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tracing.EXPORTER, "jaeger")
     async with endpoint_of(script(chat())) as (endpoint, stub):
         with pytest.raises(InputError, match="OTEL_TRACES_EXPORTER is 'jaeger': choose one of otlp, console, none"):
@@ -132,7 +132,7 @@ async def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.Mon
 
 
 class Collector(HTTPServer):
-    """Keeps what is sent to it."""
+    """Records the trace requests that it receives."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Receiver)

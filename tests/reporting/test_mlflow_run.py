@@ -1,4 +1,4 @@
-"""What a run is to MLflow. tests/servers/test_mlflow.py logs runs to a real server: it needs all of MLflow."""
+"""Parameters, metrics and errors of an export to MLflow. tests/servers/test_mlflow.py logs runs to a real server."""
 
 import importlib.util
 from pathlib import Path
@@ -13,7 +13,7 @@ from vpp.reporting import mlflow_run
 from vpp.reporting.mlflow_run import log_run
 
 
-def test_each_step_has_its_figures_and_the_whole_run_stands_at_the_last(tmp_path: Path) -> None:
+def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     view = reader.refresh().view
     by_step = list(mlflow_run._by_step(view, result(reader.directory, view)))
@@ -37,7 +37,7 @@ def test_options_models_and_rows_are_parameters_and_no_secret(tmp_path: Path) ->
     assert {"learner", "optimizer", "dataset", "target", "fingerprint"} <= found.keys()
 
 
-def test_a_server_that_is_not_there_is_one_line_without_its_password(
+def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
@@ -45,12 +45,12 @@ def test_a_server_that_is_not_there_is_one_line_without_its_password(
     with pytest.raises(InputError) as refused:
         log_run(inspected.labels(tmp_path).directory, uri, experiment="vpp")
     assert "MLflow at http://me:" in str(refused.value)
-    assert "is it up" in str(refused.value)
+    assert "check that it is up" in str(refused.value)
     assert "hunter22" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_store_that_the_small_package_cannot_open_is_one_line(tmp_path: Path) -> None:
+def test_a_store_that_the_small_package_cannot_open_gives_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"MLflow cannot use sqlite:///x\.db: "):
         log_run(inspected.labels(tmp_path).directory, "sqlite:///x.db", experiment="vpp")
 

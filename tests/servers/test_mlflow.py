@@ -67,7 +67,7 @@ def test_two_exports_are_two_runs_of_one_experiment(mlflow: Served, tmp_path: Pa
     assert len(numbers) == 2
 
 
-def test_an_experiment_that_mlflow_refuses_is_one_line(mlflow: Served, desk: Desk, tmp_path: Path) -> None:
+def test_an_experiment_that_mlflow_refuses_gives_a_one_line_error(mlflow: Served, desk: Desk, tmp_path: Path) -> None:
     run = inspected.labels(tmp_path).directory.path
     uri = mlflow.base_url.removesuffix("/v1")
     outcome = desk.start("export", str(run), "--mlflow", uri, "--experiment", "").finish(within_s=120)

@@ -142,9 +142,9 @@ def _reading(commands: Commands) -> None:
     about = "log a run to MLflow: options, figures of each step, report and posterior"
     export = command(commands, "export", "reading:export", about)
     run_dir(export)
-    where = "address of a tracking server, or a local store (sqlite:///mlflow.db)"
+    where = "a tracking server's address, such as http://localhost:5000"
     export.add_argument("--mlflow", metavar="URI", required=True, help=where)
-    export.add_argument("--experiment", default="vpp", metavar="NAME", help="MLflow's experiment (vpp)")
+    export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about_verify = "recompute a run's journal and exports without a model, and report differences"
     verify = command(commands, "verify", "reading:verify", about_verify)
     run_dir(verify)

@@ -176,7 +176,7 @@ class Posterior(_Recorded):
         return inference_data(self._reader)
 
     def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
-        """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it does not take it."""
+        """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
         return log_run(self.directory, uri, experiment=experiment)
 
     def charts(self) -> "tuple[Figure, ...]":

@@ -37,7 +37,7 @@ class Endpoint:
         price: Price = FREE,
         run: str = "",
     ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's. run: its id, for traces.
+        """budget: shared with the run's other endpoints. price: this model's. run: the run's id, for traces.
 
         The caller closes the cache.
         """

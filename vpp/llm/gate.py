@@ -175,7 +175,7 @@ class Gate:
     def _offered(self) -> str:
         """Return the allowed servers in words; the list is not shown to other users."""
         if not self.named:
-            return "the built-in demo model, the only one here"
+            return "the built-in demo model, the only one allowed here (VPP_DEMO_ONLY)"
         if self.is_shared:
             return "one that the owner has named (VPP_ALLOWED_ENDPOINTS)"
         more = "" if self.models else ", or name it in VPP_ALLOWED_ENDPOINTS"

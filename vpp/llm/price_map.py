@@ -1,4 +1,4 @@
-"""List prices from the map that an installed LiteLLM carries, for providers known by their address."""
+"""List prices from an installed LiteLLM's price map, for providers known by their address."""
 
 import json
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from vpp.llm.budget import MILLION, Price
 
 MAP = "model_prices_and_context_window_backup.json"
-"""The map's file in LiteLLM's package, which is read without importing it: that takes seconds and asks the network."""
+"""File of the map in LiteLLM's package. It is read directly: importing LiteLLM takes seconds and uses the network."""
 CURRENCY = "USD"
 PROVIDERS = {
     "api.openai.com": "openai",

@@ -1,8 +1,8 @@
-"""OpenTelemetry spans of requests, by its conventions for generative AI (version 1.37): off unless asked for.
+"""OpenTelemetry spans of requests to models, by its conventions for generative AI (version 1.37). Off by default.
 
 OTEL_TRACES_EXPORTER=otlp sends them where OpenTelemetry's other variables say (OTEL_EXPORTER_OTLP_ENDPOINT and so on);
-`console` prints them. A program that has set a tracer provider of its own gets them there. A span holds no prompt and
-no answer unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
+`console` prints them. If the program has its own tracer provider, spans go there. A span holds no prompt and no answer
+unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
 """
 
 import os
@@ -36,14 +36,14 @@ SENT = {
     "max_tokens": "gen_ai.request.max_tokens",
     "max_completion_tokens": "gen_ai.request.max_tokens",
 }
-"""Attribute of each field of a request that is recorded."""
+"""Recorded fields of a request, and their span attributes."""
 Note = Callable[[Completion], None]
 
 
 def request_span(base_url: str, body: dict[str, Any], *, run: str) -> AbstractContextManager[Note]:
-    """Span one request; the function that it yields notes the answer. run: the run's id; empty outside a run.
+    """Record a span for one request; yield a function that adds the answer to it.
 
-    Raises InputError for traces that are asked for in a way that cannot work.
+    run: the run's id; empty outside a run. Raises InputError for an unknown exporter, or without OpenTelemetry.
     """
     tracer = _tracer()
     return nullcontext(_nothing) if tracer is None else _recorded(tracer, base_url, body, run)
@@ -54,7 +54,7 @@ def _nothing(_: Completion) -> None:
 
 
 def _tracer() -> "Tracer | None":
-    """Return the tracer; None while nobody in this process has asked for traces."""
+    """Return the tracer; None if tracing is off."""
     if os.environ.get(EXPORTER, "none") not in ("", "none"):
         _export()
     trace = sys.modules.get("opentelemetry.trace")
@@ -63,7 +63,7 @@ def _tracer() -> "Tracer | None":
 
 @cache
 def _export() -> None:
-    """Set up the export, once a process: a thread sends spans, the last ones as the process ends. Raises InputError."""
+    """Set up the exporter once in a process: a thread sends spans, the last ones at exit. Raises InputError."""
     wanted = os.environ[EXPORTER]
     if wanted not in EXPORTERS:
         raise InputError(f"{EXPORTER} is {wanted[:80]!r}: choose one of {', '.join(EXPORTERS)}, none")
@@ -75,7 +75,7 @@ def _export() -> None:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     if isinstance(trace.get_tracer_provider(), TracerProvider):
-        return  # the program's own
+        return  # the program has its own
     named = os.environ.get("OTEL_SERVICE_NAME") or "service.name=" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
     provider = TracerProvider(resource=Resource.create({} if named else {SERVICE_NAME: "vpp"}))
     provider.add_span_processor(BatchSpanProcessor(_exporter()))
@@ -101,7 +101,7 @@ def _recorded(tracer: "Tracer", base_url: str, body: dict[str, Any], run: str) -
         f"chat {body['model']}",
         kind=SpanKind.CLIENT,
         attributes=_asked(base_url, body, run),
-        record_exception=False,  # its words can quote a prompt
+        record_exception=False,  # an exception's text can quote a prompt
         set_status_on_exception=False,
     )
     with spanning as span:

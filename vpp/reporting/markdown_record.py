@@ -122,7 +122,7 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
     ]
     if spec.prices.are_given:
-        note = f"at the prices of {spec.prices.source}" if spec.prices.source else "at the prices given"
+        note = f"at {spec.prices.source}" if spec.prices.source else "at the prices given"
         counts.append(("money", markdown_text(money(usage.cost, spec.prices.currency)), note))
     if words := cap_words(spec.cap, spec.prices.currency):
         counts.append(("cap", markdown_text(words), "at which the run pauses"))

@@ -1,4 +1,4 @@
-"""A run as a run of MLflow: options as parameters, figures by step as metrics, report and posterior as artifacts."""
+"""Log a run to MLflow: options as parameters, figures by step as metrics, report and posterior as artifacts."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ HOW_TO_GET = "MLflow is not installed: pip install mlflow-skinny"
 STATUS: Mapping[str, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
 """MLflow's word for each end of a run; a run that has not ended is RUNNING."""
 VALUE_LIMIT = 6_000
-"""Characters of a parameter's value that MLflow takes."""
+"""Characters of the longest parameter value that MLflow accepts."""
 BATCH = 100
 """Parameters that one request may log; metrics may be ten times as many."""
 USUAL = {
@@ -33,14 +33,15 @@ USUAL = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
-"""Variables, unless they are set: it tells nobody else, soon gives up a lost server, and prints nothing."""
+"""Defaults of MLflow's variables: no usage reports, two retries, no printed address. Those already set stay."""
 Figures = Mapping[str, float | None]
 
 
 def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
-    """Log the run in its present state as a new run of MLflow, write its exports, and return the new run's id.
+    """Write the run's exports, log its present state as a new MLflow run, and return the new run's id.
 
-    uri: a tracking server or a local store. Raises InputError if MLflow is missing or does not take it.
+    uri: a tracking server or a local store. Raises InputError if MLflow is missing, cannot be
+    reached, or refuses the run.
     """
     client, error = _client(uri)
     reader = RunReader(directory)
@@ -54,13 +55,14 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
         _log(client, run, directory, snapshot, files)
     except (error, OSError) as failure:
         raise InputError(
-            f"MLflow at {_said(uri, uri)}: {_said(failure, uri)}: is it up, and its address right?"
+            f"MLflow at {_said(uri, uri)} did not log the run: {_said(failure, uri)}: check that it is up, and its "
+            "address, your credentials and the experiment's name"
         ) from None
     return str(run)
 
 
 def _client(uri: str) -> "tuple[MlflowClient, type[Exception]]":
-    """Return a client, and its error. MLflow is imported late: that takes a second."""
+    """Return an MLflow client and MLflow's exception. Imports MLflow here, because that takes a second."""
     if find_spec("mlflow") is None:
         raise InputError(HOW_TO_GET)
     for name, value in USUAL.items():
@@ -71,7 +73,8 @@ def _client(uri: str) -> "tuple[MlflowClient, type[Exception]]":
     try:
         return MlflowClient(tracking_uri=uri), MlflowException
     except (MlflowException, ImportError) as failure:
-        raise InputError(f"MLflow cannot use {_said(uri, uri)}: {_said(failure, uri)}") from None
+        needs = "give a server's address; a local store needs the complete package, pip install mlflow"
+        raise InputError(f"MLflow cannot use {_said(uri, uri)}: {_said(failure, uri)}: {needs}") from None
 
 
 def _said(words: object, uri: str) -> str:

@@ -33,7 +33,7 @@ def with_listed_prices(prices: Prices, endpoint: EndpointSpec) -> Prices:
     optimizer = listed_price(url, model) if has_another else None
     if learner is None or (has_another and optimizer is None):
         return prices
-    return Prices(learner=learner, optimizer=optimizer, currency=CURRENCY, source="LiteLLM's list")
+    return Prices(learner=learner, optimizer=optimizer, currency=CURRENCY, source="LiteLLM's list prices")
 
 
 def _check_amounts(what: Price | Cap | None) -> None:

@@ -73,8 +73,8 @@ def check_allowed(home: Path | None) -> Path:
     """Return the folder of servers. Raises InputError if the owner of a shared app has not allowed model files."""
     if home is None:
         raise InputError(
-            "model files are not used on this shared app: take an endpoint, or ask its owner to set "
-            "VPP_ALLOW_MODEL_FILES=1"
+            "model files are not used on this shared app: take another model, or ask its owner to set "
+            "VPP_ALLOW_MODEL_FILES=1, without VPP_DEMO_ONLY"
         )
     return home
 

@@ -145,13 +145,14 @@ def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
         "unreadable answers are not included."
     )
     if spec.prices.source:
-        yield f"{listed_words(spec.prices)} Give your own if they differ."
+        yield f"{listed_words(spec.prices)} If yours differ, enter them."
 
 
 def listed_words(prices: Prices) -> str:
-    """Return `LiteLLM's list: 0.15 USD for a million tokens in, 0.60 USD out.`, and the optimizer's if they differ."""
+    """Return `LiteLLM's list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens.`"""
     learner, optimizer = (
-        f"{money(each.prompt, prices.currency)} for a million tokens in, {money(each.completion, prices.currency)} out"
+        f"{money(each.prompt, prices.currency)} per million input tokens, "
+        f"{money(each.completion, prices.currency)} per million output tokens"
         for each in (prices.learner, prices.of_optimizer)
     )
     return f"{prices.source}: {learner}{'' if prices.optimizer is None else f'; the optimizer: {optimizer}'}."
