@@ -242,9 +242,8 @@ def choose_new() -> None:
     )
     st.code(COMMAND, language=None, wrap_lines=True)
     blocks.captions("The demo model takes nine minutes on two cores. For yours: --base-url and --model, not --demo.")
-    who = st.segmented_control(
-        "Who answers", (endpoint.DEMO, endpoint.SERVER), default=endpoint.DEMO, key="paper.who", required=True
-    )
+    choices = [kind for kind in endpoint.offered() if kind != endpoint.MODEL_FILE]
+    who = st.segmented_control("Who answers", choices, default=endpoint.DEMO, key="paper.who", required=True)
     model = endpoint.Model(endpoint=DEMO) if who == endpoint.DEMO else endpoint.server()
     answering = replace(model.endpoint, cache=False)
     spec = choose_cells(whole(answering), key="new")

@@ -36,7 +36,8 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         if prices.source:
             blocks.captions(f"{listed_words(prices)} Type any price to replace them.")
         calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
-        cost = _amount(right, "Money at most", "max_cost") if prices.are_given else 0.0
+        has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
+        cost = _amount(right, "Money at most", "max_cost") if has_cost else 0.0
     return prices, Cap(calls=int(calls), cost=cost)
 
 

@@ -105,10 +105,16 @@ def is_demo() -> bool:
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
+def offered() -> tuple[str, ...]:
+    """Return the kinds of models that may be asked here."""
+    if person.environment().demo_only:
+        return (DEMO,)
+    return (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
+
+
 def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
     """Ask for the model. writes: whether the run writes hypotheses, so that an optimizer has settings."""
-    others = () if person.environment().demo_only else (SERVER, MODEL_FILE) if person.model_files() else (SERVER,)
-    choices = (DEMO, *others)
+    choices = offered()
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
     kind = st.segmented_control(

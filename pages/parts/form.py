@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import blocks, budget, method, opening, person
 from pages.parts import table as table_part
-from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model
+from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model, offered
 from pages.parts.front import FROM, OWN_HUNCHES
 from pages.parts.meanings import choose_meanings
 from pages.parts.prompts import choose_templates
@@ -176,8 +176,9 @@ def offer_start(plan: Plan) -> None:
     text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
     if text_words:
         blocks.draw(markup.phase("uns", text_words))
-        choose = partial(st.session_state.__setitem__, "new.who", SERVER)
-        st.button("Use a language model instead", key="new.language_model", on_click=choose)
+        if SERVER in offered():
+            choose = partial(st.session_state.__setitem__, "new.who", SERVER)
+            st.button("Use a language model instead", key="new.language_model", on_click=choose)
         if st.button(OWN_HUNCHES, key="new.texts"):
             opening.open_example(TEXT_EXAMPLE)
     if cut := cells_words(plan.planned, plan.dataset):

@@ -54,7 +54,7 @@ POLICY = "; ".join(
         "media-src 'none'",
         "object-src 'none'",
         "frame-src 'none'",
-        "frame-ancestors 'none'",
+        "frame-ancestors 'self'",
         "base-uri 'none'",
         "form-action 'self'",
     )
@@ -62,7 +62,7 @@ POLICY = "; ".join(
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
+    "x-frame-options": "SAMEORIGIN",
     "referrer-policy": "no-referrer",
     "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cross-origin-opener-policy": "same-origin",

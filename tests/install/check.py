@@ -143,6 +143,7 @@ def example_run(
     demo_only: also check that the page says so, and that a new run offers no other model. meanwhile: called once the
     first page is there.
     """
+    assert not is_up(address), f"something is served at {address} already"
     began, quiet = time.perf_counter(), subprocess.DEVNULL
     serving = subprocess.Popen([*words], cwd=cwd, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
     leads = f"--host-resolver-rules=MAP {urlsplit(address).hostname} 127.0.0.1"
@@ -159,8 +160,8 @@ def example_run(
             page.locator(".stage article.card").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
             if PICTURES and not demo_only:
                 page.screenshot(path=PICTURES / "installed.png")
-            if demo_only:
-                page.goto(f"{address}/new_run")
+            for place in ("new_run", "paper") if demo_only else ():
+                page.goto(f"{address}/{place}")
                 page.get_by_text("Built-in demo model").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
                 assert page.get_by_text("My endpoint").count() == 0
     finally:
@@ -219,7 +220,9 @@ def priced(check: Check, folder: Path) -> str:
     check.run("uv", "pip", "install", "--quiet", "--python", environment, "--no-deps", "litellm", tool=True)
     asked = ("--base-url", "https://api.openai.com/v1", "--model", "gpt-4o-mini", "--plan", "--quiet")
     plan = check.run(environment / "bin" / "vpp", "run", PENGUINS, "--target", "species", *asked)
-    return " ".join(plan.split()).partition("LiteLLM's list prices: ")[2].partition(" If yours")[0]
+    listed = " ".join(plan.split()).partition("LiteLLM's list prices: ")[2].partition(" If yours")[0]
+    assert listed, plan
+    return listed
 
 
 def is_up(address: str) -> bool:
@@ -292,7 +295,7 @@ def main(tools: Path) -> int:
         check.line("vpp app", lambda: served(check, (first / "vpp",), folder / "home"))
         check.line("notebook", lambda: notebook(check, first.parent, folder))
         check.line("traces and MLflow", lambda: tracked(check, next(iter(known.values())), wheel, folder))
-        check.line("list prices", lambda: priced(check, folder) or "none")
+        check.line("list prices", lambda: priced(check, folder))
         check.line("cross_val_score", lambda: check.run(first / "python", "-c", CROSS_VALIDATION))
         check.line("uvx --from WHEEL vpp", lambda: check.run("uvx", "--from", wheel, "vpp", "--version", tool=True))
         uvx_app = (tools / "bin" / "uvx", "--from", wheel, "vpp")

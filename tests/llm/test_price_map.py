@@ -85,9 +85,10 @@ def test_the_plan_names_the_list_and_a_cap_on_money_needs_no_typed_price(package
     words = ("run", PENGUINS, *TARGET, "--base-url", OPENAI, "--model", "small", "--max-cost", "1", "--plan")
     outcome = desk.vpp(*words, PYTHONPATH=f"{desk.variables['PYTHONPATH']}:{package.parent}")
     assert outcome.code == 0, outcome.err
-    told = " ".join(outcome.out.split())
-    assert "Estimated cost: about" in told
+    output = " ".join(outcome.out.split())
+    assert "Estimated cost: about" in output
     assert (
-        "LiteLLM's list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens. If yours" in told
+        "LiteLLM's list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens. If yours"
+        in output
     )
-    assert "pauses at 1.00 USD" in told
+    assert "pauses at 1.00 USD" in output

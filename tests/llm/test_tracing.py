@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.processes import PENGUINS, ROOT, SMALL, TARGET, free_port
-from vpp.errors import EndpointRefused, InputError
+from vpp.errors import EndpointRefused
 from vpp.llm import tracing
 from vpp.llm.cache import ResponseCache
 
@@ -85,13 +85,13 @@ async def test_each_attempt_is_a_span_with_its_kind_of_error_and_no_words_of_the
     async with endpoint_of(script(refusal(503, "secret row 17"), chat())) as (endpoint, _):
         await ask(endpoint)
     failed, answered = spans.get_finished_spans()
-    assert (failed.attributes or {})["error.type"] == "HTTP 503"
+    assert (failed.attributes or {})["error.type"] == "503"
     assert failed.status.status_code == StatusCode.ERROR
     assert answered.status.status_code == StatusCode.UNSET
     assert "row 17" not in failed.to_json()
 
 
-async def test_a_refusal_and_a_cancelled_request_end_their_spans(spans: InMemorySpanExporter) -> None:
+async def test_a_refusal_is_an_error_and_a_cancelled_request_is_none(spans: InMemorySpanExporter) -> None:
     async with endpoint_of(script(refusal(401, "no"))) as (endpoint, _):
         with pytest.raises(EndpointRefused):
             await ask(endpoint)
@@ -102,8 +102,26 @@ async def test_a_refusal_and_a_cancelled_request_end_their_spans(spans: InMemory
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-    kinds = [(span.attributes or {})["error.type"] for span in spans.get_finished_spans()]
-    assert kinds == ["EndpointRefused", "CancelledError"]
+    refused, cancelled = spans.get_finished_spans()
+    assert (refused.attributes or {})["error.type"] == "EndpointRefused"
+    assert cancelled.status.status_code == StatusCode.UNSET
+    assert "error.type" not in (cancelled.attributes or {})
+
+
+async def test_what_a_server_writes_as_the_reason_of_its_end_is_recorded_only_if_it_is_a_known_word(
+    spans: InMemorySpanExporter,
+) -> None:
+    async with endpoint_of(script(chat(finish="row 17 says Gentoo"))) as (endpoint, _):
+        await ask(endpoint)
+    assert "Gentoo" not in only(spans).to_json()
+
+
+async def test_an_empty_answer_that_is_paid_for_has_its_tokens(spans: InMemorySpanExporter) -> None:
+    async with endpoint_of(script(chat("", finish="length"), chat())) as (endpoint, _):
+        await ask(endpoint)
+    first, *_ = spans.get_finished_spans()
+    assert (first.attributes or {})["gen_ai.usage.output_tokens"] == 3
+    assert first.status.status_code == StatusCode.ERROR
 
 
 async def test_a_cached_answer_is_no_request(spans: InMemorySpanExporter, tmp_path: Path) -> None:
@@ -115,20 +133,54 @@ async def test_a_cached_answer_is_no_request(spans: InMemorySpanExporter, tmp_pa
     only(spans)
 
 
-async def test_an_unknown_exporter_gives_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(tracing.EXPORTER, "jaeger")
-    async with endpoint_of(script(chat())) as (endpoint, stub):
-        with pytest.raises(InputError, match="OTEL_TRACES_EXPORTER is 'jaeger': choose one of otlp, console, none"):
-            await ask(endpoint)
-        assert stub.bodies == []
+@pytest.mark.parametrize("wanted", ["", "none", "jaeger", "zipkin,none"])
+def test_nothing_is_traced_unless_an_exporter_is_asked_for(tmp_path: Path, wanted: str) -> None:
+    code = """
+import sys
+from vpp.llm.tracing import request_span
+with request_span("http://127.0.0.1/v1", {"model": "m", "messages": []}, run=""):
+    assert "opentelemetry" not in sys.modules
+"""
+    done = python(code, OTEL_TRACES_EXPORTER=wanted)
+    assert ("names no exporter that vpp has" in done) == (wanted not in ("", "none"))
 
 
-async def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(tracing.EXPORTER, "otlp")
-    monkeypatch.setattr(tracing, "find_spec", lambda name: None)
-    async with endpoint_of(script(chat())) as (endpoint, _):
-        with pytest.raises(InputError, match="pip install opentelemetry-exporter-otlp-proto-http"):
-            await ask(endpoint)
+def test_without_the_exporters_package_the_run_goes_on_untraced(tmp_path: Path) -> None:
+    code = """
+import sys
+sys.modules["opentelemetry.exporter"] = None
+from vpp.llm.tracing import request_span
+for _ in range(2):
+    with request_span("http://127.0.0.1/v1", {"model": "m", "messages": []}, run=""):
+        pass
+"""
+    assert python(code, OTEL_TRACES_EXPORTER="otlp").count("pip install opentelemetry-exporter-otlp-proto-http") == 1
+
+
+def test_spans_go_to_the_programs_own_provider() -> None:
+    code = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+kept, provider = InMemorySpanExporter(), TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+from vpp.llm.tracing import request_span
+with request_span("http://127.0.0.1/v1", {"model": "m", "messages": []}, run=""):
+    pass
+assert [span.name for span in kept.get_finished_spans()] == ["chat m"]
+"""
+    python(code)
+
+
+def python(code: str, **variables: str) -> str:
+    """Run a program; return what it writes on standard error. Raises CalledProcessError."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("OTEL_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**kept, **variables}, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stderr
 
 
 class Collector(HTTPServer):

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.processes import free_port
+from tests.processes import ROOT, free_port
 from vpp.errors import InputError
 from vpp.inspection.summary import result
 from vpp.reporting import mlflow_run
 from vpp.reporting.mlflow_run import log_run
+from vpp.runs.directory import RunDirectory
+from vpp.runs.reader import RunReader
+
+EXAMPLES = sorted((ROOT / "assets" / "examples").glob("example-*"))
 
 
 def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: Path) -> None:
@@ -28,13 +32,27 @@ def test_each_step_has_metrics_and_the_last_step_has_those_of_the_run(tmp_path: 
     assert evaluated["cost"] is None
 
 
-def test_options_models_and_rows_are_parameters_and_no_secret(tmp_path: Path) -> None:
-    snapshot = inspected.labels(tmp_path).refresh()
-    found = mlflow_run._parameters(snapshot)
+def test_options_models_and_rows_are_parameters(tmp_path: Path) -> None:
+    found = mlflow_run._parameters(inspected.labels(tmp_path).refresh())
     assert found["method"] == "smc"
     assert found["particles"] == 4
     assert found["n_test"] == 6
+    assert found["n_calibration"] == 0
     assert {"learner", "optimizer", "dataset", "target", "fingerprint"} <= found.keys()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_every_kind_of_run_can_be_logged(example: Path) -> None:
+    reader = RunReader(RunDirectory(example))
+    snapshot = reader.refresh()
+    found = list(mlflow_run._by_step(snapshot.view, result(reader.directory, snapshot.view)))
+    *_, (_, _, whole) = found
+    assert whole["learner_calls"] == snapshot.view.usage.learner
+    assert mlflow_run.STATUS[snapshot.state] == "FINISHED"
+    parameters = mlflow_run._parameters(snapshot)
+    assert parameters["particles" if "particles" in parameters else "n_train"] > 0
+    is_weighed = snapshot.spec.config.is_weighing
+    assert ("optimizer" in parameters, whole["log_evidence"] is None) == (not is_weighed, not is_weighed)
 
 
 def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
@@ -44,7 +62,7 @@ def test_an_unreachable_server_gives_a_one_line_error_without_the_password(
     uri = f"http://me:hunter22hunter@127.0.0.1:{free_port()}"
     with pytest.raises(InputError) as refused:
         log_run(inspected.labels(tmp_path).directory, uri, experiment="vpp")
-    assert "MLflow at http://me:" in str(refused.value)
+    assert "MLflow at http://127.0.0.1:" in str(refused.value)
     assert "check that it is up" in str(refused.value)
     assert "hunter22" not in str(refused.value)
     assert "\n" not in str(refused.value)

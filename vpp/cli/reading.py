@@ -1,6 +1,7 @@
 """Commands that read a run: `report`, `export`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
 
 import json
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -38,6 +39,12 @@ from vpp.wording.verification import notes, verification_lines
 from vpp.wording.words import counted, score_text
 
 HOLDS, DOES_NOT_HOLD = 0, 1
+MLFLOW_DEFAULTS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
+"""No usage reports, two retries, no printed address. Variables that are already set stay as they are."""
 
 
 def report(options: Namespace) -> int:
@@ -65,6 +72,8 @@ def report(options: Namespace) -> int:
 
 def export(options: Namespace) -> int:
     """Log the run to MLflow, and print the id of MLflow's run."""
+    for name, value in MLFLOW_DEFAULTS.items():
+        os.environ.setdefault(name, value)
     print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
     return 0
 

@@ -1,8 +1,10 @@
 """List prices from an installed LiteLLM's price map, for providers known by their address."""
 
 import json
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.llm.budget import MILLION, Price
@@ -35,8 +37,9 @@ def listed_price(base_url: str, model: str) -> Price | None:
     package = find_spec("litellm") if provider else None
     if provider is None or package is None or package.origin is None:
         return None
+    path = Path(package.origin).parent / MAP
     try:
-        known = json.loads((Path(package.origin).parent / MAP).read_bytes())
+        known = _entries(path, path.stat().st_mtime_ns)
         entry = known.get(f"{provider}/{model}") or known.get(model) or {}
         if entry.get("litellm_provider") != provider:
             return None
@@ -44,3 +47,10 @@ def listed_price(base_url: str, model: str) -> Price | None:
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
     return Price(prompt=round(MILLION * prompt, 6), completion=round(MILLION * completion, 6))
+
+
+@lru_cache(maxsize=1)
+def _entries(path: Path, modified_ns: int) -> dict[str, Any]:
+    """Read the map once while its file stays as it is: a form asks at every change."""
+    entries: dict[str, Any] = json.loads(path.read_bytes())
+    return entries

@@ -70,7 +70,7 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     typed: by origin. own: the owner's, from the environment, with the gate.
     """
     if endpoint.demo:
-        return Keys(gate=own.gate)  # the demo model costs nobody anything
+        return Keys(gate=own.gate, allowance=own.allowance if environment.demo_only else None)  # else it costs nothing
     if endpoint.gguf:
         return Keys(gate=own.gate, allowance=own.allowance, model_files=own.model_files)
     url = endpoint.base_url
