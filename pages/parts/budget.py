@@ -8,9 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, opening
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
-from vpp.runs.budget import with_listed_prices
 from vpp.runs.directory import RunDirectory
 from vpp.runs.estimate import Pace, estimate
+from vpp.runs.prices import with_listed_prices
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.wording import markup

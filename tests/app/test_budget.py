@@ -12,8 +12,8 @@ from pages.parts.endpoint import SERVER
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.llm.test_price_map import package as package
 from tests.reporting.builders import run
+from tests.runs.test_prices import package as package
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory

@@ -8,7 +8,7 @@ from tests.processes import Desk
 from tests.servers.served import ENVIRONMENTS, Served
 from tests.servers.whole import finished, settled, votes
 from vpp.llm.budget import Price
-from vpp.llm.price_map import listed_price
+from vpp.runs.prices import listed_price
 
 RULES = ("--optimizer-model", "rules")
 

@@ -8,7 +8,6 @@ from vpp.errors import InputError
 from vpp.inference.plan import Plan, may_be_prefetched, plan
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.counters import Counters
-from vpp.llm.price_map import CURRENCY, listed_price
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, last_finished
 
@@ -21,19 +20,6 @@ def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
         raise InputError("a price of the optimizer, and one model for both roles: give --price-in and --price-out")
     if cap.cost and not prices.are_given:
         raise InputError("a cap on cost, and no price to count by: give --price-in and --price-out, or cap the calls")
-
-
-def with_listed_prices(prices: Prices, endpoint: EndpointSpec) -> Prices:
-    """Return the given prices, or else LiteLLM's list prices if it knows every model that is paid for."""
-    if prices.are_given or endpoint.is_started_here:
-        return prices
-    learner = listed_price(endpoint.base_url, endpoint.model)
-    has_another = bool(endpoint.optimizer_model or endpoint.optimizer_base_url)
-    url, model = endpoint.optimizer_base_url or endpoint.base_url, endpoint.optimizer_model or endpoint.model
-    optimizer = listed_price(url, model) if has_another else None
-    if learner is None or (has_another and optimizer is None):
-        return prices
-    return Prices(learner=learner, optimizer=optimizer, currency=CURRENCY, source="LiteLLM's list prices")
 
 
 def _check_amounts(what: Price | Cap | None) -> None:

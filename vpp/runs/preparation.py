@@ -15,8 +15,9 @@ from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
-from vpp.runs.budget import check_budget, with_listed_prices
+from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
+from vpp.runs.prices import with_listed_prices
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import check_start, with_start

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from vpp.llm.budget import MILLION, Price
+from vpp.runs.spec import EndpointSpec, Prices
 
 MAP = "model_prices_and_context_window_backup.json"
 """File of the map in LiteLLM's package. It is read directly: importing LiteLLM takes seconds and uses the network."""
@@ -29,6 +30,19 @@ PROVIDERS = {
     "openrouter.ai": "openrouter",
 }
 """LiteLLM's name of each provider, by host. A model elsewhere has no list price, whatever its name."""
+
+
+def with_listed_prices(prices: Prices, endpoint: EndpointSpec) -> Prices:
+    """Return the given prices, or else LiteLLM's list prices if it knows every model that is paid for."""
+    if prices.are_given or endpoint.is_started_here:
+        return prices
+    learner = listed_price(endpoint.base_url, endpoint.model)
+    has_another = bool(endpoint.optimizer_model or endpoint.optimizer_base_url)
+    url, model = endpoint.optimizer_base_url or endpoint.base_url, endpoint.optimizer_model or endpoint.model
+    optimizer = listed_price(url, model) if has_another else None
+    if learner is None or (has_another and optimizer is None):
+        return prices
+    return Prices(learner=learner, optimizer=optimizer, currency=CURRENCY, source="LiteLLM's list prices")
 
 
 def listed_price(base_url: str, model: str) -> Price | None:

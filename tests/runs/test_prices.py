@@ -7,8 +7,7 @@ import pytest
 
 from tests.processes import PENGUINS, TARGET, Desk
 from vpp.llm.budget import Price
-from vpp.llm.price_map import MAP, listed_price
-from vpp.runs.budget import with_listed_prices
+from vpp.runs.prices import MAP, listed_price, with_listed_prices
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices
 
 SMALL = {"litellm_provider": "openai", "input_cost_per_token": 1.5e-07, "output_cost_per_token": 6e-07}
