@@ -21,6 +21,7 @@ SEED = "5"
 """Seed of a run whose ideas have comparable weights: with one heavy idea the pictures would show little."""
 CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
 CALIBRATED = ("--demo", "--seed", SEED, "--calibration-size", "60", "--name", "Penguins, calibrated")
+GRADED = ("--demo", "--seed", SEED, "--epochs", "1", "--likelihood", "logprobs", "--name", "Penguins, probabilities")
 FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
 SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
 MOST_S = 300.0
@@ -69,13 +70,17 @@ def start(browser: Browser, app: App) -> str:
 
 
 def others(app: App) -> dict[str, str]:
-    """Make a run of another method, one with calibration rows, one that fails, and a sweep; return the runs' ids."""
+    """Make runs of another method, with calibration rows, with label probabilities, that fail, and a sweep.
+
+    Return the runs' ids.
+    """
     table = ("run", str(CSV), "--target", "species", "--quiet", "--json")
-    other, calibrated = (json.loads(vpp(app, *table, *options))["run"] for options in (CHAINS, CALIBRATED))
+    made = {"other": CHAINS, "calibrated": CALIBRATED, "graded": GRADED}
+    runs = {name: json.loads(vpp(app, *table, *options))["run"] for name, options in made.items()}
     vpp(app, *table, *FAILING, may_fail=True)
     vpp(app, "bench", "--demo", "--quiet", *SIZE)
     failed = next(app.runs.glob("*no-server*")).name
-    return {"other": other, "calibrated": calibrated, "failed": failed}
+    return {**runs, "failed": failed}
 
 
 def vpp(app: App, *command: str, may_fail: bool = False) -> str:

@@ -133,6 +133,8 @@ PRINTS = (
     Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=PARTICLES,
           at_most=1100),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
+    Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
+          until=PARTICLES, at_most=1100),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
