@@ -157,7 +157,7 @@ def example_run(
             assert page.get_by_text("This is a public demo.").count() == demo_only
             meanwhile()
             button.click()
-            page.locator(".stage article.card").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
+            page.get_by_text("Hypotheses at step").first.wait_for(timeout=EXAMPLE_WITHIN_MS)
             if PICTURES and not demo_only:
                 page.screenshot(path=PICTURES / "installed.png")
             for place in ("new_run", "paper") if demo_only else ():
@@ -259,21 +259,26 @@ def space(image: Image) -> str:
 
 
 def streamlit_cloud(check: Check, folder: Path) -> str:
-    """Serve a clone with the changes of docs/hosting.md, as Streamlit's own host starts it, under its name."""
+    """Serve a clone with the changes of docs/hosting.md, as Streamlit's own host starts it.
+
+    Its name ends in .test: browsers ask a name in .app by HTTPS alone.
+    """
     clone = folder / "clone"
     subprocess.run(("git", "clone", "--quiet", str(ROOT), str(clone)), check=True)
     page = (clone / "docs/hosting.md").read_text("utf-8")
-    changed = re.findall(r"^    (\w+) = (.*)$", page.partition("config.toml`:")[2].partition("Deploy")[0], re.MULTILINE)
+    keys = page.partition("**Streamlit Community Cloud.**")[2].partition("Deploy the fork")[0]
+    changed = re.findall(r"^    (\w+) = (.*)$", keys.replace("streamlit.app", "streamlit.test"), re.MULTILINE)
+    assert changed, "docs/hosting.md names no key"
     config = clone / ".streamlit/config.toml"
     text = config.read_text("utf-8")
     for name, value in changed:
-        text, n = re.subn(rf"^{name} = .*$", f"{name} = {value}".replace("NAME", "vpp"), text, flags=re.MULTILINE)
+        text, n = re.subn(rf"^{name} = .*$", f"{name} = {value}", text, flags=re.MULTILINE)
         assert n == 1, f"config.toml has {n} lines {name}"
     config.write_text(text, "utf-8")
     shutil.copy(clone / "docs/hosting/streamlit-cloud.toml", clone / ".streamlit/secrets.toml")
     port = free_port()
     words = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    address = f"http://vpp.streamlit.app:{port}"
+    address = f"http://vpp.streamlit.test:{port}"
     shown_s = example_run(words, address, cwd=clone, env=check.environment(folder), demo_only=True)
     return f"first page after {shown_s:.1f} s; the example runs, no other model is offered"
 
