@@ -1,10 +1,13 @@
-"""The rivals' model on any OpenAI-compatible server: counts its calls, asks several at a time.
+"""The rivals' model on any OpenAI-compatible server: counts its calls, asks several at a time, keeps every answer.
 
-At temperature 0 a conversation asked before has its first answer again, and counts as a call all the same.
+At temperature 0 a conversation asked before has its first answer again, and counts as a call all the same. A job that
+was stopped has its answers again in their order, so that it goes on where it was.
 """
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
 
 import openai
 
@@ -18,7 +21,12 @@ class Client:
         self._api = openai.OpenAI(base_url=job["base_url"], api_key=job.get("key") or "EMPTY", timeout=3600)
         self._options = {"model": job["model"], "max_tokens": max_tokens}
         self._options |= {} if temperature is None else {"temperature": temperature}
-        self._known = {} if temperature == 0 else None
+        self._is_fixed = temperature == 0
+        self._kept, self._writing = Path(job["answers"]), Lock()
+        lines = self._kept.read_text().splitlines() if self._kept.exists() else []
+        whole = [line for line in lines if line.endswith("]")]  # a killed job may leave half a line
+        self._known = {(key, time): answer for key, time, answer in map(json.loads, whole)}
+        self._times = {}
         self.calls = 0
         """Calls so far."""
 
@@ -28,16 +36,26 @@ class Client:
 
     def batch_complete(self, conversations, **_):
         """Answer several conversations, in their order."""
-        known = {} if self._known is None else self._known
-        keys = [json.dumps(each) if known is self._known else place for place, each in enumerate(conversations)]
-        new = {key: each for key, each in zip(keys, conversations, strict=True) if key not in known}
+        places = [self._place(each) for each in conversations]
+        new = {place: each for place, each in zip(places, conversations, strict=True) if place not in self._known}
         with ThreadPoolExecutor(IN_FLIGHT) as pool:
-            known.update(zip(new, pool.map(self._asked, new.values()), strict=True))
+            list(pool.map(self._ask, new, new.values()))
         self.calls += len(conversations)
-        return [known[key] for key in keys]
+        return [self._known[place] for place in places]
 
-    def _asked(self, messages):
-        return self._api.chat.completions.create(messages=messages, **self._options).choices[0].message.content or ""
+    def _place(self, conversation):
+        """Return (key, how often it was asked before; always 0 at temperature 0)."""
+        key = json.dumps([self._options, conversation])
+        time = 0 if self._is_fixed else self._times.get(key, 0)
+        self._times[key] = time + 1
+        return key, time
+
+    def _ask(self, place, messages):
+        reply = self._api.chat.completions.create(messages=messages, **self._options)
+        answer = reply.choices[0].message.content or ""
+        with self._writing, self._kept.open("a") as file:
+            file.write(json.dumps([*place, answer]) + "\n")
+        self._known[place] = answer
 
 
 def last_label(answer, labels):

@@ -1,7 +1,8 @@
 """`make rivals SUITE=DIR BASE_URL=URL MODEL=NAME`: GEPA, HypoGeniC and this product on a suite, by one model.
 
 All get the same rows. This product runs first; the others get as many calls as it needed, its test rows included, and
-answer the test rows on top of them. Options that are not named here are those of `vpp run`.
+answer the test rows on top of them. Options that are not named here are those of `vpp run`. Answers are kept beside the
+output: the same command goes on where it was stopped.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from vpp.llm.rendering import render_input
 HERE = Path(__file__).parent
 LIB = ROOT / ".rivals" / "lib"
 SCRIPTS = {"GEPA": "gepa_on_rows.py", "HypoGeniC": "hypogenic_on_rows.py"}
-WITHIN_S = 7200
+WITHIN_S = 14_400
 
 
 def ours(given: SuiteTable, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -96,8 +97,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for each in chosen:
             own = ours(tables[each], options, Path(name))
-            given = job(tables[each], own, options)
-            others = {} if options.demo else {who: rival(script, given, Path(name)) for who, script in SCRIPTS.items()}
+            given, kept = job(tables[each], own, options), Path(f"{options.output}.answers")
+            kept.mkdir(parents=True, exist_ok=True)
+            others = {
+                who: rival(script, {**given, "answers": str(kept.absolute() / f"{each}-{who}.jsonl")}, Path(name))
+                for who, script in ({} if options.demo else SCRIPTS).items()
+            }
             results.append({"table": each, "this product": own, **others})
             print(json.dumps(results[-1]), file=sys.stderr, flush=True)
             Path(options.output).write_text(json.dumps(results, indent=1))
