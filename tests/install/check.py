@@ -26,6 +26,15 @@ from tests.install.image import Image, built, can_build, empty_debian
 from tests.processes import wait_until
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+EXTRAS = {
+    "arviz": "arviz",
+    "local": "xllamacpp",
+    "login": "authlib",
+    "mlflow": "mlflow",
+    "otel": "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "ray": "ray",
+}
+"""A module that each extra adds."""
 DOCKERFILES = ("Dockerfile", "docs/hosting/space/Dockerfile")
 SPACE_HOST = "owner-vpp.hf.space"
 PENGUINS = ROOT / "assets/examples/penguins.csv"
@@ -117,6 +126,14 @@ def installed(check: Check, python: str, wheel: Path, folder: Path) -> str:
     check.run("uv", "venv", "--quiet", "--python", python, folder, tool=True)
     check.run("uv", "pip", "install", "--quiet", "--python", folder / "bin" / "python", wheel, tool=True)
     return f"{check.run(folder / 'bin' / 'vpp', '--version')}, {megabytes(folder)} with all that it needs"
+
+
+def extras(check: Check, python: str, wheel: Path, folder: Path) -> str:
+    """Install the wheel with every extra, and import what each adds."""
+    check.run("uv", "venv", "--quiet", "--python", python, folder, tool=True)
+    check.run("uv", "pip", "install", "--quiet", "--python", folder, f"{wheel}[{','.join(EXTRAS)}]", tool=True)
+    check.run(folder / "bin" / "python", "-c", f"import {', '.join(EXTRAS.values())}")
+    return f"{', '.join(EXTRAS)}; {megabytes(folder)}"
 
 
 def served(check: Check, command: Sequence[object], home: Path) -> str:
@@ -293,9 +310,13 @@ def main(tools: Path) -> int:
         check.line("twine check", lambda: check.run("twine", "check", "--strict", wheel, sdist, tool=True)[-60:])
         check.line("check-wheel-contents", lambda: check.run("check-wheel-contents", wheel, tool=True)[-40:])
         known = pythons(tools)
-        for version, python in known.items():
-            place = folder / version
-            check.line(f"Python {version}, empty environment", lambda p=python, f=place: installed(check, p, wheel, f))
+        for version in PYTHONS:
+            way, place = f"Python {version}, empty environment", folder / version
+            if version in known:
+                check.line(way, lambda p=known[version], f=place: installed(check, p, wheel, f))
+            else:
+                print(f"skipped  {way}: not on this machine", flush=True)
+        check.line("every extra", lambda: extras(check, next(iter(known.values())), wheel, folder / "extras"))
         first = folder / next(iter(known)) / "bin"
         check.line("vpp app", lambda: served(check, (first / "vpp",), folder / "home"))
         check.line("notebook", lambda: notebook(check, first.parent, folder))
@@ -310,6 +331,8 @@ def main(tools: Path) -> int:
         for dockerfile in DOCKERFILES:
             linted = (ROOT / dockerfile, "--failure-threshold", "style")
             check.line(f"hadolint {dockerfile}", lambda w=linted: check.run("hadolint", *w, tool=True) or "no finding")
+        schema = ("--builtin-schema", "vendor.compose-spec", ROOT / "compose.yaml")
+        check.line("compose.yaml", lambda: check.run("check-jsonschema", *schema, tool=True))
         check.line("Streamlit Community Cloud", lambda: streamlit_cloud(check, folder))
         images(check, folder, wheel)
         return int(check.has_failed)

@@ -17,6 +17,7 @@ import vpp
 
 SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+# Skipped are scikit-learn's checks of what is not claimed; it announces changes of its own by FutureWarning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore::FutureWarning")
 
 

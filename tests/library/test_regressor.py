@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import vpp
 
 SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
+# Skipped are scikit-learn's checks of what is not claimed; it announces changes of its own by FutureWarning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore::FutureWarning")
 
 

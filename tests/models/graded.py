@@ -10,6 +10,7 @@ import argparse
 import os
 import tempfile
 from dataclasses import replace
+from math import inf, log2
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -17,7 +18,6 @@ import pandas as pd
 
 import vpp
 from tests.markdown import table
-from vpp.inspection.reliability import vote_reliability
 from vpp.inspection.votes import votes_on
 from vpp.runs.spec import EndpointSpec
 
@@ -48,18 +48,24 @@ SENTENCES = {
 
 
 def judged(rows: pd.DataFrame, others: pd.DataFrame, start: list[str], endpoint: EndpointSpec, likelihood: str) -> dict:
-    """Weigh the sentences on the rows by a likelihood, and judge their vote on the others."""
+    """Weigh the sentences on the rows by a likelihood, and judge their posterior predictive on the others.
+
+    It is the likelihood's own mixture with epsilon of the weighted vote; there are two labels.
+    """
     target = rows.columns[-1]
     posterior = vpp.weigh(rows, target=target, start=start, endpoint=endpoint, likelihood=likelihood)
     asked = posterior.ask(others.drop(columns=target))
     truths = others[target].tolist()
     known = zip(votes_on(asked, posterior.config), truths, strict=True)
     votes = [replace(vote, row=replace(vote.row, target=truth)) for vote, truth in known]
-    found = vote_reliability(votes)
+    epsilon = posterior.config.epsilon
+    shares = [dict(vote.shares).get(vote.row.target, 0.0) for vote in votes]
+    predictive = [share * (1 - epsilon) + (1 - share) * epsilon for share in shares]
     return {
         "accuracy": fmean(vote.prediction == vote.row.target for vote in votes),
-        "brier": found.brier,
-        "log": found.log_score if found.log_score is not None and not found.n_infinite else float("inf"),
+        "Brier score": fmean(2 * (1 - p) ** 2 for p in predictive),
+        "log score": fmean(-log2(p) for p in predictive),
+        "without epsilon": fmean(-log2(share) if share else inf for share in shares),
         "weight of the truth": posterior.weights[0],
     }
 
@@ -90,10 +96,10 @@ def main() -> None:
                     print(name, likelihood, seed, found[-1], flush=True)
                 means = [
                     f"{fmean(each[key] for each in found):.3f} ± {stdev(each[key] for each in found):.3f}"
-                    for key in ("accuracy", "brier", "log", "weight of the truth")
+                    for key in found[0]
                 ]
                 lines.append([name, likelihood, *means])
-    head = ("table", "likelihood", "accuracy", "Brier score", "log score, bits", "weight of the truth")
+    head = ("table", "likelihood", *found[0])
     print("\n".join(table(head, lines)))
 
 
