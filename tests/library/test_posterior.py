@@ -94,6 +94,13 @@ def test_a_notebook_gets_a_table_without_script_or_address(labels: vpp.Posterior
     assert not re.search(r"<(script|img|a|link|style)\b|https?:", html)
 
 
+def test_a_particle_is_a_card(labels: vpp.Posterior) -> None:
+    html = labels.particles[1]._repr_html_()
+    assert "width:30.0%" in html
+    assert "<b>0.300</b> · particle 1 · log-likelihood" in html
+    assert inspected.BIG in html
+
+
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     data = dataset(["yes", "no"], ["yes"])
     reader = run(tmp_path, started(Config(particles=2), data), *drawn(HOSTILE, "b"), data=data, name=HOSTILE)

@@ -16,7 +16,7 @@ from vpp.data.table import Table
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.library.frames import table_of
-from vpp.library.posterior import Posterior, to_end, worked
+from vpp.library.posterior import Posterior, answers_bar, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory
@@ -169,7 +169,8 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
     asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
-    return to_end(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir))
+    with answers_bar() as show:
+        return to_end(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:

@@ -4,8 +4,9 @@ import asyncio
 import io
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,7 +31,7 @@ from vpp.reporting.exports import write_all
 from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
-from vpp.reporting.notebook import posterior_html, posterior_text
+from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
 from vpp.runs.continuation import continue_run
@@ -63,6 +64,9 @@ class Particle:
     """Index of its idea in `Posterior.ideas`."""
     log_likelihood: float | None
     """Natural log, summed over the rows that made the weights; None if the method has none."""
+
+    def _repr_html_(self) -> str:
+        return particle_html(self.text, slot=self.slot, weight=self.weight, log_likelihood=self.log_likelihood)
 
 
 class _Recorded:
@@ -147,8 +151,9 @@ class Posterior(_Recorded):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        environment = system.environment()
-        return to_end(ask(self.directory, rows, keys=system.keys(), cache_dir=environment.cache_dir))
+        cache_dir = system.environment().cache_dir
+        with answers_bar() as show:
+            return to_end(ask(self.directory, rows, keys=system.keys(), cache_dir=cache_dir, on_progress=show))
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
@@ -202,7 +207,11 @@ class Posterior(_Recorded):
         import pandas as pd
 
         cache_dir = system.environment().cache_dir
-        content = to_end(asked_sheet(self._reader, self.view, n=n, keys=system.keys(), cache_dir=cache_dir))
+        keys = system.keys()
+        with answers_bar() as show:
+            content = to_end(
+                asked_sheet(self._reader, self.view, n=n, keys=keys, cache_dir=cache_dir, on_progress=show)
+            )
         return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
@@ -213,6 +222,20 @@ class Posterior(_Recorded):
         """
         answered = filled_rows(table_of(rows), self._reader.dataset())
         return Posterior(worked(continue_run(self.directory, answered, name=name)))
+
+
+@contextmanager
+def answers_bar() -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that shows how many answers of how many are there: as a bar, in a notebook."""
+    from tqdm import tqdm
+
+    with tqdm(desc="answers", unit="answer", disable="ipykernel" not in sys.modules) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:

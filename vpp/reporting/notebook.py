@@ -34,6 +34,14 @@ def posterior_html(snapshot: Snapshot, dataset: Dataset) -> str:
     return f"<div><p><b>{text(snapshot.spec.name)}</b>: {text(title)}</p>{table}{after}</div>"
 
 
+def particle_html(hypothesis: str, *, slot: int, weight: float, log_likelihood: float | None) -> str:
+    """Return a card: the weight as a number and a bar, the particle, and its hypothesis."""
+    bar = f'<i style="{_BAR};width:{100 * weight:.1f}%"></i>'
+    fit = "" if log_likelihood is None else f" · log-likelihood {number(log_likelihood)}"
+    head = f"<b>{text(weight_text(weight))}</b> · particle {slot}{text(fit)}"
+    return f"<div>{bar}<p>{head}</p><p {_HYPOTHESIS}>{text(hypothesis)}</p></div>"
+
+
 def _content(snapshot: Snapshot, dataset: Dataset) -> tuple[str, Sequence[Idea], list[str]]:
     """Headline, the ideas shown, and a line on those left out."""
     ideas = merge_ideas(snapshot.view, dataset)
