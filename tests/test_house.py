@@ -70,11 +70,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     1,000 and 1,000, and 1,200 words of docs: likelihoods of log-probabilities and of several answers; the package with
     its app, estimators of scikit-learn, notebooks, and the check of every way to install it.
 
-    400 and 800, and 900 words of docs: runs in MLflow, traces, list prices, public demos, images built step by step.
+    400 and 1,000, and 1,500 words of docs: runs in MLflow, traces, list prices, public demos, images built step by
+    step, and a page on labelling.
     """
     assert lines(product()) <= 53_600
-    assert lines(tracked("tests/*.py")) <= 48_500
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 29_000
+    assert lines(tracked("tests/*.py")) <= 48_700
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 29_600
 
 
 def test_functions_have_few_parameters() -> None:

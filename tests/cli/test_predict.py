@@ -9,7 +9,7 @@ import pytest
 
 from tests.asked import asked_labels
 from tests.llm.stub import refusal
-from tests.processes import Desk, Model, wait_until
+from tests.processes import PENGUINS, Desk, Model, wait_until
 
 TABLE = "a,note\n4,=1+1\n7,x\n8,x\n9,x\n10,x\n"
 
@@ -31,6 +31,20 @@ def test_a_table_is_predicted_with_its_progress_and_with_reasons(desk: Desk, run
     # a = 4: EVEN and ODD say yes (0.4 + 0.1), BIG says no (0.3), and PAIR, which the demo model cannot read, no (0.2).
     assert (first["a"], first["share_yes"], first["share_no"], first["entropy_bits"]) == ("4", "0.5", "0.5", "1")
     assert first["because_1"] == "A is 4, which is not greater than 6, so the rule gives no."
+
+
+def test_a_calibrated_run_says_which_labels_are_possible(desk: Desk, served: Model) -> None:
+    rows = ("--train-size", "30", "--test-size", "10", "--calibration-size", "40")
+    assert desk.run("calibrated", *served.options, *rows).finish().code == 0
+    outcome = desk.vpp("predict", desk.folder / "calibrated", PENGUINS, "-o", "out.csv")
+    assert outcome.code == 0, outcome.err
+    found = list(csv.DictReader(io.StringIO((desk.folder / "out.csv").read_text())))
+    possible = [
+        {label for label in ("Adelie", "Chinstrap", "Gentoo") if row[f"possible_{label}"] == "1"} for row in found
+    ]
+    held = sum(row["species"] in labels for row, labels in zip(found, possible, strict=True))
+    assert held / len(found) > 0.8, "the promise is 90 %"
+    assert min(map(len, possible)) < 3, "not every label is possible everywhere"
 
 
 def test_a_stopped_prediction_writes_no_file_and_says_so(desk: Desk, served: Model, run_dir: Path) -> None:

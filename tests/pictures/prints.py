@@ -94,6 +94,12 @@ def put_on_trial(page: Page) -> None:
     page.locator(".tried").first.wait_for()
 
 
+def ask_inputs(page: Page) -> None:
+    """Ask the posterior about unlabelled inputs, and wait for the list."""
+    page.get_by_role("button", name="Ask the posterior about").click()
+    page.get_by_text("Labelling sheet (CSV)").wait_for()
+
+
 def open_point(page: Page) -> None:
     """Open the point with most disagreement: the first of the matrix."""
     choose(page, "Open a row", page.locator(f"{MATRIX} tbody th").first.inner_text().strip())
@@ -135,6 +141,8 @@ PRINTS = (
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
           until=PARTICLES, at_most=1100),
+    Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
+          first=section("Most informative labels"), at_most=900),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),

@@ -111,11 +111,12 @@ def test_ranges_hold_the_truth_as_often_as_promised_however_bad_the_posterior(er
 
 
 def ahead_of_truth(rng: np.random.Generator, *, right: float) -> list[float]:
-    """Scores of a posterior over labels whose particles are right with this probability, each on its own."""
+    """Scores of a posterior over labels whose particles are right with this probability, else wrong."""
     scores = []
     for truth in rng.choice(LABELS, 400).tolist():
         weights = rng.dirichlet(np.ones(8)).tolist()
-        votes = [truth if rng.random() < right else str(rng.choice(LABELS)) for _ in range(8)]
+        others = [label for label in LABELS if label != truth]
+        votes = [truth if rng.random() < right else str(rng.choice(others)) for _ in range(8)]
         scores.append(weight_ahead(votes, weights, LABELS)[truth])
     return scores
 
@@ -123,7 +124,10 @@ def ahead_of_truth(rng: np.random.Generator, *, right: float) -> list[float]:
 @pytest.mark.parametrize("right", [0.0, 0.4, 0.9])
 def test_labels_hold_the_truth_at_least_as_often_as_promised_however_bad_the_posterior(right: float) -> None:
     rng = np.random.default_rng(11)
-    assert coverage(ahead_of_truth(rng, right=right), rng) > band(5)[0]
+    found = coverage(ahead_of_truth(rng, right=right), rng)
+    assert found > band(5)[0]
+    if right == 0.4:
+        assert found < 0.95, "sets of every label would hold the truth always; few votes tie here"
 
 
 def test_a_posterior_that_is_always_sure_and_often_wrong_decides_nothing() -> None:

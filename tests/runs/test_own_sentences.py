@@ -105,6 +105,22 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
     assert desk.vpp("verify", "run").code == 0
 
 
+def test_several_answers_a_row_are_asked_for_recorded_and_verified(desk: Desk) -> None:
+    options = ("--demo", "--learner-samples=3", "--learner-temperature=0.7")
+    found = weigh(desk, "run", ABOVE_4, ABOVE_7, options=options).finish().result
+    assert found["calls"]["learner"] == 3 * 2 * ROWS
+    view = desk.look("run").view
+    shares = [share for scored in view.final_scored.values() for share in scored.shares]
+    shares += [share for at in view.finished_steps for scored in at.scored.values() for share in scored.shares]
+    assert len(shares) == 2 * ROWS
+    assert all(3 * part == pytest.approx(round(3 * part)) for share in shares for part in (share or {}).values())
+    above = {ABOVE_4: 4, ABOVE_7: 7}
+    right = [sum((x > above[sentence]) == (label == "yes") for x, label in LABELS.items()) for sentence in above]
+    log_lik = [n * math.log(0.95) + (ROWS - n) * math.log(0.05) for n in right]
+    assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12), "the demo model gives one answer thrice"
+    assert desk.vpp("verify", "run").code == 0
+
+
 def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:
     with model() as served:
         options = (*served.options, "--no-cache", "--structured", "off")

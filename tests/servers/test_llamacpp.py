@@ -8,7 +8,7 @@ import pytest
 from tests.llm.tables import LINE, PARITY, row, table
 from tests.processes import Desk
 from tests.servers.served import Served
-from tests.servers.whole import asked, finished, votes
+from tests.servers.whole import asked, finished, graded, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.check import honoured, try_carriers
@@ -99,3 +99,7 @@ def test_check_endpoint_names_the_grammar(llamacpp: Served, desk: Desk) -> None:
     outcome = desk.start("check-endpoint", *llamacpp.options, "--concurrency", "2", *SHORT).finish(within_s=300)
     assert outcome.code == 0
     assert "structured output: honoured through grammar" in outcome.out
+
+
+def test_a_run_on_log_probabilities_records_each_labels(llamacpp: Served, desk: Desk) -> None:
+    graded(desk, *llamacpp.options, *FEW_CALLS, *SHORT)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.processes import Desk
 from tests.servers.served import Served
-from tests.servers.whole import ask, finished, settled, votes
+from tests.servers.whole import ask, finished, graded, settled, votes
 from vpp.errors import EndpointRefused
 
 
@@ -20,6 +20,10 @@ def test_a_run_with_structured_choice_reads_every_answer(vllm: Served, desk: Des
     view = finished(desk, "choice", *vllm.options, "--structured", "choice")
     assert votes(view)
     assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
+
+
+def test_a_run_on_log_probabilities_records_each_labels(vllm: Served, desk: Desk) -> None:
+    graded(desk, *vllm.options)
 
 
 def test_check_endpoint_says_what_is_true(vllm: Served, desk: Desk) -> None:
