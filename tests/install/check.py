@@ -166,7 +166,8 @@ def example_run(
     leads = f"--host-resolver-rules=MAP {urlsplit(address).hostname} 127.0.0.1"
     try:
         with sync_playwright() as playwright:
-            page = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, leads]).new_page()
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, leads])
+            page = browser.new_page(reduced_motion="reduce")
             wait_until(lambda: answers(page, address), "the app is served", within_s=STARTS_WITHIN_S)
             button = page.get_by_role("button", name="Run the example").first
             button.wait_for(timeout=EXAMPLE_WITHIN_MS)

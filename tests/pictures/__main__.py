@@ -25,6 +25,8 @@ GRADED = ("--demo", "--seed", SEED, "--epochs", "1", "--likelihood", "logprobs",
 FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
 SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
 MOST_S = 300.0
+OF_INSTALL_CHECK = ("installed", "notebook")
+"""Pictures that `VPP_PICTURES=docs/pictures make install-check` takes."""
 
 
 def main(names: list[str]) -> int:
@@ -40,7 +42,8 @@ def main(names: list[str]) -> int:
         studio.runs = {"run": run, **others(app)}
         take(studio, "finished", names)
         studio.browser.close()
-    for old in set(DOCS.glob("*.png")) - {DOCS / f"{wanted.name}.png" for wanted in PRINTS}:
+    kept = {*(wanted.name for wanted in PRINTS), *OF_INSTALL_CHECK}
+    for old in set(DOCS.glob("*.png")) - {DOCS / f"{name}.png" for name in kept}:
         old.unlink()
     return 1 if studio.faults else 0
 
