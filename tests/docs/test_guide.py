@@ -15,7 +15,7 @@ PICTURES = ROOT / "docs" / "pictures"
 DOCS = ROOT / "docs"
 PAGES = {"guide": DOCS / "guide.md", "README": ROOT / "README.md"}
 ILLUSTRATED = PAGES | {name: DOCS / f"{name}.md" for name in ("doubt", "hosting", "labelling", "likelihood", "trial")}
-MOST_BYTES = 3_000_000
+MOST_BYTES = 2_500_000
 """Of all pictures: everyone who takes the code takes them too."""
 SAYS = ("pages/**/*.py", "vpp/**/*.py", "assets/*.js")
 
