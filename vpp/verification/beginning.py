@@ -9,6 +9,7 @@ from vpp.errors import RunError
 from vpp.events import ParticleDrawn, ParticleState, RunStarted, StepFinished, hypothesis_id
 from vpp.posterior.likelihood import auto_tau, regression_errors
 from vpp.posterior.weights import Floats
+from vpp.runs.run_prompts import own_templates
 from vpp.runs.view import StepView
 from vpp.verification.inputs import Run
 from vpp.verification.ledger import FILES
@@ -33,7 +34,7 @@ def check_started(run: Run, event: RunStarted) -> None:
     options = {name: config.get(name) for name in event.config}  # an older journal has fewer
     templates: dict[str, str] = {
         role: hashlib.sha256(text.encode()).hexdigest()
-        for role, text in spec.templates.items()
+        for role, text in own_templates(spec).items()
         if text is not None and role in event.templates
     }
     run.check(

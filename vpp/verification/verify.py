@@ -8,6 +8,7 @@ from pathlib import Path
 from vpp.data.dataset import PARTS
 from vpp.events import INITIAL_STEP
 from vpp.runs.directory import RunDirectory
+from vpp.runs.run_prompts import own_templates
 from vpp.verification.beginning import check_data, check_drawn, check_first_population, check_started
 from vpp.verification.exports import Ways, check_exports
 from vpp.verification.inputs import Run, check_evaluations, check_stored, read_run
@@ -124,7 +125,7 @@ def _is_torn(path: Path) -> bool:
 
 def _unchecked(run: Run) -> Iterator[tuple[str, int]]:
     yield from sorted(run.ledger.unchecked.items())
-    if any(text is None for text in run.spec.templates.values()):
+    if None in own_templates(run.spec).values():
         yield "the built-in templates: they may have changed since", 1
     for fact in BEYOND:
         yield fact, 1
