@@ -70,12 +70,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     1,000 and 1,000, and 1,200 words of docs: likelihoods of log-probabilities and of several answers; the package with
     its app, estimators of scikit-learn, notebooks, and the check of every way to install it.
 
-    400 and 1,000, and 1,500 words of docs: runs in MLflow, traces, list prices, public demos, images built step by
-    step, and a page on labelling.
+    400 and 1,000, and 1,800 words of docs: runs in MLflow, traces, list prices, public demos, images built step by
+    step, a page on labelling, and rivals on a suite.
     """
     assert lines(product()) <= 53_600
     assert lines(tracked("tests/*.py")) <= 48_700
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 29_600
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 29_900
 
 
 def test_functions_have_few_parameters() -> None:
