@@ -9,7 +9,7 @@ from tests.fuzz import stretching
 from tests.fuzz.choices import Choices
 from tests.fuzz.journals import SHIPPED, folder
 from tests.fuzz.promises import promise
-from vpp.cli.parser import _kind, _names, _split_rule
+from vpp.cli.options import _kind, _names, split_rule
 from vpp.cli.system import dotenv
 from vpp.demo import chat
 from vpp.demo.learner import respond
@@ -93,7 +93,7 @@ def settings_files(data: bytes) -> None:
     for name, value in dotenv(path).items():
         promise("\n" not in name + value, "a setting of several lines")
     text = path.read_text(encoding="utf-8", errors="replace")[:5_000]
-    for read in (_kind, _names, _split_rule, checked_address, checked_key):
+    for read in (_kind, _names, split_rule, checked_address, checked_key):
         try:
             read(text)
         except (argparse.ArgumentTypeError, InputError):
