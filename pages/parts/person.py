@@ -202,7 +202,9 @@ def open_words() -> str:
     env = environment()
     if env.login or not is_reached_by_others():
         return ""
-    return DEMO_WORDS if env.demo_only else "" if env.shared else OPEN_WORDS
+    if env.demo_only:
+        return DEMO_WORDS
+    return "" if env.shared else OPEN_WORDS
 
 
 def gate() -> Gate:
@@ -214,7 +216,7 @@ def gate() -> Gate:
 def model_files() -> Path | None:
     """Return the folder of model-file servers; None if others reach the app and its owner has not allowed them."""
     env = environment()
-    is_allowed = not env.demo_only and (env.allow_model_files or not gate().is_shared)
+    is_allowed = env.may_use_model_files and (env.allow_model_files or not is_reached_by_others())
     return cache_dir().absolute() / MODEL_FILES if is_allowed else None
 
 

@@ -5,7 +5,6 @@ and so on); `console` prints them. If the program has its own tracer provider, s
 and no answer unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so. No trouble with traces ends a run.
 """
 
-import asyncio
 import logging
 import os
 import sys
@@ -131,9 +130,7 @@ def _recorded(tracer: "Tracer", base_url: str, body: dict[str, Any], run: str) -
             span.set_attribute("gen_ai.input.messages", to_json(messages).decode())
         try:
             yield lambda completion: _note(span, completion, has_texts=has_texts)
-        except asyncio.CancelledError:  # no error: its answer is no longer needed
-            raise
-        except BaseException as error:
+        except Exception as error:  # a cancelled request is no error: its answer is no longer needed
             if isinstance(error, AttemptFailed) and error.empty:
                 _note(span, error.empty, has_texts=has_texts)
             span.set_attribute("error.type", _error_type(error))

@@ -147,7 +147,7 @@ class Prices:
     currency: str = ""
     """Name of the currency; may be empty."""
     source: str = ""
-    """Where the prices come from; empty: a person gave them."""
+    """The price list that they are from; empty if the user gave them."""
 
     @property
     def of_optimizer(self) -> Price:
