@@ -5,6 +5,8 @@ was stopped has its answers again in their order, so that it goes on where it wa
 """
 
 import json
+import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -51,7 +53,11 @@ class Client:
         return key, time
 
     def _ask(self, place, messages):
-        reply = self._api.chat.completions.create(messages=messages, **self._options)
+        try:
+            reply = self._api.chat.completions.create(messages=messages, **self._options)
+        except openai.OpenAIError as error:  # GEPA would swallow it, and report what it has as its result
+            print(f"no answer: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
         answer = reply.choices[0].message.content or ""
         with self._writing, self._kept.open("a") as file:
             file.write(json.dumps([*place, answer]) + "\n")
