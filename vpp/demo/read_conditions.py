@@ -81,9 +81,22 @@ def _values(cursor: Cursor) -> Check | None:
 
 # --- checks of one value ------------------------------------------------------------------------------------
 
+
+def _span(cursor: Cursor) -> Check | None:
+    """Read `12 to 30`, `from 12 to 30` or `12-30`; `30-12` and `12-30*x` are formulas."""
+    cursor.take("from")
+    low = number(cursor)
+    joint = None if low is None else cursor.take("to|-")
+    high = None if joint is None else _separate_number(cursor)
+    if low is None or high is None or low >= high or cursor.sees("+|-|*|/|^"):
+        return None
+    return Between(Number(low), Number(high))
+
+
 _property = first(
     divisibility,
     seq("between", term, "and", term, make=Between),
+    _span,
     seq("one of", _choice(", or|, and|,|or|and")),
     seq("missing", make=Absent),
     comparison,
