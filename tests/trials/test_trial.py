@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,12 +175,16 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
 
 
 class Disobedient(Model):
-    """The demo model, except that rows whose a is divisible by 3 get the other label."""
+    """The demo model, except that rows whose cell of a column is divisible by 3 get the other label."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__()
+        self._cell = re.compile(rf"(?m)^{column}: (\d+)$")
 
     async def behave(self, request: Request) -> Reply | None:
         reply = await super().behave(request)
         said = str(request.body["messages"][-1]["content"]) if "messages" in request.body else ""
-        found = re.search(r"(?m)^a: (\d+)$", said)
+        found = self._cell.search(said)
         if reply is None or found is None or int(found[1]) % 3:
             return reply
         answer = json.loads(reply.body)
@@ -190,26 +194,23 @@ class Disobedient(Model):
         return replace(reply, body=json.dumps(answer).encode())
 
 
-@pytest.fixture
-def disobedient() -> Iterator[Model]:
-    with served_by_thread(Disobedient()) as served:
-        yield served
-
-
-def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, disobedient: Model) -> None:
-    reader = run_of(tmp_path, disobedient.base_url, AND)
-    found = tried(reader, tmp_path, TrialSize(ideas=1, changes=30, rows=4)).ideas[0]
+@pytest.mark.parametrize("column", ["a", "unit_price"])
+def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path, column: str) -> None:
+    with served_by_thread(Disobedient(column)) as disobedient:
+        found = tried(run_of(tmp_path, disobedient.base_url, AND), tmp_path, TrialSize(ideas=1, changes=30, rows=4))
     asked = changes(AND, DATA, n=30, seed=0, number=0, first_id=DATA.next_id, sentence=AND.removeprefix(SEED).strip())
 
     def turned(row: Row) -> bool:
-        return int(dict(row.inputs)["a"] or 0) % 3 == 0
+        return int(dict(row.inputs)[column] or 0) % 3 == 0
 
-    must = [each for each in asked if each.must_change]
-    assert found.must_change.n == len(must)
-    assert found.must_change.obeyed == sum(not turned(each.base) and not turned(each.row) for each in must)
-    assert 0 < found.must_change.obeyed < found.must_change.n
-    # Another price changes nothing: the label is turned on both rows, so it stays.
-    assert found.must_stay.obeyed == found.must_stay.n > 0
+    must, stay = ([each for each in asked if each.must_change is kind] for kind in (True, False))
+    idea = found.ideas[0]
+    assert (idea.must_change.n, idea.must_stay.n) == (len(must), len(stay))
+    assert idea.must_change.obeyed == sum(not turned(each.base) and not turned(each.row) for each in must)
+    assert 0 < idea.must_change.obeyed < len(must)
+    # A label that is turned on both rows stays; only a learner that looks at the price can break it.
+    assert idea.must_stay.obeyed == sum(turned(each.base) is turned(each.row) for each in stay)
+    assert (idea.must_stay.obeyed < len(stay)) is (column == "unit_price")
 
 
 def test_minimal_pairs_part_two_ideas_by_one_cell(tmp_path: Path, served: Model) -> None:
