@@ -279,6 +279,7 @@ def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served:
     assert all(set(each) == {"text", "log_likelihood_lost"} for idea in result["ideas"] for each in idea["clauses"])
     assert [idea["weight"] for idea in result["ideas"]] == sorted((i["weight"] for i in result["ideas"]), reverse=True)
     printed = desk.vpp("trial", desk.folder / "run", "--rows", "10")
+    assert re.match(r"[\d,]+ calls of the learner", printed.err)
     assert "The learner follows the heaviest idea" in printed.out
     assert "nats over no rule" in printed.out
     refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")

@@ -161,8 +161,9 @@ def trial(options: Namespace) -> int:
     reader = RunReader(find_run(options.run_dir))
     size = TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows)
     asking = TrialAsking(reader, size)
+    cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
+    print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)
     if options.plan:
-        print(f"{counted(asking.calls, 'call')} of the learner, if every answer can be read")
         return 0
     tally = Tally(sys.stderr, of="answers")
     try:
