@@ -1,9 +1,11 @@
-"""Labels against label probabilities on a real model: accuracy and calibration at equal calls, five seeds a table.
+"""Labels against label probabilities on a real model: accuracy and calibration of a posterior, five seeds a table.
 
-    python -m tests.models.graded --suite DIR --base-url URL --model NAME
+    python -m tests.models.graded --suite DIR --base-url URL --model NAME            # five given sentences
+    python -m tests.models.graded --suite DIR --base-url URL --model NAME --learnt   # sentences of the model's own
 
-Five sentences, the true one first, are weighed on 30 rows of a table, and their vote is judged on 30 others, by either
-likelihood. Each seed draws other rows from 40 and 40 of the suite's files. Prints a line a table.
+Given sentences, the true one first, are weighed on 30 rows; learnt ones come from a run on 20. Either way the posterior
+is judged on 30 other rows. Each seed draws its rows anew: from 40 and 40 rows of the suite's files for given sentences,
+so that answers are asked for once, from all of them for learnt ones. Prints a line a table and likelihood.
 """
 
 import argparse
@@ -13,6 +15,7 @@ from dataclasses import replace
 from math import inf, log2
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 import pandas as pd
 
@@ -22,6 +25,7 @@ from vpp.inspection.votes import votes_on
 from vpp.runs.spec import EndpointSpec
 
 POOL, ROWS, SEEDS = 40, 30, 5
+LEARNT: dict[str, Any] = {"particles": 4, "batch_size": 10, "epochs": 1, "train_size": 20, "test_size": 0}
 IF_A = "If math is A, answer admitted; otherwise answer rejected."
 SENTENCES = {
     "admission_noise_10": (
@@ -47,26 +51,23 @@ SENTENCES = {
 """Sentences by table; a number in braces stands for a column of numbers, in their order."""
 
 
-def judged(rows: pd.DataFrame, others: pd.DataFrame, start: list[str], endpoint: EndpointSpec, likelihood: str) -> dict:
-    """Weigh the sentences on the rows by a likelihood, and judge their posterior predictive on the others.
+def judged(posterior: vpp.Posterior, others: pd.DataFrame) -> dict[str, float]:
+    """Judge the posterior predictive on rows that it has not seen, the label last.
 
     It is the likelihood's own mixture with epsilon of the weighted vote; there are two labels.
     """
-    target = rows.columns[-1]
-    posterior = vpp.weigh(rows, target=target, start=start, endpoint=endpoint, likelihood=likelihood)
+    target = others.columns[-1]
     asked = posterior.ask(others.drop(columns=target))
-    truths = others[target].tolist()
-    known = zip(votes_on(asked, posterior.config), truths, strict=True)
+    known = zip(votes_on(asked, posterior.config), others[target].tolist(), strict=True)
     votes = [replace(vote, row=replace(vote.row, target=truth)) for vote, truth in known]
     epsilon = posterior.config.epsilon
-    shares = [dict(vote.shares).get(vote.row.target, 0.0) for vote in votes]
+    shares = [dict(vote.shares).get(str(vote.row.target), 0.0) for vote in votes]
     predictive = [share * (1 - epsilon) + (1 - share) * epsilon for share in shares]
     return {
         "accuracy": fmean(vote.prediction == vote.row.target for vote in votes),
         "Brier score": fmean(2 * (1 - p) ** 2 for p in predictive),
         "log score": fmean(-log2(p) for p in predictive),
         "without epsilon": fmean(-log2(share) if share else inf for share in shares),
-        "weight of the truth": posterior.weights[0],
     }
 
 
@@ -77,23 +78,33 @@ def main() -> None:
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--runs", default="")
+    parser.add_argument("--learnt", action="store_true", help="the model writes the sentences")
     options = parser.parse_args()
     endpoint = EndpointSpec(base_url=options.base_url, model=options.model, structured="auto", timeout_s=900)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         os.environ["VPP_RUNS_DIR"] = options.runs or folder
         for name, sentences in SENTENCES.items():
-            train, test = (
-                pd.read_csv(Path(options.suite) / f"{name}_{part}.csv").head(POOL) for part in ("train", "test")
-            )
+            train, test = (pd.read_csv(Path(options.suite) / f"{name}_{part}.csv") for part in ("train", "test"))
+            if not options.learnt:
+                train, test = train.head(POOL), test.head(POOL)
+            target = train.columns[-1]
             numbers = [column for column in train.columns[:-1] if pd.api.types.is_numeric_dtype(train[column])]
             start = [each.format(*numbers) for each in sentences]
             for likelihood in ("labels", "logprobs"):
                 found = []
                 for seed in range(SEEDS):
                     rows, others = (part.sample(ROWS, random_state=seed) for part in (train, test))
-                    found.append(judged(rows, others, start, endpoint, likelihood))
-                    print(name, likelihood, seed, found[-1], flush=True)
+                    given: dict[str, Any] = {"target": target, "endpoint": endpoint, "likelihood": likelihood}
+                    if options.learnt:
+                        posterior = vpp.fit(rows, seed=seed, **LEARNT, **given)
+                        calls = posterior.result["calls"]
+                        more = {"learner calls": calls["learner"], "optimizer calls": calls["optimizer"]}
+                    else:
+                        posterior = vpp.weigh(rows, start=start, **given)
+                        more = {"weight of the truth": posterior.weights[0]}
+                    found.append(judged(posterior, others) | more)
+                    print(name, likelihood, seed, found[-1], posterior, sep="\n", flush=True)
                 means = [
                     f"{fmean(each[key] for each in found):.3f} ± {stdev(each[key] for each in found):.3f}"
                     for key in found[0]
