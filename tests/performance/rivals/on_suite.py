@@ -1,7 +1,7 @@
 """`make rivals SUITE=DIR BASE_URL=URL MODEL=NAME`: GEPA, HypoGeniC and this product on a suite, by one model.
 
-All get the same rows. This product runs first; the others get as many calls as it needed, its test rows included, and
-answer the test rows on top of them. Options that are not named here are those of `vpp run`. Answers are kept beside the
+All get the same rows. This product runs first; the others get as many calls as it needed to learn. Everyone answers
+the test rows on top of them. Options that are not named here are those of `vpp run`. Answers are kept beside the
 output: the same command goes on where it was stopped.
 """
 
@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import vpp
 from tests.markdown import table
 from tests.performance.stub import ROOT
 from vpp.bench.suite import SuiteTable, read_suite
@@ -26,7 +27,7 @@ WITHIN_S = 14_400
 
 
 def ours(given: SuiteTable, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Run this product on a table; return its share of right test rows and its calls."""
+    """Run this product on a table; return its share of right test rows, its calls to learn and its best text."""
     stem, columns = Path(options.suite) / given.name, given.descriptions.items()
     words = [sys.executable, "-m", "vpp", "run", f"{stem}_train.csv", "--test", f"{stem}_test.csv", "--json", "--quiet"]
     words += ["--target", given.target, "--inputs", ",".join(given.inputs), "--run-dir", str(folder / given.name)]
@@ -36,8 +37,10 @@ def ours(given: SuiteTable, options: argparse.Namespace, folder: Path) -> dict[s
     words += options.more
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     result = json.loads(done.stdout)
-    calls = {role: result["calls"][role] for role in ("learner", "optimizer")}
-    return {"test": result["metric"]["test"], "calls": calls}
+    tested = result["n_unique"] * result["scores"]["test"]["n"]
+    calls = {"learner": result["calls"]["learner"] - tested, "optimizer": result["calls"]["optimizer"]}
+    text = vpp.load_run(result["dir"]).ideas[0].wordings[0].text
+    return {"test": result["metric"]["test"], "calls": calls, "text": text}
 
 
 def job(given: SuiteTable, own: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def main() -> None:
     options, options.more = parser.parse_known_args()
     if not options.demo and not (options.base_url and options.model):
         parser.error("give --base-url and --model")
-    tables, results = read_suite(Path(options.suite)), []
+    tables, results = read_suite(Path(options.suite)), list[dict[str, Any]]()
     chosen = options.tables.split(",") if options.tables else list(tables)
     with tempfile.TemporaryDirectory() as name:
         for each in chosen:
