@@ -63,7 +63,7 @@ def share(parts: list[Obeyed]) -> str:
 
 
 def main() -> None:
-    """Try every rule and print both tables."""
+    """Try every rule and print a line a kind."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)

@@ -206,6 +206,7 @@ def test_a_learner_that_disobeys_is_caught_exactly_where_it_does(tmp_path: Path,
     must, stay = ([each for each in asked if each.must_change is kind] for kind in (True, False))
     idea = found.ideas[0]
     assert (idea.must_change.n, idea.must_stay.n) == (len(must), len(stay))
+    assert stay
     assert idea.must_change.obeyed == sum(not turned(each.base) and not turned(each.row) for each in must)
     assert 0 < idea.must_change.obeyed < len(must)
     # A label that is turned on both rows stays; only a learner that looks at the price can break it.

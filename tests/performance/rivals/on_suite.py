@@ -95,7 +95,8 @@ def main() -> None:
     options, options.more = parser.parse_known_args()
     if not options.demo and not (options.base_url and options.model):
         parser.error("give --base-url and --model")
-    tables, results = read_suite(Path(options.suite)), list[dict[str, Any]]()
+    tables = read_suite(Path(options.suite))
+    results: list[dict[str, Any]] = []
     chosen = options.tables.split(",") if options.tables else list(tables)
     with tempfile.TemporaryDirectory() as name:
         for each in chosen:
