@@ -11,7 +11,7 @@ EXAMPLES = "examples"
 TEXT = "text"
 GALLERY: dict[str, str] = {
     EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
-    TEXT: "Worked examples on made-up texts: the learner quotes what decides, the optimizer seeks features in words.",
+    TEXT: "Worked examples on made-up texts: the learner asks, answers, quotes; the optimizer seeks features in words.",
     PAPER: "One message laid out as in the paper, with a short explanation first. For large models that think.",
     "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
     "json": "Asks for one JSON object: for models that were trained to answer so.",
