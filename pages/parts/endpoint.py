@@ -132,7 +132,7 @@ def _model_file(*, writes: bool) -> Model:
     """Ask for the file's path, and describe the file."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
-    endpoint = replace(_asking(writes=writes), timeout_s=TIMEOUT_S)
+    endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
     if path:
         try:
             endpoint, header, plan = endpoint_for(path, endpoint)
@@ -199,8 +199,11 @@ def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
 
-def _asking(*, writes: bool) -> EndpointSpec:
-    """Ask how to call the server: calls in flight, form and length of answers, thinking effort."""
+def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
+    """Ask how to call the server: calls in flight, form, length and time of answers, thinking effort.
+
+    timeout_s: seconds for a call; None asks for them.
+    """
     usual = EndpointSpec()
     with st.expander("Request settings"):
         one, two, three = st.columns(3)
@@ -223,7 +226,10 @@ def _asking(*, writes: bool) -> EndpointSpec:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
             prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
         blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
-        warm_prefix = st.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
+        seven, eight = st.columns((1, 2), vertical_alignment="bottom")
+        warm_prefix = eight.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
+        if timeout_s is None:
+            timeout_s = _seconds(seven, usual.timeout_s)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
@@ -232,12 +238,20 @@ def _asking(*, writes: bool) -> EndpointSpec:
         warm_prefix=warm_prefix,
         learner_max_tokens=learner,
         optimizer_max_tokens=optimizer,
+        timeout_s=timeout_s,
     )
 
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     """Ask for the most tokens of one answer."""
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
+
+
+def _seconds(place: DeltaGenerator, value: float) -> float:
+    """Ask for the time limit of a call."""
+    words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
+    field = blocks.begun("new.timeout_s", value)
+    return float(place.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:

@@ -23,7 +23,7 @@ from vpp.errors import VppError
 from vpp.llm.rendering import cut
 from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_run, check_size
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import with_start
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
@@ -146,9 +146,9 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
     earlier: those of the run that is started again; the form does not ask for all of them.
     """
     endpoint = model.endpoint
-    if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # time and context of a model file are its own
+    if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # a model file has a context of its own
         of = earlier.endpoint
-        endpoint = replace(endpoint, timeout_s=of.timeout_s, max_wait_s=of.max_wait_s, context_length=of.context_length)
+        endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
     templates, cell_limit = choose_templates(
         dataset,
         config=config,
@@ -343,6 +343,7 @@ def fill(run: str, spec: RunSpec) -> None:
         "effort": of.reasoning_effort or OWN_WAY,
         "prefetch": of.prefetch,
         "warm_prefix": of.warm_prefix,
+        "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
     }
     for name, value in fields.items():
         st.session_state[f"new.{name}"] = value

@@ -140,6 +140,8 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert field.session_state["chosen"].concurrency == 0
     at_most.set_value(8).run()
     assert field.session_state["chosen"].concurrency == 8
+    field.number_input(key="new.timeout_s").set_value(900.0).run()
+    assert field.session_state["chosen"].timeout_s == 900
     at_most.set_value(None).run()
     assert field.session_state["chosen"].concurrency == 0
 
