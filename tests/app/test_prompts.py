@@ -11,7 +11,7 @@ from tests.app.drawn import shown, upload
 from tests.app.test_states import LABELS
 from vpp.llm.templates import shipped
 
-OWN = b"A\xef\xbf\xbd\n{input}\n{hypothesis}\n{answer_form}"
+OWN = b"{input}\n{hypothesis}\n{answer_form}"
 
 
 def previewed(app: AppTest) -> str:
@@ -41,10 +41,10 @@ def test_an_own_template_is_checked_in_place(form: AppTest) -> None:
     form.selectbox(key="new.templates").set_value("my own files").run()
     form.file_uploader(key="new.template.learner").set_value(("mine.txt", OWN, "text/plain")).run()
     assert not form.exception
-    assert "was it saved as UTF-8?" in shown(form)
+    assert "puts {input} (line 1) before {hypothesis}" in shown(form)
     assert OWN.decode() in previewed(form)
     form.file_uploader(key="new.template.learner").set_value(("mine.txt", OWN + b"{odd}", "text/plain")).run()
-    assert "the learner template has the unknown slot {odd} (line 4)" in shown(form)
+    assert "the learner template has the unknown slot {odd} (line 3)" in shown(form)
     form.file_uploader(key="new.template.learner").set_value(("mine.txt", b"\xff\xfe", "text/plain")).run()
     assert "the learner template is not a UTF-8 text: save it as UTF-8" in shown(form)
 

@@ -88,9 +88,10 @@ def test_json_objects_are_distinguished_by_their_number() -> None:
     assert read[3].reason == "there is no 'Output [3]:' line"
 
 
-def test_a_template_that_is_no_text_gets_a_warning() -> None:
-    (warning,) = check_templates({"learner": "A\ufffd\n{hypothesis}\n{input}\n{answer_form}"})
-    assert "was it saved as UTF-8?" in warning
+def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
+    text = "A\n{input}\n{hypothesis}\n{answer_form}"
+    (warning,) = check_templates({"learner": text})
+    assert "puts {input} (line 2) before {hypothesis}" in warning
 
 
 def test_any_of_the_forms_of_answer_will_do() -> None:

@@ -95,6 +95,14 @@ class Template:
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each thing that works, but costs more or fails more often than needed."""
+        theta = "rule" if "rule" in self.slots else "hypothesis"
+        slots = [(brace[1], brace.start()) for brace in _BRACES.finditer(self.text)]
+        place = dict(reversed(slots)).get("input", len(self.text))
+        if self.role == "learner" and place < dict(slots)[theta]:
+            yield (
+                f"The learner template puts {{input}} (line {_line(self.text, place)}) before {{{theta}}}: "
+                "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
+            )
         if "\x00" in self.text or "\ufffd" in self.text:
             yield f"The {self.role} template holds characters that are no text: was it saved as UTF-8?"
 
