@@ -226,10 +226,10 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
             prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
         blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
-        seven, eight = st.columns((1, 2), vertical_alignment="bottom")
-        warm_prefix = eight.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
+        seven, eight, _ = st.columns(3, vertical_alignment="bottom")
+        warm_prefix = seven.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
         if timeout_s is None:
-            timeout_s = _seconds(seven, usual.timeout_s)
+            timeout_s = _seconds(eight, usual.timeout_s)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
