@@ -213,7 +213,7 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
             MOST_AT_ONCE,
             value=None,
             **blocks.begun("new.concurrency", usual.concurrency or None),
-            placeholder="as a round needs",
+            placeholder="as needed",
             help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
         )
         structured = two.selectbox("Structured answers", STRUCTURED, **blocks.begun("new.structured", STRUCTURED[0]))

@@ -136,7 +136,7 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
     assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
     at_most = field.number_input(key="new.concurrency")
-    assert (at_most.value, at_most.placeholder) == (None, "as a round needs")
+    assert (at_most.value, at_most.placeholder) == (None, "as needed")
     assert field.session_state["chosen"].concurrency == 0
     at_most.set_value(8).run()
     assert field.session_state["chosen"].concurrency == 8

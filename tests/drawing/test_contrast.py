@@ -135,8 +135,8 @@ def test_each_of_two_rivals_keeps_its_own_punctuation_case_and_operators(
 
 def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:
     _, by_row = on_test(labels)
-    assert outcome(by_row[9]) == "true: no · vote: yes, wrong"
-    assert outcome(by_row[4]) == "true: yes · vote: yes, right"
+    assert outcome(by_row[9]) == "true: no · vote: yes · wrong"
+    assert outcome(by_row[4]) == "true: yes · vote: yes · right"
     assert outcome(by_row[8]) == f"true: yes · undecided: yes leads with 60{NBSP}% of the answers"
     _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
     assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"

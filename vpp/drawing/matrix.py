@@ -29,7 +29,7 @@ def codes(labels: Sequence[str]) -> dict[str, str]:
 def code_legend(labels: Sequence[str]) -> str:
     """Legend of the signs; empty if they are the labels themselves."""
     signs = codes(labels)
-    return ", ".join(f"{sign} = {label}" for label, sign in signs.items() if sign != label)
+    return ", ".join(f"{sign} = “{label}”" for label, sign in signs.items() if sign != label)
 
 
 def usual_distance(points: Sequence[Point]) -> float:

@@ -147,7 +147,7 @@ def outcome(point: Point, decimals: int | None = None) -> str:
 
 def _voted(point: Point) -> str:
     if point.decision is not None:
-        return f"vote: {point.decision}, {'right' if point.is_right else 'wrong'}"
+        return f"vote: {point.decision} · {'right' if point.is_right else 'wrong'}"
     if point.calibrated:
         return f"undecided: {possible_words(point)}"
     if point.leader is not None:
