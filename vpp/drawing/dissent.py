@@ -206,7 +206,7 @@ def _with_weight(config: Config) -> str:
 def vote_legend(labels: Sequence[str]) -> str:
     """Caption on how to read the cells of a vote."""
     signs = code_legend(labels)
-    cells = "Light = with the majority; dark = dissent; grey = tie; hatched = no readable answer."
+    cells = "Faint = with the majority; full = dissent; grey = tie; hatched = no readable answer."
     return f"{cells} {signs}." if signs else cells
 
 

@@ -1,4 +1,4 @@
-"""The disagreement matrix (test rows x particles): light = with the majority, dark = dissent."""
+"""The disagreement matrix (test rows x particles): faint = with the majority, full = dissent."""
 
 import math
 from collections.abc import Mapping, Sequence
