@@ -71,6 +71,11 @@ def judged(posterior: vpp.Posterior, others: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def spread(figures: list[float]) -> str:
+    """Write mean and sample standard deviation; ∞ if a draw's is infinite, which has no deviation."""
+    return "∞" if inf in figures else f"{fmean(figures):.3f} ± {stdev(figures):.3f}"
+
+
 def main() -> None:
     """Print a line a table and likelihood, and write every figure."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -105,11 +110,7 @@ def main() -> None:
                         more = {"weight of the truth": posterior.weights[0]}
                     found.append(judged(posterior, others) | more)
                     print(name, likelihood, seed, found[-1], posterior, sep="\n", flush=True)
-                means = [
-                    f"{fmean(each[key] for each in found):.3f} ± {stdev(each[key] for each in found):.3f}"
-                    for key in found[0]
-                ]
-                lines.append([name, likelihood, *means])
+                lines.append([name, likelihood, *(spread([each[key] for each in found]) for key in found[0])])
     head = ("table", "likelihood", *found[0])
     print("\n".join(table(head, lines)))
 
