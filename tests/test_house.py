@@ -73,11 +73,12 @@ def test_the_product_the_tests_and_the_docs_stay_small() -> None:
     400 and 1,000, and 1,800 words of docs: runs in MLflow, traces, list prices, public demos, images built step by
     step, a page on labelling, and rivals on a suite.
 
-    100 of tests: how faithfully a real model follows each kind of rule, and its own sentences by either likelihood.
+    100 of tests, and 250 words of docs: how faithfully a real model follows each kind of rule, the rules it finds, and
+    its own sentences by either likelihood.
     """
     assert lines(product()) <= 53_600
     assert lines(tracked("tests/*.py")) <= 48_800
-    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 29_900
+    assert sum(len(path.read_text("utf-8").split()) for path in tracked("docs/*.md")) <= 30_150
 
 
 def test_functions_have_few_parameters() -> None:

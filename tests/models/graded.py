@@ -3,9 +3,9 @@
     python -m tests.models.graded --suite DIR --base-url URL --model NAME            # five given sentences
     python -m tests.models.graded --suite DIR --base-url URL --model NAME --learnt   # sentences of the model's own
 
-Given sentences, the true one first, are weighed on 30 rows; learnt ones come from a run on 20. Either way the posterior
-is judged on 30 other rows. Each seed draws its rows anew: from 40 and 40 rows of the suite's files for given sentences,
-so that answers are asked for once, from all of them for learnt ones. Prints a line a table and likelihood.
+Given sentences, the true one first, are weighed on 30 rows; learnt ones come from a run on as many. Either way the
+posterior is judged on 30 other rows. Each seed draws its rows anew: from 40 and 40 rows of the suite's files for given
+sentences, so that answers are asked for once, from all of them for learnt ones. Prints a line a table and likelihood.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from vpp.inspection.votes import votes_on
 from vpp.runs.spec import EndpointSpec
 
 POOL, ROWS, SEEDS = 40, 30, 5
-LEARNT: dict[str, Any] = {"particles": 4, "batch_size": 10, "epochs": 1, "train_size": 20, "test_size": 0}
+LEARNT: dict[str, Any] = {"particles": 4, "batch_size": 10, "epochs": 1, "test_size": 0}
 IF_A = "If math is A, answer admitted; otherwise answer rejected."
 SENTENCES = {
     "admission_noise_10": (
