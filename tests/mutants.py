@@ -264,8 +264,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("settings.py", AHEAD): (
         ("chains ahead though K changes",
-         "return not self.particles_max and self.points_per_call == 1",
-         "return self.points_per_call == 1"),
+         "return not self.particles_max",
+         "return True"),
     ),
     ("inference/scoring.py", EARLY): (
         ("rejected by what is answered",
@@ -288,13 +288,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a guess that fails has failed", 'NEEDED | {"failed"}', "NEEDED"),
     ),
     ("llm/limits.py", WINDOW): (
-        ("a round trip halves often", "            self._cut_at = now\n", ""),
-        ("quartile for median", "[COHORT // 2]", "[COHORT // 4]"),
-    ),
-    ("runs/estimate.py", "tests/runs/test_estimate.py"): (
-        ("rows of one call are calls of their own",
-         "view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call",
-         "view.n_unique * rows * spec.config.learner_samples"),
+        ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
     ("drawing/calibration_figures.py", CHARTS): (
         ("bar without its dot", "[high - each.accuracy for", "[high for"),

@@ -20,7 +20,7 @@ Ties = Literal["lowest", "seeded"]
 ErrorMass = Literal["whole", "shared"]
 Grading = Literal["labels", "logprobs"]
 WEIGHING = (
-    *("seed", "points_per_call", "learner_temperature"),
+    *("seed", "learner_temperature"),
     *("tau", "likelihood", "learner_samples", "epsilon", "error_mass", "ties"),
 )
 """Options with an effect where given sentences are weighed."""
@@ -64,7 +64,6 @@ class Config:
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
     batch_order: BatchOrder = _option("shuffled", "rows of each epoch: shuffled by seed, or fixed in the table's order")
-    points_per_call: int = _option(1, "rows a learner call answers, a line each", least=1)
     history: int = _option(0, "earlier exchanges that the optimizer is shown with a particle: 0 or 1", least=0, most=1)
     learner_temperature: float = _temperature(0.0, "the learner; 0 makes f(x; theta) a function")
     optimizer_temperature: float = _temperature(0.7, "the proposals of every method but smc")
@@ -177,11 +176,8 @@ class Config:
 
     @property
     def may_run_ahead(self) -> bool:
-        """True if a particle may be ahead of the others.
-
-        K must not change between steps, and rows must not share requests: which rows do would depend on timing.
-        """
-        return not self.particles_max and self.points_per_call == 1
+        """True if a particle may be ahead of the others: K must not change between steps."""
+        return not self.particles_max
 
     @property
     def is_rescored(self) -> bool:
@@ -199,7 +195,7 @@ class Config:
 
     def learner_calls(self, n_rows: int) -> int:
         """Number of learner calls about one hypothesis on this many rows, if every answer can be read."""
-        return -(-n_rows // self.points_per_call) * self.learner_samples
+        return n_rows * self.learner_samples
 
     @property
     def fixed_tau(self) -> float | None:
@@ -245,11 +241,6 @@ def _check_numbers(config: Config) -> None:
 
 def _check_together(config: Config) -> None:
     """Refuse options that contradict each other. Raises InputError."""
-    if config.early_rejection and config.is_filtered and config.points_per_call > 1:
-        raise InputError(
-            f"early_rejection asks about rows one by one, and points_per_call is {config.points_per_call}: "
-            "leave points_per_call at 1, or early_rejection off"
-        )
     _check_grading(config)
     if config.growth_budget and not config.particles_max:
         raise InputError("growth_budget bounds a growing K alone: give particles_max too, or leave it at 0")
@@ -272,8 +263,6 @@ def _check_together(config: Config) -> None:
 def _check_grading(config: Config) -> None:
     if config.likelihood == "logprobs" and config.learner_samples > 1:
         raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
-    if config.likelihood == "logprobs" and config.points_per_call > 1:
-        raise InputError("likelihood logprobs asks about one row a call: leave points_per_call at 1")
     if config.learner_samples > 1 and not config.learner_temperature:
         raise InputError(
             f"learner_samples is {config.learner_samples}, but at learner_temperature 0 all answers are the same: "

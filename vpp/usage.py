@@ -6,11 +6,10 @@ from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Literal
 
-Narrowing = Literal["", "files", "full", "pace"]
+Narrowing = Literal["", "files", "full"]
 """Reason for fewer calls in flight than allowed.
 
-files: this process may open no more; full: the server lately refused calls or left them unanswered; pace: it did so
-earlier, and the limit rises again.
+files: this process may open no more; full: the server refused calls or left them unanswered.
 """
 
 
@@ -52,7 +51,7 @@ class Usage:
     sent: int = field(default=0, compare=False)
     """Requests sent to a server, retries and refusals included; never reduced by a resume."""
     cost: float = field(default=0.0, compare=False)
-    """Their cost in the user's currency; 0 without prices; never reduced by a resume."""
+    """Their cost; 0 without prices; never reduced by a resume."""
     ahead: int = field(default=0, compare=False)
     """Learner calls started on a guess."""
     ahead_unused: int = field(default=0, compare=False)
@@ -60,7 +59,7 @@ class Usage:
     window: int = field(default=0, compare=False)
     """Current limit of calls in flight, if below the ceiling; else 0."""
     narrowed_by: str = field(default="", compare=False)
-    """Reason for that limit: `files`, `full` or `pace` (of `Narrowing`)."""
+    """Reason for that limit: `files` or `full` (of `Narrowing`)."""
     held_until: float = field(default=0.0, compare=False)
     """Unix time at which the last `Retry-After` ends; 0.0 without one."""
 

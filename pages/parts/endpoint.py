@@ -13,7 +13,7 @@ from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address
-from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
+from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.checking import Checked, checking
@@ -41,18 +41,6 @@ STRUCTURED_WORDS = {
     "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
     "With a JSON schema the model is asked for JSON.",
     "off": "off: the model writes freely and ends with its output. It can reason first.",
-    "choice": "choice: the answer is a label or a number and nothing else, with no explanation to read.",
-    "regex": "regex: the server holds the model to the whole form; explanations stay.",
-}
-
-WARM_WORDS = (
-    "One call about a hypothesis goes first and the others follow when it is back: a server with a prefix cache then "
-    "reads the rules once, not with every row. It costs a round trip a hypothesis and round."
-)
-PREFETCH_WORDS = {
-    "auto": "Prefetch, MH only: a chain’s next rows are asked about early while the server has room. Same result.",
-    "on": "Prefetch, MH only: a chain’s next rows are always asked about early; up to half as many calls more.",
-    "off": "Prefetch, MH only: nothing is asked before it is needed.",
 }
 HAS_MODEL = ("context length", "answers")
 """Findings after which a server is known to have the model."""
@@ -221,21 +209,16 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
-        optimizer, prefetch = usual.optimizer_max_tokens, usual.prefetch
+        optimizer = usual.optimizer_max_tokens
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
-            prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
-        blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
-        seven, eight, _ = st.columns(3, vertical_alignment="bottom")
-        warm_prefix = seven.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
         if timeout_s is None:
-            timeout_s = _seconds(eight, usual.timeout_s)
+            timeout_s = _seconds(six, usual.timeout_s)
+        blocks.captions(TOKENS_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
-        prefetch=prefetch,
-        warm_prefix=warm_prefix,
         learner_max_tokens=learner,
         optimizer_max_tokens=optimizer,
         timeout_s=timeout_s,

@@ -21,7 +21,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import VppError
 from vpp.llm.rendering import cut
-from vpp.llm.structure import FREE_TEXT, structured_answers
+from vpp.llm.structure import carrier_for
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import with_start
@@ -153,7 +153,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         dataset,
         config=config,
         is_demo=endpoint.is_demo,
-        held=FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, model.carrier),
+        carrier=None if endpoint.is_demo else carrier_for(endpoint.structured, model.carrier),
         earlier=earlier.templates if earlier else None,
     )
     prices, cap = budget.choose_budget(endpoint)
@@ -341,8 +341,6 @@ def fill(run: str, spec: RunSpec) -> None:
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
-        "prefetch": of.prefetch,
-        "warm_prefix": of.warm_prefix,
         "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
     }
     for name, value in fields.items():

@@ -231,14 +231,11 @@ def choose_split(table: Table, target: str) -> Splitting:
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
-        one, two, three, four = st.columns(4, vertical_alignment="bottom")
+        one, two, three = st.columns(3, vertical_alignment="bottom")
         sizes = {
             "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
             "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
-            "test_fraction": three.number_input(
-                "Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction")
-            ),
-            "calibration_size": four.number_input(
+            "calibration_size": three.number_input(
                 "Calibration rows", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")
             ),
         }

@@ -128,13 +128,12 @@ def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> 
 
 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
-    field.selectbox(key="new.structured").set_value("regex")
+    field.selectbox(key="new.structured").set_value("off")
     field.number_input(key="new.learner_max_tokens").set_value(4096)
-    field.selectbox(key="new.prefetch").set_value("off")
     field.selectbox(key="new.effort").set_value("none").run()
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
-    assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
+    assert (chosen.structured, chosen.reasoning_effort) == ("off", "none")
     at_most = field.number_input(key="new.concurrency")
     assert (at_most.value, at_most.placeholder) == (None, "as needed")
     assert field.session_state["chosen"].concurrency == 0
@@ -181,8 +180,7 @@ def test_a_server_that_is_sent_fewer_calls_than_may_be_is_named_with_why(tmp_pat
         usage = replace(snapshot.usage, window=window, narrowed_by=why)
         return field_of.load_html(replace(snapshot, state="running", usage=usage))
 
-    assert html(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
-    assert html(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
+    assert html(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server refused more</p>'
     assert html(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
 
 

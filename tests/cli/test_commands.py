@@ -151,8 +151,9 @@ def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) ->
     (desk.folder / "colours.csv").write_text(
         "x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40))
     )
-    (desk.folder / "odd.txt").write_text("{hypothesis} {input} {answer_form}")  # no frame that the demo model knows
-    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
+    (desk.folder / "odd").mkdir()  # no frame that the demo model knows
+    (desk.folder / "odd" / "learner.txt").write_text("{hypothesis} {input} {answer_form}")
+    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--templates", "odd").out
     assert "calls gave answers that could not be read" in text
     assert "disagree" not in text, "one hypothesis does not"
 

@@ -62,31 +62,25 @@ def test_each_row_is_as_likely_to_test_as_any():
 @pytest.mark.parametrize(
     ("n", "expected"), [(160, (100, 60)), (1000, (100, 60)), (159, (99, 60)), (150, (94, 56)), (2, (1, 1))]
 )
-def test_few_rows_are_shared_by_the_fraction(n, expected):
+def test_few_rows_are_shared(n, expected):
     assert SplitPlan().within(n) == expected
 
 
 @settings(deadline=None)
-@given(st.integers(2, 300), st.integers(1, 150), st.integers(1, 150), st.floats(0.01, 0.99))
-def test_sizes_stay_within_the_limits_and_test_something(n, train, test, fraction):
-    n_train, n_test = SplitPlan(train_size=train, test_size=test, test_fraction=fraction).within(n)
+@given(st.integers(2, 300), st.integers(1, 150), st.integers(1, 150))
+def test_sizes_stay_within_the_limits_and_test_something(n, train, test):
+    n_train, n_test = SplitPlan(train_size=train, test_size=test).within(n)
     assert 0 <= n_train <= train
     assert 1 <= n_test <= test
     assert n_train + n_test <= n
 
 
 @pytest.mark.parametrize(
-    ("train", "test", "fraction", "said"),
-    [
-        (0, 60, 0.3, "train size 0 is too small"),
-        (100, 0, 0.3, "test size 0 is too small"),
-        (1, 1, 0, "test fraction 0"),
-        (1, 1, 1.0, "test fraction 1.0"),
-    ],
+    ("train", "test", "said"), [(0, 60, "train size 0 is too small"), (100, 0, "test size 0 is too small")]
 )
-def test_impossible_sizes_are_refused(train, test, fraction, said):
+def test_impossible_sizes_are_refused(train, test, said):
     with pytest.raises(InputError, match=said):
-        SplitPlan(train_size=train, test_size=test, test_fraction=fraction)
+        SplitPlan(train_size=train, test_size=test)
 
 
 def test_a_calibration_size_below_zero_is_refused():

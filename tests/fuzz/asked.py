@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vpp.llm.packs import parse_pack
+
 from tests.fuzz import stretching
 from tests.fuzz.choices import TEXTS, Choices
 from tests.fuzz.promises import promise
@@ -16,7 +18,6 @@ from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, Parsed, parse_label, 
 from vpp.llm.cache import _from_json, _to_json
 from vpp.llm.choices import ROLES
 from vpp.llm.gauges import load_words, read_load
-from vpp.llm.packs import parse_pack
 from vpp.llm.protocol import (
     TEXT_LIMIT,
     OddReply,

@@ -43,7 +43,7 @@ def test_a_context_that_is_asked_for_is_kept_up_to_the_models_own() -> None:
     for asked in (0, 5000):
         short = replace(SMALL, context_length=1024)
         assert plan(short, memory_bytes=16 * GB, cores=2, context=asked).context == 1024
-    with pytest.raises(InputError, match="a smaller --context-length"):
+    with pytest.raises(InputError, match="a smaller --limit context"):
         plan(SMALL, memory_bytes=2 * GB, cores=2, context=32_768)
 
 

@@ -148,7 +148,7 @@ class Hostile:
             "dataset": dataset_spec(data),
             "learner_template": f"{doubled(self.harm('template'))} {{hypothesis}} {{input}} {{answer_form}}",
             "command": (),
-            "prices": Prices(learner=Price(prompt=1.0, completion=2.0), currency=f"<b>{MARK}tag</b>"),
+            "prices": Prices(learner=Price(prompt=1.0, completion=2.0)),
         }
         return RunSpec(**{**usual, **given})
 

@@ -45,7 +45,7 @@ class World:
         learner = LlmLearner(
             self,
             LearnerPrompts(dataset=self.dataset, template=shipped("learner", "paper")),
-            LearnerOptions(seed=0, max_tokens=64, points_per_call=config.points_per_call),
+            LearnerOptions(seed=0, max_tokens=64),
             counters=self.counters,
             on_answer=lambda *said: self.kept.append(said),
         )
@@ -359,11 +359,10 @@ def test_a_request_of_a_lost_guess_that_another_joins_before_it_is_left_is_count
     assert virtual_time.run_timed(scene())[0] == (3, True)
 
 
-@pytest.mark.parametrize("options", [{"points_per_call": 2}, {"particles_max": 9}, {"mh_rows": "train"}])
-def test_nothing_is_guessed_where_it_could_change_which_rows_share_a_call_or_gain_nothing(options):
+@pytest.mark.parametrize("options", [{"particles_max": 9}, {"mh_rows": "train"}])
+def test_nothing_is_guessed_where_it_would_gain_nothing(options):
     config = small("mh", **options)
     world = World(config)
-    if config.points_per_call == 1:
-        world.run()
+    world.run()
     assert world.counters.snapshot().ahead == 0
     assert plan(config, n_train=18, n_test=7, is_prefetched=True) == plan(config, n_train=18, n_test=7)

@@ -132,13 +132,6 @@ def test_the_plan_of_a_growing_population_keeps_to_its_budget():
     assert within.calls < plan(config, n_train=20, n_test=N_TEST).calls
 
 
-def test_the_plan_counts_requests_of_several_points():
-    one, five = (plan(as_published("mh", points_per_call=n), n_train=N_TRAIN, n_test=7) for n in (1, 5))
-    assert dict(five.items)["Predictions, each batch"] * 5 == dict(one.items)["Predictions, each batch"]
-    assert dict(five.items)["Test rows"] == 10 * 2
-    assert five.optimizer_calls == one.optimizer_calls
-
-
 @pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 def test_tau_from_the_data_costs_no_call_and_no_round_where_answers_are_kept(method):
     config = as_published(method, epochs=1, particles=3)

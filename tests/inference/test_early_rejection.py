@@ -10,14 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vpp.data.dataset import Row
-from vpp.errors import EndpointUnreachable, InputError
+from vpp.errors import EndpointUnreachable
 from vpp.events import Proposed, Scored
 from vpp.inference.population import Chain, Particle
 from vpp.inference.scoring import Partial, largest_log_likelihood, log_likelihood, score_while
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.posterior.weights import accepts, log_acceptance
 from vpp.problem import Prediction
-from vpp.settings import Config
 
 from . import scripted
 
@@ -161,9 +160,3 @@ def test_a_failed_call_ends_the_others():
     with pytest.raises(EndpointUnreachable):
         scored_by(learner, is_open=lambda most: True)
     assert sorted(learner.cancelled) == [row.id for row in ROWS[3:]]
-
-
-def test_it_needs_a_call_a_row():
-    with pytest.raises(InputError, match="early_rejection asks about rows one by one"):
-        Config(method="mh", early_rejection=True, points_per_call=2)
-    assert Config(method="vml", early_rejection=True, points_per_call=2).points_per_call == 2

@@ -314,7 +314,6 @@ def test_the_bounds_are_told_apart():
         {"restart": 0.99},
         {"mutate": "duplicates"},
         {"learner_temperature": 0.5},
-        {"points_per_call": 4},
     )
     for options in broken:
         assert why_nominal(configure(**options), "classification"), options

@@ -333,7 +333,7 @@ def test_seeded_ties_are_not_always_the_lowest_label_and_are_the_same_each_time(
     [
         ({"restart": 1.5}, "restart is 1.5: it must lie between 0 and 1"),
         ({"history": 2}, "between 0 and 1"),
-        ({"points_per_call": 0}, "at least 1"),
+        ({"batch_size": 0}, "at least 1"),
         ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
         ({"mutate": "never"}, "choose one of every, filtered, duplicates"),
         ({"learner_temperature": 3.0}, "between 0 and 2"),

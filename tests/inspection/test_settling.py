@@ -136,4 +136,3 @@ def test_a_camp_begins_with_the_heaviest_prediction_left():
 def test_equal_texts_are_asked_once(labels):
     view = labels.refresh().view
     assert calls_to_ask(view, inspected.LABEL_CONFIG, n_rows=24) == 4 * 24
-    assert calls_to_ask(view, replace(inspected.LABEL_CONFIG, points_per_call=5), n_rows=24) == 4 * 5

@@ -88,7 +88,7 @@ async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> 
 
 
 async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
-    short = ASKED.messages(RULE, PARITY.train[:1])[0]["content"]
+    short = ASKED.messages(RULE, PARITY.train[0])[0]["content"]
 
     async def behaviour(request: Request) -> Reply:
         reply = await too_long(len(short) + 10)(request)
@@ -107,11 +107,9 @@ async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
 ROOMY = ModelLimits(context_length=8_000, max_tokens=512)
 
 
-def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY, points: int = 1) -> None:
+def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY) -> None:
     asked = LearnerPrompts(dataset=TABLE, template=shipped("learner"))
-    check_fit(
-        asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer, points_per_call=points
-    )
+    check_fit(asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer)
 
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
@@ -121,8 +119,6 @@ def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
         InputError, match=r"learner's prompt about row 1 takes up to \d+ tokens and its answer up to 512"
     ):
         check(learner=replace(ROOMY, context_length=600))
-    with pytest.raises(InputError, match=r"learner's prompt about the 4 longest rows .* fewer points a call"):
-        check(learner=replace(ROOMY, context_length=1_500), points=4)
     with pytest.raises(InputError, match="optimizer's prompt about row 1 alone"):
         check(optimizer=replace(ROOMY, context_length=700))
 

@@ -86,7 +86,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
         (refusal(404, "no such model"), ("unknown model", "no such model")),
         (
             chat(None, finish="length", reasoning="hm"),
-            ("no call was ever answered: allow more tokens (--learner-max-tokens",),
+            ("no call was ever answered: allow more tokens (--limit learner=N",),
         ),
     ],
     ids=["key", "model", "thoughts"],

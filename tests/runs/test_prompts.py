@@ -46,13 +46,13 @@ RUNS = {
     "smc": "--method smc",
     "mh": "--method mh",
     "vml": "--method vml",
-    "always-accept, packed, with history": "--method always-accept --points-per-call 3 --history 1",
+    "always-accept, with history": "--method always-accept --history 1",
     "smc with history": "--method smc --history 1 --seed 4",
     "smc, filtered, with history": "--method smc --mutate filtered --history 1 --batch-order fixed",
     "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --deduplicate-buffer --epochs 3",
     "smc, growing": "--method smc --mutate every --particles-max 16 --history 1 --ess-threshold 1 --beta-start 1",
     "smc, incremental": "--method smc --tempering incremental --history 1 --restart 0.5",
-    "mh on the buffer": "--method mh --mh-rows buffer --history 1 --points-per-call 4",
+    "mh on the buffer": "--method mh --mh-rows buffer --history 1",
     "mh on all rows": "--method mh --mh-rows train --restart 0.5 --initial prior",
 }
 

@@ -12,7 +12,7 @@ from vpp.runs.spec import EndpointSpec
 
 MODEL = Path(os.environ.get("MODELS_DIR") or ROOT / ".models") / "SmolLM2-135M-Instruct.Q4_1.gguf"
 TINY = ("--particles", "2", "--epochs", "1", "--train-size", "8", "--test-size", "2", "--batch-size", "4")
-TINY += ("--learner-max-tokens", "6", "--optimizer-max-tokens", "24")
+TINY += ("--limit", "learner=6", "--limit", "optimizer=24")
 """Two steps and some 100 short answers, few of which can be read."""
 WITHIN_S = 1200.0
 

@@ -65,7 +65,7 @@ def test_a_stopped_sweep_brings_its_runs_back_and_goes_on_from_them(
 
 
 def test_a_cell_whose_worker_is_killed_is_begun_again(desk: Desk, kept_by_ray: Path) -> None:
-    running = on_ray(desk, "killed", "--demo", "--demo-latency-ms", "400", *TWO)
+    running = on_ray(desk, "killed", "--demo", *TWO, "--epochs", "20")
     wait_until(lambda: task_of(running, MH.name), "the second cell is at work")
     subprocess.run(["kill", "-KILL", str(task_of(running, MH.name))], check=True)
     ended = running.finish(within_s=120)

@@ -1,6 +1,7 @@
 import json
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,19 +67,22 @@ def test_a_run_is_repeated_with_its_templates(name: str) -> None:
     assert repeat_command(run).line.count("template") == (name != EXAMPLES)
 
 
-def test_roles_with_different_sets_are_named_one_by_one() -> None:
+def test_roles_with_different_sets_are_a_folder() -> None:
     mixed = {**asked_with("json"), "learner_template": None}
-    line = repeat_command(spec(endpoint=SERVER, **mixed)).line
-    assert "--learner-template=paper --optimizer-template=json --prior-template=json" in line
-    assert read_back(spec(endpoint=SERVER, **mixed)) == mixed
+    command = repeat_command(spec(endpoint=SERVER, **mixed))
+    assert command.line.endswith(" --templates=templates")
+    assert "The folder templates must hold learner.txt, optimizer.txt, prior.txt: run.json" in command.notes[1]
 
 
-def test_the_former_name_of_a_set_is_read_and_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = build_parser()
-    assert parser.parse_args(["run", "d.csv", "--templates", "default"]).templates == "paper"
-    with pytest.raises(SystemExit):
-        parser.parse_args(["run", "d.csv", "--templates", "unknown"])
-    assert "default" not in capsys.readouterr().err.partition("invalid choice")[2]
+def test_a_folder_holds_some_templates_and_the_default_set_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "{hypothesis} {input} {answer_form}"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "learner.txt").write_text(own)
+    used = {**asked_with(EXAMPLES), "learner_template": own}
+    assert read_back(spec(endpoint=SERVER, **used)) == used
 
 
 def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
@@ -155,7 +159,7 @@ def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
     )
     put_together = repeat_command(spec(endpoint=endpoint))
     read = build_parser().parse_args(shlex.split(put_together.line)[3:])
-    assert (read.gguf, read.model, read.context_length) == ("/models/a b.gguf", None, 4096)
+    assert (read.gguf, read.model, read.limit) == ("/models/a b.gguf", None, [("context_length", 4096)])
     assert not any("OPENAI_API_KEY" in note for note in put_together.notes)
 
 
@@ -173,7 +177,7 @@ def test_columns_that_a_list_cannot_hold_are_left_to_the_reader() -> None:
 
 def test_own_templates_and_a_key_are_mentioned() -> None:
     notes = repeat_command(spec(learner_template="{hypothesis}", endpoint=SERVER)).notes
-    assert any("learner_template" in note for note in notes)
+    assert any("learner.txt" in note for note in notes)
     assert any("OPENAI_API_KEY" in note for note in notes)
 
 
@@ -214,5 +218,4 @@ def test_the_options_for_reading_the_file_are_repeated() -> None:
     table = Table.read(b"\n\n" + b"".join(b"%d;%d,5\n" % (i, i % 7) for i in range(40)), name="t.csv", read_as=read_as)
     record = json.loads(json.dumps(dataset_spec(build_dataset(table, target="column_2"))))
     words = shlex.split(repeat_command(spec(dataset=record)).line)
-    read = vars(build_parser().parse_args(words[3:]))
-    assert ReadAs(**{name: read[name] for name in asdict(read_as)}) == read_as
+    assert ReadAs(**dict(build_parser().parse_args(words[3:]).read)) == read_as

@@ -47,7 +47,6 @@ SPOILT: list[dict[str, Any]] = [
     {"mh_rows": "batch"},
     {"mh_rows": "buffer"},
     {"learner_temperature": 0.5},
-    {"points_per_call": 5},
     {"particles_max": 20},
     {"method": "always-accept"},
 ]

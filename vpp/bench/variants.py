@@ -76,7 +76,6 @@ VARIANTS: Mapping[str, Variant] = {
             particles=5, particles_max=20,
         ),
         _beyond("smc", "history", "The optimizer sees a particle's last exchange.", history=1),
-        _beyond("smc", "pack5", "The learner answers five rows per call.", points_per_call=5),
         _beyond("smc", "dedup", "The buffer keeps each row once.", deduplicate_buffer=True),
         _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
         _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),

@@ -2,16 +2,25 @@
 
 import argparse
 from argparse import ArgumentParser, _ArgumentGroup, _SubParsersAction
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import Field, fields
 from typing import Any, TypeAlias, get_args
 
-from vpp.data.dataset import Kind, SplitRule
+from vpp.data.dataset import Kind, ReadAs, SplitRule
 from vpp.errors import InputError
-from vpp.llm.choices import AUTO, EFFORTS, GALLERY, PREFETCH, STRUCTURED, TEMPLATES, current_name
+from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
 from vpp.settings import Config, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
+READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
+"""Names of `--read`."""
+LIMITS = {
+    "learner": "learner_max_tokens",
+    "optimizer": "optimizer_max_tokens",
+    "context": "context_length",
+    "cell": "cell_limit",
+}
+"""Names of `--limit`, and the fields that they set."""
 
 
 def command(commands: Commands, name: str, function: str, about: str, **more: Any) -> ArgumentParser:
@@ -48,14 +57,12 @@ def work_options(parser: ArgumentParser) -> None:
 
 def file_options(parser: ArgumentParser) -> None:
     """Add how a file is read."""
-    group = parser.add_argument_group("reading the file (detected by default)")
-    group.add_argument("--encoding", metavar="NAME", help="text encoding, such as utf-8, utf-16 or cp1252")
-    group.add_argument("--delimiter", metavar="CHAR", help="a character, or comma, semicolon, tab, pipe, space")
-    about = "whether the first line names the columns"
-    group.add_argument("--header", action=argparse.BooleanOptionalAction, help=about)
-    group.add_argument("--skip-lines", type=int, metavar="N", help="lines to skip above the table, such as titles")
-    group.add_argument("--sheet", metavar="NAME", help="sheet of an Excel workbook")
-    group.add_argument("--decimal", metavar="MARK", help="decimal mark: point or comma")
+    about = (
+        "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
+        "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
+        "table), sheet=NAME (of a workbook), decimal=comma"
+    )
+    parser.add_argument("--read", type=_read_choice, action="append", default=[], metavar="NAME=VALUE", help=about)
 
 
 def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
@@ -88,11 +95,10 @@ def _shown(default: object) -> str:
     return "none" if default == "" else str(default)
 
 
-def endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
-    """Add the server and how it is called. cached: also the option that leaves the cache out."""
+def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
+    """Add the server and how it is called. of_run: also the options that only a run has."""
     group = parser.add_argument_group("endpoint")
     group.add_argument("--demo", action="store_true", help="use the built-in demo model, which is no language model")
-    group.add_argument("--demo-latency-ms", type=int, default=0, help="the demo model's delay per answer (0)")
     group.add_argument("--gguf", metavar="FILE", help="a model file on this machine; the run serves it itself")
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
@@ -100,50 +106,37 @@ def endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     group.add_argument("--optimizer-model", metavar="NAME", help="the optimizer's model, if another")
     group.add_argument("--concurrency", type=int, default=0, help="most calls in flight (a round; 1024 to 4096)")
     group.add_argument("--timeout", type=float, metavar="SECONDS", help="time limit of a call (120; with --gguf 3600)")
-    about = "constrain the learner's answers: choice = bare label or number; regex = full form with an explanation;"
-    about += " off; auto = the full form if a test call shows that the server can (auto)"
+    about = "constrain the learner's answers to their form; auto = if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
-    about = "mh asks about a chain's next rows before its step is decided: faster, more calls, same result;"
-    about += " auto = while the server has spare capacity (auto)"
-    group.add_argument("--prefetch", choices=PREFETCH, default="auto", help=about)
-    about = "send one call per hypothesis first, the others after its answer: for servers with a prefix cache"
-    group.add_argument("--warm-prefix", action="store_true", help=about)
     about = "how long to retry a lost endpoint (3600)"
     group.add_argument("--max-wait", dest="max_wait_s", type=float, default=3600.0, metavar="SECONDS", help=about)
-    about = "most tokens of prompt and answer (asked of the server)"
-    group.add_argument("--context-length", type=int, default=0, metavar="TOKENS", help=about)
-    about = "most tokens of the learner's answer about a row (512)"
-    group.add_argument("--learner-max-tokens", type=int, default=512, metavar="N", help=about)
-    about = "most tokens of a hypothesis with its reasons (1536)"
-    group.add_argument("--optimizer-max-tokens", type=int, default=1536, metavar="N", help=about)
-    if cached:
+    about = "most tokens of the learner's answer (learner=512), of a hypothesis with its reasons (optimizer=1536), and"
+    about += " of prompt and answer together (context=N; asked of the server)"
+    if of_run:
+        about += "; most characters shown of a cell (cell=N; all that the models' contexts hold)"
+    reader = _limit([name for name in LIMITS if of_run or name != "cell"])
+    group.add_argument(
+        "--limit", type=reader, action="append", default=[], metavar="NAME=N", help=f"{about}; repeatable"
+    )
+    if of_run:
         about = "neither read nor write the response cache"
         group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
 
 
 def _template_options(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group(f"prompts (NAME: {', '.join(GALLERY)})")
-    about = f"templates for every role; {AUTO} = worked examples for a language model (auto)"
-    group.add_argument("--templates", metavar="NAME", type=current_name, default=AUTO, choices=TEMPLATES, help=about)
-    about = "characters shown of a cell; 0 = all that the models' contexts hold (0)"
-    group.add_argument("--cell-limit", type=int, default=0, metavar="N", help=about)
-    for role, about in (
-        ("learner", "template that asks for a row's output: a NAME or a file"),
-        ("optimizer", "template that asks for the next hypothesis"),
-        ("prior", "template that asks for a hypothesis before any row is seen"),
-    ):
-        group.add_argument(f"--{role}-template", metavar="FILE", type=current_name, help=about)
+    about = (
+        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
+        f"be missing; {AUTO} = worked examples for a language model (auto)"
+    )
+    parser.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
 
 
 def _budget_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("budget")
-    about = "price of a million prompt tokens; adds costs to plan, progress and report"
-    group.add_argument("--price-in", type=float, metavar="PRICE", help=about)
-    group.add_argument("--price-out", type=float, metavar="PRICE", help="price of a million completion tokens")
-    group.add_argument("--optimizer-price-in", type=float, metavar="PRICE", help="the optimizer's, if another")
-    group.add_argument("--optimizer-price-out", type=float, metavar="PRICE", help="the optimizer's, if another")
-    group.add_argument("--currency", default="", help="currency of the prices, any word (none)")
+    about = "prices of a million prompt and completion tokens; adds costs to plan, progress and report"
+    group.add_argument("--price", type=_price, metavar="IN,OUT", help=about)
+    group.add_argument("--optimizer-price", type=_price, metavar="IN,OUT", help="the optimizer's, if another")
     cap_options(group)
     group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
 
@@ -177,6 +170,37 @@ def _description(text: str) -> str:
     if "=" not in text[1:]:
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TEXT or label:LABEL=TEXT")
     return text
+
+
+def _read_choice(text: str) -> tuple[str, Any]:
+    """Read a choice of `ReadAs`."""
+    name, _, value = text.partition("=")
+    if name not in READ_AS or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
+    if name == "header" and value not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"header is {value!r}: give yes or no")
+    if name == "skip-lines" and not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"skip-lines is {value!r}: give a number of lines")
+    field: Any = {"header": value == "yes", "skip-lines": int(value) if name == "skip-lines" else 0}.get(name, value)
+    return name.replace("-", "_"), field
+
+
+def _limit(names: Collection[str]) -> Callable[[str], tuple[str, int]]:
+    def read(text: str) -> tuple[str, int]:
+        name, _, value = text.partition("=")
+        if name not in names or not value.isdecimal():
+            raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
+        return LIMITS[name], int(value)
+
+    return read
+
+
+def _price(text: str) -> tuple[float, float]:
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60") from None
+    return prompt, completion
 
 
 def split_rule(text: str) -> SplitRule:

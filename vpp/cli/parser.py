@@ -56,7 +56,6 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
     parser.add_argument("--split", type=split_rule, default=RANDOM, metavar="RULE", help=about)
-    parser.add_argument("--test-fraction", type=float, default=0.375, help="test share of a small table (0.375)")
     parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
@@ -75,7 +74,7 @@ def _weigh(commands: Commands) -> None:
     parser.add_argument("--prior", dest="start_prior", metavar="WEIGHTS", help=about)
     config_options(parser, WEIGHING)
     work_options(parser)
-    sizes = {"test_fraction": 0.375, "train_size": 100, "test_size": 60, "calibration_size": 0}
+    sizes = {"train_size": 100, "test_size": 60, "calibration_size": 0}
     parser.set_defaults(preset="recommended", test=None, split=RANDOM, **{"config.method": "weigh"}, **sizes)
 
 
@@ -195,7 +194,7 @@ def _serving(commands: Commands) -> None:
     about, unread = "serve the built-in demo model", {"prefix_chars": "\0", "add_help": False}
     command(commands, "demo-server", "serving:demo_server", about, **unread).add_argument("words", nargs="*")
     check = command(commands, "check-endpoint", "serving:check_endpoint", "test a server and report what works")
-    endpoint_options(check, cached=False)
+    endpoint_options(check, of_run=False)
     check.add_argument("--json", action="store_true", help="print one JSON object")
     check.set_defaults(cache=False)
 
@@ -207,7 +206,7 @@ methods of the paper, run by default:
 
 variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
   smc-rescored, smc-train, smc-filtered, smc-duplicates, smc-incremental, smc-adaptive, smc-restart, smc-prior,
-  smc-adaptive-k, smc-history, smc-pack5, smc-dedup,
+  smc-adaptive-k, smc-history, smc-dedup,
   mh-buffer, mh-train, mh-restart, mh-prior, mh-adaptive-k, mh-history
 """
 
@@ -234,7 +233,7 @@ def _bench(commands: Commands) -> None:
     parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
     parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60; a suite: 200)")
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
-    endpoint_options(parser, cached=False)
+    endpoint_options(parser, of_run=False)
     # Methods ask the same questions: with a cache, times would depend on the order of cells.
     parser.set_defaults(cache=False)
     where = "the sweep's folder: new, empty, or a sweep to continue (bench-demo or bench-MODEL in VPP_RUNS_DIR)"

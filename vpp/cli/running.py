@@ -17,9 +17,9 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
 from vpp.errors import InputError
 from vpp.gguf.plan import machine_memory
-from vpp.llm.budget import NO_CAP, Price
-from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
-from vpp.llm.templates import check_templates, gallery_text
+from vpp.llm.budget import FREE, NO_CAP, Price
+from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.templates import check_templates, set_texts
 from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
-        cell_limit=options.cell_limit,
+        cell_limit=dict(options.limit).get("cell_limit", 0),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
@@ -98,11 +98,20 @@ def _config_options(options: Namespace) -> dict[str, Any]:
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
-    """Template text by role; None for the paper's. Raises InputError if a file cannot be read."""
-    is_demo, preset_name = endpoint.is_demo, options.preset
-    default = chosen_templates(options.templates, is_demo=is_demo, preset=preset_name, has_text=has_text)
-    names = {role: getattr(options, f"{role}_template") or default for role in ROLES}
-    return {role: gallery_text(name, role) if name in GALLERY else read_text(name) for role, name in names.items()}
+    """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
+    is_named = options.templates in TEMPLATES
+    name = options.templates if is_named else AUTO
+    texts = set_texts(chosen_templates(name, is_demo=endpoint.is_demo, preset=options.preset, has_text=has_text))
+    if is_named:
+        return texts
+    files: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
+    own = {role: read_text(str(file)) for role, file in files.items() if file.is_file()}
+    if not own:
+        raise InputError(
+            f"--templates {options.templates}: not one of {', '.join(TEMPLATES)}, nor a folder with one of "
+            + ", ".join(file.name for file in files.values())
+        )
+    return {**texts, **own}
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
@@ -127,7 +136,6 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             seed=config.seed,
             train_size=options.train_size,
             test_size=options.test_size,
-            test_fraction=options.test_fraction,
             calibration_size=options.calibration_size,
             rule=options.split,
             is_whole=config.is_weighing or not options.test_size,
@@ -146,14 +154,11 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
 
 def _prices(options: Namespace) -> Prices:
     """Prices of both models; the optimizer's default to the learner's."""
-    learner = Price(prompt=options.price_in or 0.0, completion=options.price_out or 0.0)
-    prompt, completion = options.optimizer_price_in, options.optimizer_price_out
-    optimizer = Price(
-        prompt=learner.prompt if prompt is None else prompt,
-        completion=learner.completion if completion is None else completion,
+    learner, optimizer = (
+        Price(prompt=price[0], completion=price[1]) if price else None
+        for price in (options.price, options.optimizer_price)
     )
-    differs = prompt is not None or completion is not None
-    return Prices(learner=learner, optimizer=optimizer if differs else None, currency=options.currency.strip())
+    return Prices(learner=learner or FREE, optimizer=optimizer)
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
@@ -169,10 +174,7 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
         print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
 
 
-SHARED = (
-    "concurrency", "max_wait_s", "cache", "structured", "reasoning_effort", "prefetch", "warm_prefix", "context_length",
-    "learner_max_tokens", "optimizer_max_tokens",
-)  # fmt: skip
+SHARED = ("concurrency", "max_wait_s", "cache", "structured", "reasoning_effort")
 """Options of every kind of endpoint."""
 NAMED = ("base_url", "model", "optimizer_base_url", "optimizer_model")
 """Options that the environment may give."""
@@ -183,9 +185,10 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     env, given = environment(), vars(options)
     usual_s = TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
     timeout_s = usual_s if options.timeout is None else options.timeout
-    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED})
+    limits = {name: value for name, value in options.limit if name != "cell_limit"}
+    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED}, **limits)
     if options.demo:
-        return replace(base, demo=True, demo_latency_ms=options.demo_latency_ms, model="demo")
+        return replace(base, demo=True, model="demo")
     if options.gguf:
         check_allowed(keys().model_files)
         endpoint, header, plan = endpoint_for(options.gguf, base)

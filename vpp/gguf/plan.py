@@ -47,7 +47,7 @@ def plan(header: Header, *, memory_bytes: int, cores: int, context: int = 0) -> 
     choices = [Plan(slots=n, context=c, memory_bytes=needed(header, n * c)) for c, n in product(contexts, slots)]
     fitting = [choice for choice in choices if choice.memory_bytes <= SHARE * memory_bytes]
     if not fitting:
-        smaller = ", or a smaller --context-length" if context else ""
+        smaller = ", or a smaller --limit context" if context else ""
         raise InputError(f"{too_large(header, choices[-1], memory_bytes=memory_bytes)}{smaller}")
     return fitting[0]
 

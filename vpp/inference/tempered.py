@@ -140,5 +140,3 @@ def _unfixed(config: Config, task: Task) -> Iterator[str]:
         yield "tau was set from the data"
     if config.learner_temperature > 0:
         yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
-    if config.points_per_call > 1:
-        yield "answers to rows asked together can depend on one another, so the likelihood is not fixed"

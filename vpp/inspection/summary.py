@@ -24,7 +24,7 @@ from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory
 from vpp.runs.run_files import known_rows
-from vpp.runs.run_prompts import answers_of
+from vpp.runs.run_prompts import carrier_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed
 from vpp.runs.view import RunView, log_evidence, resampled_at
@@ -93,8 +93,7 @@ def _acceptance_rate(view: RunView) -> float | None:
 
 def _structured(spec: RunSpec) -> dict[str, str | None]:
     """The option, and the field of a request that carries it; null for free text."""
-    held = answers_of(spec)
-    return {"option": spec.endpoint.structured, "carrier": None if held.kind == "off" else held.carrier}
+    return {"option": spec.endpoint.structured, "carrier": carrier_of(spec)}
 
 
 def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -103,7 +102,6 @@ def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
     return {
         "requests": view.usage.sent,
         "cost": round(view.usage.cost, 6) if is_priced else None,
-        "currency": spec.prices.currency if is_priced else None,
         "max_calls": spec.cap.calls or None,
         "max_cost": spec.cap.cost or None,
     }

@@ -28,7 +28,7 @@ WIDTH = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Price of a million tokens, in the user's own currency."""
+    """Price of a million tokens."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -62,7 +62,7 @@ class Cap:
     calls: int = 0
     """Requests sent, retries included; 0: no cap."""
     cost: float = 0.0
-    """Money spent, in the user's own currency; 0: no cap."""
+    """Money spent; 0: no cap."""
 
 
 NO_CAP = Cap()
@@ -186,11 +186,6 @@ class Budget:
             raise EndpointRefused(self._allowance.words)
         return False
 
-    def fits(self, calls: int) -> bool:
-        """Return whether this many more calls certainly stay within the caps; False with an allowance."""
-        is_priced = bool(self._dearest) or not self._cap.cost
-        return self._allowance is None and is_priced and self._is_within_cap(calls)
-
     def pay(self, cost: float) -> None:
         """Record an answer's price."""
         self._dearest = max(self._dearest, cost)
@@ -202,13 +197,13 @@ class Budget:
         if self._waiting and (not self._in_flight or self._is_within_cap()):
             self._wake()
 
-    def _is_within_cap(self, calls: int = 1) -> bool:
-        """Return whether this many more calls stay within the caps."""
-        if self._cap.calls and self._counters.sent + calls > self._cap.calls:
+    def _is_within_cap(self) -> bool:
+        """Return whether one more call stays within the caps."""
+        if self._cap.calls and self._counters.sent >= self._cap.calls:
             return False
         if self._cap.cost and not self._dearest:
             return not self._in_flight and self._counters.cost < self._cap.cost
-        cost = self._counters.cost + (self._in_flight + calls) * self._dearest
+        cost = self._counters.cost + (self._in_flight + 1) * self._dearest
         return not self._cap.cost or cost <= self._cap.cost
 
     def _wake(self) -> None:

@@ -207,7 +207,7 @@ async def _structured(endpoint: Endpoint) -> Finding:
     except EndpointError as error:
         return note(name, f"refused: {error}", structured="refused")
     if carrier := honoured(tested):
-        words = f"honoured through {carrier}: --structured auto, choice and regex use it"
+        words = f"honoured through {carrier}: --structured auto uses it"
         return works(name, words, structured="honoured", carrier=carrier)
     refused = [f"{one.carrier} refused: {quoted(one.answer)}" for one in tested if one.outcome == "refused"]
     ignored = [one for one in tested if one.outcome == "ignored"]

@@ -45,16 +45,6 @@ class Counters:
         return int(self._counts["sent"])
 
     @property
-    def calls(self) -> int:
-        """Calls needed of both roles."""
-        return int(self._counts["learner"] + self._counts["optimizer"])
-
-    @property
-    def planned(self) -> int:
-        """Calls that a plan counted, at least: without the repetitions after unreadable or refused answers."""
-        return max(0, self.calls - int(self._counts["unparsable"] + self._counts["refused"]))
-
-    @property
     def cost(self) -> float:
         """Money paid."""
         return float(self._counts["cost"])

@@ -14,7 +14,6 @@ from vpp.llm.limits import Throttle
 from vpp.llm.protocol import OPTIONAL, Completion, Messages, OptionalFields, ServedModel
 from vpp.llm.retries import Limits, Retries
 from vpp.llm.structure import FIELDS, Structure, carrier_of, is_kept, request_options
-from vpp.llm.tracing import request_span
 from vpp.llm.transport import AttemptFailed, FieldsRefused, Server, Transport
 
 __all__ = ["Completion", "Endpoint", "Limits", "ServedModel", "Server"]
@@ -35,9 +34,8 @@ class Endpoint:
         counters: Counters | None = None,
         budget: Budget | None = None,
         price: Price = FREE,
-        run: str = "",
     ) -> None:
-        """budget: shared with the run's other endpoints. price: this model's. run: the run's id, for traces.
+        """budget: shared with the run's other endpoints. price: this model's.
 
         The caller closes the cache.
         """
@@ -49,7 +47,6 @@ class Endpoint:
         self._cache = cache
         self._budget = budget or Budget(self.counters)
         self._price = price
-        self._run = run
         self._throttle = Throttle(limits.concurrency)
         self.counters.watch(self._throttle)
         self._transport = Transport(
@@ -76,12 +73,7 @@ class Endpoint:
             counters=counters,
             budget=self._budget,
             price=self._price,
-            run=self._run,
         )
-
-    def has_room(self) -> bool:
-        """Return whether guesses would probably delay nobody."""
-        return self._throttle.has_room()
 
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
@@ -179,9 +171,7 @@ class Endpoint:
         """
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
-            with request_span(self.base_url, body, run=self._run) as note:
-                completion = self._transport.completion(await self._timed(body, options))
-                note(completion)
+            completion = self._transport.completion(await self._timed(body))
         except AttemptFailed as failure:
             if failure.empty:  # the tokens of an empty answer are paid like others
                 self._accepted(messages, body, refused, failure.empty)
@@ -190,9 +180,9 @@ class Endpoint:
         self._retries.succeeded()
         return completion
 
-    async def _timed(self, body: dict[str, Any], options: dict[str, Any]) -> bytes:
-        """Return the reply; the throttle learns how long it took, or that the server had no room."""
-        call = self._throttle.begin((options["max_tokens"], options["temperature"] > 0))
+    async def _timed(self, body: dict[str, Any]) -> bytes:
+        """Return the reply; the throttle learns of it, or that the server had no room."""
+        call = self._throttle.begin()
         try:
             reply = await self._transport.post_chat(body)
         except AttemptFailed as failure:

@@ -18,7 +18,7 @@ from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, printable
-from vpp.llm.structure import structured_answers
+from vpp.llm.structure import carrier_for
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
@@ -107,10 +107,13 @@ async def learner_finding(endpoint: Endpoint, trial: Trial, *, carrier: str) -> 
     """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
     attempts: list[int] = []
     dataset, name = toy(), "learner prompt"
-    structured = structured_answers(trial.structured, carrier)
     learner = LlmLearner(
         endpoint,
-        LearnerPrompts(dataset=dataset, template=shipped("learner", _templates(endpoint)), structured=structured),
+        LearnerPrompts(
+            dataset=dataset,
+            template=shipped("learner", _templates(endpoint)),
+            carrier=carrier_for(trial.structured, carrier),
+        ),
         LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
         counters=Counters(),
         on_answer=lambda _, __, n: attempts.append(n),

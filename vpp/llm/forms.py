@@ -3,7 +3,7 @@
 text     an explanation or reasoning, then the answer, each below its heading: `{answer_form}`
 brief    the answer alone, below its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
-shown    as text; worked examples show the form, and words are added for several rows only: `{answer_form_shown}`
+shown    as text; worked examples show the form, no words are added: `{answer_form_shown}`
 
 letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
 
@@ -12,7 +12,7 @@ letter   one letter, which the prompt gives each label: for log-probabilities (`
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
@@ -30,41 +30,21 @@ FORM_SLOTS: Mapping[str, Style] = {
 
 _ASKED = "Answer in exactly this form:"
 _ASKED_JSON = "Answer in exactly this form (one JSON object and nothing else):"
-_EACH = (
-    "There are {count} inputs, each under its number. Apply the rule to each of them by itself: what it gives for one "
-    "says nothing of another. Answer all of them, in their order, each in exactly this form, with the input's own "
-)
 _EXPLAINED = "one or two short sentences"
 
 
-def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
-    """Return the learner's answer form for `count` inputs."""
-    if style == "shown" and count == 1:
+def learner_form(style: Style, dataset: Dataset) -> str:
+    """Return the learner's answer form."""
+    if style == "shown":
         return ""
     if style == "letter":
         return f"{lettered_labels(dataset)}\n\nAnswer with the letter of the label and nothing else."
     if style in ("json", "json_brief"):
-        entry, asked = _json_fields(style, dataset), _ASKED_JSON
-        if count > 1:
-            entry = {"number": 1, **entry}
-            asked = f"{_EACH.format(count=count)}number (one JSON object a line):"
-        return after_labels(dataset, f"{asked}\n{json.dumps(entry)}")
-    asked = _ASKED if count == 1 else f"{_EACH.format(count=count)}number in the brackets:"
-    mark = "" if count == 1 else " [1]"
-    explanation = "" if style == "brief" else f"Explanation{mark}: {_EXPLAINED}\n"
-    return after_labels(dataset, f"{asked}\n{explanation}Output{mark}: {answer_kind(dataset)}, nothing else")
-
-
-def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
-    output = {"output": answer_kind(dataset)}
-    return output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
-
-
-def numbered_object_form(style: Style, dataset: Dataset, count: int) -> str:
-    """Return the learner's form for several inputs in a single JSON object, which a JSON schema can require."""
-    entry = json.dumps({"1": {"number": 1, **_json_fields(style, dataset)}})
-    form = f"{_EACH.format(count=count)}number (one JSON object for all inputs, an entry for each):\n{entry}"
-    return after_labels(dataset, form)
+        output = {"output": answer_kind(dataset)}
+        fields = output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
+        return after_labels(dataset, f"{_ASKED_JSON}\n{json.dumps(fields)}")
+    explanation = "" if style == "brief" else f"Explanation: {_EXPLAINED}\n"
+    return after_labels(dataset, f"{_ASKED}\n{explanation}Output: {answer_kind(dataset)}, nothing else")
 
 
 def optimizer_form(style: Style) -> str:

@@ -24,7 +24,7 @@ from vpp.llm.rendering import (
     turned_columns,
     units,
 )
-from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
+from vpp.llm.structure import Carrier, Structure, answer_form, structure
 from vpp.llm.templates import Template
 from vpp.problem import Exchange, Prediction
 
@@ -72,29 +72,30 @@ def described(dataset: Dataset, messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerPrompts:
-    """Questions to the learner about one or several rows, which follow from these fields alone."""
+    """Questions to the learner about a row, which follow from these fields alone."""
 
     dataset: Dataset
     template: Template
-    structured: StructuredAnswers = FREE_TEXT
-    cell_limit: int | None = 0
+    carrier: Carrier | None = None
+    """Carrier of structured answers; None for free text."""
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
-    def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
-        """Return the question about the rows, each below its number from 1 if there are several."""
-        shown = self.units, self.cell_limit
+    def messages(self, hypothesis: str, row: Row) -> list[Message]:
+        """Return the question about the row."""
         prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
-            input=render_input(rows[0], *shown) if len(rows) == 1 else render_inputs(rows, *shown),
+            input=render_input(row, self.units, self.cell_limit),
             outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.structured, self.template.style, self.dataset, len(rows)),
+            answer_form=answer_form(self.carrier, self.template.style, self.dataset),
         )
         return [*self.template.opening, *described(self.dataset, [question(prompt)])]
 
-    def structure(self, numbers: Sequence[int], *, of: int) -> Structure | None:
-        """Return the structure of an answer about the inputs `numbers` of a question about `of` inputs."""
-        return structure(self.structured, self.template.style, self.dataset, numbers=numbers, of=of)
+    @cached_property
+    def structure(self) -> Structure | None:
+        """The structure of an answer; None for free text."""
+        return structure(self.carrier, self.template.style, self.dataset)
 
     @property
     def is_lettered(self) -> bool:
@@ -121,7 +122,7 @@ class OptimizerPrompts:
     """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
-    cell_limit: int | None = 0
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(

@@ -66,7 +66,7 @@ Message = Mapping[str, str]
 Messages = Sequence[Message]
 
 FIX_THOUGHTS = (
-    "allow more tokens (--learner-max-tokens, --optimizer-max-tokens) or switch the model's thinking off "
+    "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Request settings"
 )
 

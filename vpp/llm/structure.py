@@ -1,14 +1,8 @@
-"""Structured output: a learner's answer form that the server enforces, and the request field that carries it.
-
-Kinds:
-
-off      free text: the model explains, then gives its `Output:` line
-choice   the label or the number and nothing else, without an explanation
-regex    the whole answer form, its explanation first
+"""Structured output: the learner's answer form that the server enforces, and the request field that carries it.
 
 Carriers:
 
-structured_outputs   vLLM's field: a `choice` or a `regex`
+structured_outputs   vLLM's field: a `regex`, or a `choice` where a server is tested
 grammar              llama.cpp's field: a grammar in GBNF
 json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
 
@@ -24,7 +18,7 @@ from typing import Any, Literal
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.llm.forms import Style, after_labels, answer_kind, learner_form, numbered_object_form
+from vpp.llm.forms import Style, learner_form
 
 Carrier = Literal["structured_outputs", "grammar", "json_schema"]
 CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
@@ -91,70 +85,36 @@ def sequence(parts: Sequence[Pattern | str]) -> Pattern:
 # --- how answers are enforced ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StructuredAnswers:
-    """Enforcement of the form of the learner's answers."""
+def carrier_for(option: str, carrier: str) -> Carrier | None:
+    """Return the carrier to use; None for free text.
 
-    kind: Literal["off", "choice", "regex"] = "off"
-    carrier: Carrier = "structured_outputs"
-
-    @property
-    def are_json(self) -> bool:
-        """Return whether answers are JSON objects because the server takes only a JSON schema."""
-        return self.kind != "off" and self.carrier == "json_schema"
-
-
-FREE_TEXT = StructuredAnswers()
-
-
-def structured_answers(option: str, carrier: str) -> StructuredAnswers:
-    """Return how answers are enforced under an option of `choices.STRUCTURED`. carrier: empty or off if unknown.
-
-    Without a carrier, `auto` means free text, and `choice` and `regex` use vLLM's field, which servers may ignore.
+    option: of `choices.STRUCTURED`. carrier: the one that the server honours; empty or off if unknown.
     """
-    known = next((each for each in CARRIERS if each == carrier), None)
-    if option == "off" or (option == "auto" and known is None):
-        return FREE_TEXT
-    return StructuredAnswers("choice" if option == "choice" else "regex", known or "structured_outputs")
+    return None if option == "off" else next((each for each in CARRIERS if each == carrier), None)
 
 
-def answer_style(structured: StructuredAnswers, style: Style) -> Style:
+def answer_style(carrier: Carrier | None, style: Style) -> Style:
     """Return the style of the learner's answers in both prompt and structure. style: the template's own."""
-    if structured.are_json:
-        return "json_brief" if structured.kind == "choice" or style == "brief" else "json"
-    return "brief" if structured.kind == "choice" else style
+    if carrier == "json_schema":
+        return "json_brief" if style == "brief" else "json"
+    return style
 
 
-def answer_form(structured: StructuredAnswers, style: Style, dataset: Dataset, count: int) -> str:
-    """Return the learner's answer form for `count` inputs. style: the template's own."""
-    asked = answer_style(structured, style)
-    if structured.are_json and count > 1:
-        form = numbered_object_form(asked, dataset, count)
-    elif structured.kind == "choice" and not structured.are_json and count == 1:
-        bare = f"Answer with {answer_kind(dataset)} and nothing else: no heading, no explanation, no other word."
-        form = after_labels(dataset, bare)
-    else:
-        form = learner_form(asked, dataset, count)
+def answer_form(carrier: Carrier | None, style: Style, dataset: Dataset) -> str:
+    """Return the learner's answer form. style: the template's own."""
+    form = learner_form(answer_style(carrier, style), dataset)
     return f"\n\n{form}" if form and style == "shown" else form
 
 
-def structure(
-    structured: StructuredAnswers, style: Style, dataset: Dataset, *, numbers: Sequence[int], of: int
-) -> Structure | None:
-    """Return the structure of one answer, or None for free text.
-
-    style: the template's own. numbers: inputs that are asked about, out of the `of` inputs of the first question.
-    """
-    if structured.kind == "off":
+def structure(carrier: Carrier | None, style: Style, dataset: Dataset) -> Structure | None:
+    """Return the structure of an answer, or None for free text. style: the template's own."""
+    if carrier is None:
         return None
-    style = answer_style(structured, style)
+    style = answer_style(carrier, style)
     labels = [one_line(label) for label in dataset.classes]
-    is_bare = structured.kind == "choice" and of == 1
-    if is_bare and labels:
-        return one_of_words(labels, structured.carrier)
-    if structured.are_json:
-        return {"json_schema": _schema(style, labels, numbers if of > 1 else ())}
-    return _carried(NUMBER if is_bare else _answers(style, labels, numbers, is_single=of == 1), structured.carrier)
+    if carrier == "json_schema":
+        return {"json_schema": _schema(style, labels)}
+    return _carried(sequence(_answer(style, labels)), carrier)
 
 
 def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
@@ -168,32 +128,19 @@ def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
     return {"regex": pattern.regex, **({"grammar": f"root ::= {pattern.gbnf}"} if carrier == "grammar" else {})}
 
 
-def _answers(style: Style, labels: Sequence[str], numbers: Sequence[int], *, is_single: bool) -> Pattern:
-    """Return the pattern of answers about several inputs, one a line."""
-    parts: list[Pattern | str] = []
-    for number in numbers:
-        parts += [*(["\n"] if parts else []), *_answer(style, labels, number, is_single=is_single)]
-    return sequence(parts)
-
-
-def _answer(style: Style, labels: Sequence[str], number: int, *, is_single: bool) -> list[Pattern | str]:
+def _answer(style: Style, labels: Sequence[str]) -> list[Pattern | str]:
     if style == "json":
-        mark = "" if is_single else f'"number": {number}, '
         value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
-        return [f'{{{mark}"explanation": "', QUOTED, '", "output": ', value, "}"]
-    mark = "" if is_single else f" [{number}]"
-    explained: list[Pattern | str] = [f"Explanation{mark}: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
-    return [*explained, f"Output{mark}: ", one_of(labels) if labels else NUMBER]
+        return ['{"explanation": "', QUOTED, '", "output": ', value, "}"]
+    explained: list[Pattern | str] = ["Explanation: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
+    return [*explained, "Output: ", one_of(labels) if labels else NUMBER]
 
 
-def _schema(style: Style, labels: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
-    """Return the schema of an answer; about several inputs, of an object with an entry for each number."""
+def _schema(style: Style, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of an answer."""
     output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
     explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
-    entry = {"explanation": explanation, "output": output} if style == "json" else {"output": output}
-    if not numbers:
-        return _object(entry)
-    return _object({str(n): _object({"number": {"type": "integer", "enum": [n]}, **entry}) for n in numbers})
+    return _object({"explanation": explanation, "output": output} if style == "json" else {"output": output})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Asking:
         pairs = ((hypothesis, row.id) for hypothesis in asked for row in self.rows) if known else ()
         self._known = {pair: known[pair] for pair in pairs if pair in known}
         self.total = len(asked) * len(self.rows) - len(self._known)
-        """Questions. Rows that share calls need fewer calls, unreadable answers more."""
+        """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
         open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
@@ -102,9 +102,8 @@ class Asking:
         return self.whole()
 
     def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows in order, in blocks that fill complete calls, so that the first rows are complete early."""
-        pack = self._spec.config.points_per_call
-        size = -(-IN_FLIGHT // (n_texts * pack)) * pack
+        """Yield the rows in order, in blocks, so that the first rows are complete early."""
+        size = -(-IN_FLIGHT // n_texts)
         return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:

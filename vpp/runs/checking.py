@@ -47,7 +47,7 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
                 concurrency=spec.in_flight,
                 learner_max_tokens=spec.learner_max_tokens,
                 optimizer_max_tokens=spec.optimizer_max_tokens,
-                structured="off" if spec.is_demo and spec.structured == "auto" else spec.structured,
+                structured="off" if spec.is_demo else spec.structured,
             )
             async for finding in check(endpoint, trial):
                 yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)

@@ -89,7 +89,7 @@ class Estimate:
     """Tokens of all prompts."""
     completion: Span
     cost: Span | None
-    """Money in the user's own currency; None without a price."""
+    """Money; None without a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,18 +159,12 @@ class Texts:
 
 
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    """Return the size of a learner's call, about as many rows as share one."""
-    prompts, packed = learner_prompts(spec, dataset), spec.config.points_per_call
-
-    def asked(rows: Sequence[Row], length: float) -> Messages:
-        return prompts.messages(texts.of(length), rows)
-
-    rows = by_length(dataset.labelled)
-    packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]
-    typical = [asked(pack, texts.length.about) for pack in packs]
+    """Return the size of a learner's call."""
+    prompts, rows = learner_prompts(spec, dataset), by_length(dataset.labelled)
+    typical = [prompts.messages(texts.of(texts.length.about), row) for row in rows]
     usual = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
-    answer = ONE_TOKEN if prompts.is_lettered else usual * len(packs[0])
-    return _size(typical, [asked(packs[-1], texts.length.high)], answer)
+    answer = ONE_TOKEN if prompts.is_lettered else usual
+    return _size(typical, [prompts.messages(texts.of(texts.length.high), rows[-1])], answer)
 
 
 def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
@@ -222,7 +216,7 @@ class Outlook:
     """Calls needed in all, including those made."""
     tokens: float
     cost: float
-    """Money in the user's own currency; 0 without a price."""
+    """Money; 0 without a price."""
 
 
 def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
@@ -271,7 +265,7 @@ def _ending_calls(spec: RunSpec, view: RunView) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
     sizes = row_counts(spec.dataset)
     rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.is_on_fixed_rows else 0)
-    return float(view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call)
+    return float(view.n_unique * rows * spec.config.learner_samples)
 
 
 @lru_cache(maxsize=256)

@@ -11,13 +11,12 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
-from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
+from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prices import with_listed_prices
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import check_start, with_start
@@ -40,13 +39,12 @@ class Preparation:
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
-        plain = replace(self.spec, name=name, structured_as="", cell_limit=self.spec.cell_limit or 0)
+        plain = replace(self.spec, name=name, structured_as="")
         spec, dataset = with_start(plain, self.dataset)
         object.__setattr__(self, "dataset", dataset)
         if dataset.task == "regression":  # numbers are scored by their errors
             spec = replace(spec, config=replace(spec.config, likelihood="labels", learner_samples=1))
-        prices = with_listed_prices(spec.prices, spec.endpoint)
-        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset), prices=prices))
+        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset)))
         check_run(self.spec, self.dataset)
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
@@ -61,11 +59,10 @@ class Preparation:
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
-    if (spec.cell_limit or 0) < 0:
+    if spec.cell_limit < 0:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)
-    check_prefetch(endpoint, config)
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
@@ -129,7 +126,7 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
-    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS), "prefetch": PREFETCH}
+    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
     for name, allowed in choices.items():
         if getattr(endpoint, name) not in allowed:
             chosen = ", ".join(filter(None, allowed))
@@ -137,15 +134,6 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
-
-
-def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
-    """Raise InputError for guesses with shared calls, as timing would then decide which rows share one."""
-    if endpoint.prefetch == "on" and config.method == "mh" and config.points_per_call > 1:
-        raise InputError(
-            f"prefetch is on, and points_per_call is {config.points_per_call}: leave prefetch at auto, which then asks "
-            "nothing ahead, or points_per_call at 1"
-        )
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:

@@ -203,4 +203,4 @@ def _room(prompts: LearnerPrompts, dataset: Dataset, text: str, limits: ModelLim
     """Return the tokens left for examples beside the longest test row and the answer."""
     longest = max(dataset.test, key=lambda row: len(render_input(row)))
     context = limits.context_length or ASSUMED_CONTEXT
-    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, [longest]))
+    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, longest))

@@ -26,7 +26,6 @@ from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.retries import MAX_ATTEMPTS
 from vpp.llm.transport import warm_up
 from vpp.problem import Problem
-from vpp.runs.budget import room_for_guesses
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import OnLoading, model_server
@@ -73,8 +72,6 @@ class Connection:
     cache: ResponseCache | None = None
     prices: Prices = NO_PRICES
     max_attempts: int = MAX_ATTEMPTS
-    run: str = ""
-    """The run's id, for traces; empty outside a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +96,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
         served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
-        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices, run=directory.id)
+        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
         ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
         limits = await _limits(spec.endpoint, *ends)
         if longest_cell(dataset) > LEAST_SHOWN:
@@ -109,8 +106,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        may_guess = room_for_guesses(spec, budget, counters, ends[0].has_room)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=lambda: False)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
 
@@ -119,10 +115,8 @@ def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: in
     options = LearnerOptions(
         seed=spec.config.seed,
         max_tokens=max_tokens,
-        points_per_call=spec.config.points_per_call,
         temperature=spec.config.learner_temperature,
         samples=spec.config.learner_samples,
-        warm_prefix=spec.endpoint.warm_prefix,
     )
     prompts = learner_prompts(spec, dataset)
     return LlmLearner(endpoint, prompts, options, counters=access.counters, on_answer=access.on_answer)
@@ -251,7 +245,6 @@ async def open_endpoints(
             counters=connection.counters,
             budget=connection.budget,
             price=price,
-            run=connection.run,
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint

@@ -226,5 +226,4 @@ def _is_exact(config: Config, task: Task) -> bool:
         and (task == "classification" or config.fixed_tau is not None)
         and not config.particles_max
         and config.learner_temperature == 0
-        and config.points_per_call == 1
     )

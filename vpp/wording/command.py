@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
+from vpp.data.dataset import DELIMITER_NAMES
 from vpp.data.descriptions import recorded
 from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
@@ -24,10 +25,13 @@ ANSWERED = "answered.csv"
 """File name given to rows that a person typed in."""
 SENTENCES = "sentences.txt"
 """File name given to sentences that a person typed in."""
+TEMPLATES = "templates"
+"""Folder name given to own templates."""
 ENDPOINT_OPTIONS = (
-    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort", "prefetch",
-    "context_length", "learner_max_tokens", "optimizer_max_tokens", "warm_prefix",
+    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort",
 )  # fmt: skip
+LIMITS = {"learner": "learner_max_tokens", "optimizer": "optimizer_max_tokens", "context": "context_length"}
+"""Names of `--limit`, and their fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +99,7 @@ def _words(spec: RunSpec) -> Iterator[str]:
     for key, text in recorded(dataset.get("descriptions", {})).by_key.items():
         yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
-        yield _option(name, value)
+        yield f"--read={name.replace('_', '-')}={_read_word(name, value)}"
     if spec.start:
         yield f"--start={_start_file(spec)}"
     if spec.start_prior:
@@ -107,7 +111,14 @@ def _words(spec: RunSpec) -> Iterator[str]:
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
     if spec.cell_limit:
-        yield f"--cell-limit={spec.cell_limit}"
+        yield f"--limit=cell={spec.cell_limit}"
+
+
+def _read_word(name: str, value: object) -> str:
+    """Return a choice of how the file is read as `--read` takes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return DELIMITER_NAMES.get(str(value), str(value)) if name == "delimiter" else str(value)
 
 
 def _path(spec: RunSpec, name: str) -> str:
@@ -131,7 +142,6 @@ def _split_options(spec: RunSpec) -> Iterator[str]:
     if rule.startswith("group:"):
         yield from (f"--train-size={provenance['train_size']}", f"--test-size={provenance['test_size']}")
         n_calibration = provenance.get("calibration_size", 0)
-        yield f"--test-fraction={provenance['test_fraction']}"
     else:
         yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
         n_calibration = dataset.get("n_calibration", 0)
@@ -170,8 +180,12 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
+        return
     usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
-    yield from _differing(endpoint, usual, ("prefetch",) if endpoint.demo else ENDPOINT_OPTIONS)
+    yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
+    for name, field in LIMITS.items():
+        if (value := getattr(endpoint, field)) != getattr(usual, field):
+            yield f"--limit={name}={value}"
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
@@ -187,25 +201,24 @@ def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
     if spec.start and not spec.is_continued:
         yield f"{_start_file(spec)} must hold the first sentences, one a line: run.json has them under start."
-    if any(_own_templates(spec)):
-        own = " and ".join(_own_templates(spec))
-        yield f"Own templates are kept in run.json ({own}): save them as files and name them in the command."
+    if not _template_set(spec):
+        files = ", ".join(f"{role}.txt" for role in spec.templates)
+        yield f"The folder {TEMPLATES} must hold {files}: run.json has their texts; null is the paper's."
     if not spec.endpoint.is_started_here:
         yield "The endpoint's key is not stored: set OPENAI_API_KEY."
 
 
-def _own_templates(spec: RunSpec) -> list[str]:
-    return [f"{role}_template" for role, text in spec.templates.items() if name_of(text, role) is None]
+def _template_set(spec: RunSpec) -> str | None:
+    """Return the shipped set that all prompts are from; None if some are the user's own, or from another set."""
+    names = {name_of(text, role) for role, text in spec.templates.items()}
+    return names.pop() if len(names) == 1 else None
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Yield the sets that the prompts come from, where they are not those that the command would choose."""
+    """Yield the set that the prompts are from, or a folder of their own, if the command would choose another."""
     columns, inputs = spec.dataset["columns"], spec.dataset["inputs"]
     has_text = any(column["kind"] == "text" and column["name"] in inputs for column in columns)
     usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended", has_text=has_text)
-    names = {role: name for role, text in spec.templates.items() if (name := name_of(text, role))}
-    sets = set(names.values())
-    if len(sets) == 1:
-        yield from (f"--templates={name}" for name in sets - {usual})
-    else:
-        yield from (f"--{role}-template={name}" for role, name in names.items() if name != usual)
+    name = _template_set(spec) or TEMPLATES
+    if name != usual:
+        yield f"--templates={name}"

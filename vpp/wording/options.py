@@ -118,7 +118,6 @@ OPTIONS: Mapping[str, Option] = {
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
     "error_mass": Option("Mass of each wrong label", _LIKELIHOOD, _JUDGED, "classification", _MASS),
     "batch_order": Option("Order of rows", _DATA, _LEARNS, values=_ORDER),
-    "points_per_call": Option("Rows a call", _DATA),
     "learner_temperature": Option("Learner’s temperature", _DATA),
     "ties": Option("Tied votes", _EVALUATION, _SEVERAL, "classification", _TIES),
     "evaluate_every": Option("Test every n steps (0: last)", _EVALUATION, _LEARNS),

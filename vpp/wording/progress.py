@@ -12,7 +12,6 @@ from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
-from vpp.runs.budget import is_prefetched
 from vpp.runs.directory import State
 from vpp.runs.estimate import outlook, seconds_left
 from vpp.runs.reader import Snapshot
@@ -313,8 +312,7 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     more = (f"{ahead}." if ahead else "", expected_words(spec, usage, expected))
     faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
     words = " ".join(filter(None, (capitalised(details), *more, *faults)))
-    scale = f"{'needed, ' if is_prefetched(spec) else ''}of {integer(at_most)} at most"
-    return Metric(name="Calls", value=integer(usage.calls), scale=scale, words=words)
+    return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 
 @lru_cache(maxsize=256)

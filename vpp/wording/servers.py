@@ -97,12 +97,10 @@ CARRIER_WORDS = {
 
 
 def structured_words(spec: RunSpec) -> str:
-    """Return the option and the field that carries it; empty for `off` and, on auto, for the demo model."""
-    option, carrier = spec.endpoint.structured, CARRIER_WORDS.get(spec.structured_as)
-    if option == "off" or (option == "auto" and spec.endpoint.is_demo):
+    """Return the field that carries them; empty for `off` and for the demo model."""
+    if spec.endpoint.structured == "off" or spec.endpoint.is_demo:
         return ""
-    if option != "auto":
-        return f"{option} through {carrier or CARRIER_WORDS['structured_outputs']}, where the server honours it"
+    carrier = CARRIER_WORDS.get(spec.structured_as)
     if spec.structured_as == "off":
         return "none: the server honours no field for them, found by the check"
     return f"{carrier}, found by the check" if carrier else "auto: the server was not tested yet"

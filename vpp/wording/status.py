@@ -73,13 +73,12 @@ def faults_named(usage: Usage) -> str:
 
 
 def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 1,024 calls at a time: the server is full`; empty at the ceiling."""
+    """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
     if not 0 < usage.window < ceiling:
         return ""
     if usage.narrowed_by == "files":
         return files_words(usage)
-    why = ": the server is full" if usage.narrowed_by == "full" else ", as many as the server keeps up with"
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time{why}"
+    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def files_words(usage: Usage) -> str:
