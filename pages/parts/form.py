@@ -20,8 +20,8 @@ from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import VppError
+from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut
-from vpp.llm.structure import carrier_for
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import with_start

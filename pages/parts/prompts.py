@@ -9,8 +9,8 @@ from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
+from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
-from vpp.llm.structure import Carrier
 from vpp.llm.templates import check_templates, lettered, name_of, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.settings import Config

@@ -17,6 +17,7 @@ from vpp.llm import protocol
 from vpp.llm.answers import EXPLANATION_LIMIT, RULE_LIMIT, Parsed, parse_label, parse_number, parse_rule
 from vpp.llm.cache import _from_json, _to_json
 from vpp.llm.choices import ROLES
+from vpp.llm.forms import StructuredAnswers, is_kept, structure
 from vpp.llm.gauges import load_words, read_load
 from vpp.llm.protocol import (
     TEXT_LIMIT,
@@ -29,7 +30,6 @@ from vpp.llm.protocol import (
     server_words,
     short_reason,
 )
-from vpp.llm.structure import StructuredAnswers, is_kept, structure
 from vpp.llm.templates import SLOTS, Template, shipped
 
 LABELS = ("yes", "no", "Yes ", "<img src=x>", "", "1", "1.0", "a" * 300, "Ä\u0308\n", "no answer")

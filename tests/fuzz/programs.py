@@ -9,7 +9,7 @@ from tests.fuzz import stretching
 from tests.fuzz.choices import Choices
 from tests.fuzz.journals import SHIPPED, folder
 from tests.fuzz.promises import promise
-from vpp.cli.options import _kind, _names, split_rule
+from vpp.cli.parser import _kind, _names, split_rule
 from vpp.cli.system import dotenv
 from vpp.demo import chat
 from vpp.demo.learner import respond

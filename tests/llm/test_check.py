@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from vpp.errors import EndpointUnreachable
-from vpp.llm.check import CARRIER_TOKENS, CarrierTest, check, honoured, try_carriers
-from vpp.llm.findings import Finding, Trial
-from vpp.llm.structure import CARRIERS, FIELDS
+from vpp.llm.check import CARRIER_TOKENS, CarrierTest, Finding, Trial, check, honoured, try_carriers
+from vpp.llm.forms import CARRIERS, FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 

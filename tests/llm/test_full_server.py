@@ -10,7 +10,7 @@ import pytest
 from vpp.errors import EndpointUnreachable
 from vpp.llm import client, limits, transport
 from vpp.llm.counters import Counters
-from vpp.llm.retries import Patience
+from vpp.llm.endpoint import Patience
 
 from .asking import ask
 from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script

@@ -3,21 +3,21 @@ import asyncio
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.counters import Counters
-from vpp.llm.forms import Style
-from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.prompts import LearnerPrompts
-from vpp.llm.protocol import Completion, Messages
-from vpp.llm.structure import (
+from vpp.llm.forms import (
     CARRIERS,
     NUMBER,
     Carrier,
     Structure,
+    Style,
     answer_form,
     carrier_for,
     is_kept,
     request_options,
     structure,
 )
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.protocol import Completion, Messages
 from vpp.llm.templates import shipped
 
 from .tables import LINE, PARITY, row, table

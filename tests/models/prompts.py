@@ -24,11 +24,11 @@ from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.forms import CARRIERS, Structure, carrier_for
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
-from vpp.llm.structure import CARRIERS, Structure, carrier_for
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction, Proposal
 

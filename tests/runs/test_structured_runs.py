@@ -10,7 +10,7 @@ from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import Desk, Model, served_by_thread, wait_until
 from vpp.llm.check import CARRIER_QUESTION
 from vpp.llm.context import ModelLimits
-from vpp.llm.structure import CARRIERS, FIELDS
+from vpp.llm.forms import CARRIERS, FIELDS
 
 NAMED = ("--method", "vml", "--templates", "paper")
 ROOM = 1_400

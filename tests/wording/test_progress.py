@@ -30,7 +30,7 @@ def test_calls_asked_ahead_are_counted_apart_from_those_needed(tmp_path: Path) -
     snapshot.view.usage = snapshot.usage
     metric = calls_metric(snapshot)
     most = plan(MH, n_train=len(YES_NO.train), n_test=len(YES_NO.test)).calls
-    assert (metric.value, metric.scale) == ("30", f"needed, of {most} at most")
+    assert (metric.value, metric.scale) == ("30", f"of {most} at most")
     assert f" {ASKED_AHEAD}. " in f"{metric.words} "
     assert f"30 calls, 0 from the cache; {ASKED_AHEAD}" in summary(reader.directory, snapshot.view).splitlines()[0]
 

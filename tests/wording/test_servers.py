@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpp.llm.findings import Finding, Mark, Role
+from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.checking import Checked
 from vpp.wording.servers import Verdict, checks_html, failure, verdict
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from vpp.llm.answers import Parsed
+from vpp.llm.forms import Structure
 from vpp.llm.protocol import Completion, Message, Messages
-from vpp.llm.structure import Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""

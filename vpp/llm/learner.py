@@ -10,14 +10,13 @@ from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Parsed, parse_label, parse_number
+from vpp.llm.answers import Bounds, Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
 from vpp.llm.shared_answers import SharedAnswers
-from vpp.llm.values import Bounds
 from vpp.problem import Prediction
 from vpp.usage import on_commit
 

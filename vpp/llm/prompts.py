@@ -7,7 +7,7 @@ from functools import cached_property
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.conversation import answer, question
-from vpp.llm.forms import optimizer_form, outputs_of, prior_form
+from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
@@ -24,7 +24,6 @@ from vpp.llm.rendering import (
     turned_columns,
     units,
 )
-from vpp.llm.structure import Carrier, Structure, answer_form, structure
 from vpp.llm.templates import Template
 from vpp.problem import Exchange, Prediction
 

@@ -21,9 +21,9 @@ from vpp.llm.errors import (
     refusal_of,
     transport_fault,
 )
-from vpp.llm.foreign import NO_API
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.protocol import (
+    NO_API,
     SECRET_LENGTH,
     Completion,
     NoAnswer,

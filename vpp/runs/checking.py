@@ -6,10 +6,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from vpp.llm.budget import Budget
-from vpp.llm.check import check
+from vpp.llm.check import Finding, Role, Trial, check
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.findings import Finding, Role, Trial
 from vpp.runs.keys import Keys
 from vpp.runs.session import Connection, open_endpoints
 from vpp.runs.spec import EndpointSpec

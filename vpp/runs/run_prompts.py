@@ -8,8 +8,8 @@ from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
+from vpp.llm.forms import Carrier, carrier_for
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
-from vpp.llm.structure import Carrier, carrier_for
 from vpp.llm.templates import Template, lettered, template_of
 from vpp.problem import Problem
 from vpp.runs.spec import EndpointSpec, RunSpec

@@ -178,7 +178,7 @@ class RunSpec:
     """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
     structured_as: str = ""
-    """Field of the request that carries the structure (`vpp.llm.structure.CARRIERS`); off if the server honours none.
+    """Field of the request that carries the structure (`vpp.llm.forms.CARRIERS`); off if the server honours none.
 
     Empty until the server has been tested."""
 

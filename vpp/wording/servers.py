@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.llm.findings import Finding, Mark
-from vpp.llm.foreign import NO_API
+from vpp.llm.check import Finding, Mark
+from vpp.llm.protocol import NO_API
 from vpp.runs.checking import Checked
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
