@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from vpp.inference.deciding import decide
 
 from vpp.events import StepFinished
-from vpp.inference.deciding import decide
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import Candidate
 from vpp.inference.scoring import log_likelihood, score

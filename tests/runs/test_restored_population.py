@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 import pytest
+from vpp.runs.exchanges import population_of
 
 from tests.inference import scripted
 from vpp.data.dataset import Dataset
 from vpp.events import Event, StepFinished
 from vpp.runs.answers import Answer
-from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, decode, encode
 from vpp.runs.view import fold
 from vpp.settings import Config

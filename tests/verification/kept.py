@@ -6,6 +6,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from vpp.runs.exchanges import population_of
+
 from tests.inference import scripted
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Column
@@ -17,7 +19,6 @@ from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction, Problem
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Journal
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec

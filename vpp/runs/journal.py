@@ -216,7 +216,7 @@ def _with_former_ways(spec: Fields) -> Fields:
     return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
 
 
-_FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
+_FORMER_WAYS: Fields = {"buffer_repeats": True, "mutate": "every"}
 
 
 RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
