@@ -70,9 +70,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
 def test_a_calibrated_vote_says_what_is_possible() -> None:
     """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
     sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
-    decided, undecided = (
-        {vote.row.id: vote for vote in votes_on(told_labels(), doubt)}[9] for doubt in (sure, unsure)
-    )
+    decided, undecided = ({vote.row.id: vote for vote in votes_on(told_labels(), doubt)}[9] for doubt in (sure, unsure))
     promise = (
         "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
         "them typically gives 82 % to 97 %."

@@ -6,7 +6,7 @@ run.json (`schema`; none is 1):
 
 1  until 0.1. Fields that came since have defaults that stand for what was done then.
 2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1
-   without `deduplicate_buffer` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
+   without `buffer_repeats` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
 """
 
 import os

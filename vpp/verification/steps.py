@@ -63,12 +63,11 @@ def _selected(slots: Slots, at: StepView, config: Config) -> list[ParticleState]
 def _mutated(slot: int, particle: ParticleState, at: StepView, config: Config) -> ParticleState:
     """Return the particle after its proposal was decided; a chain drops its log-likelihood, which is of one batch."""
     proposed, after = at.proposed.get(slot), particle
-    if proposed is not None:
-        if proposed.accepted and proposed.proposal is not None:
-            after = replace(after, hypothesis=proposed.proposal)
-            # VPP-SMC keeps the ancestor's log-likelihood; carried weights belong to the accepted text.
-            if config.is_telescoping and slot in at.proposals_scored:
-                after = replace(after, log_likelihood=at.proposals_scored[slot].log_likelihood)
+    if proposed is not None and proposed.accepted and proposed.proposal is not None:
+        after = replace(after, hypothesis=proposed.proposal)
+        # VPP-SMC keeps the ancestor's log-likelihood; carried weights belong to the accepted text.
+        if config.is_telescoping and slot in at.proposals_scored:
+            after = replace(after, log_likelihood=at.proposals_scored[slot].log_likelihood)
     return after if config.is_weighted else replace(after, log_likelihood=None, log_weight=0.0)
 
 
