@@ -70,7 +70,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("ancestors shuffled",
          "ancestors = systematic_resample(weights, u=u)",
          "ancestors = systematic_resample(weights, u=u)[::-1]"),
-        ("resampling at the threshold", "reweighted.ess < config", "reweighted.ess <= config"),
+        ("resampling at the threshold", "reweighted.ess < ESS_SHARE", "reweighted.ess <= ESS_SHARE"),
         ("text left behind",
          "log_weight=0.0, parent=int(a)) for a in ancestors)",
          "log_weight=0.0, parent=int(a), text=particles[k].text) for k, a in enumerate(ancestors))"),
