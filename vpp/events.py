@@ -182,7 +182,7 @@ class Proposed:
     log_alpha: Log | None = None
     """Natural log of the acceptance probability (Eq. 9)."""
     u: Unit | None = None
-    """Uniform number it is compared with, drawn before the evaluation."""
+    """Uniform number it is compared with."""
     origin: Literal["refined", "prior"] = "refined"
     """Refined from parent and batch, or drawn from the prior without data."""
     shown: int | None = None
