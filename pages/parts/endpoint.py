@@ -13,7 +13,7 @@ from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address
-from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
+from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.checking import Checked, checking
@@ -49,11 +49,6 @@ WARM_WORDS = (
     "One call about a hypothesis goes first and the others follow when it is back: a server with a prefix cache then "
     "reads the rules once, not with every row. It costs a round trip a hypothesis and round."
 )
-PREFETCH_WORDS = {
-    "auto": "Prefetch, MH only: a chain’s next rows are asked about early while the server has room. Same result.",
-    "on": "Prefetch, MH only: a chain’s next rows are always asked about early; up to half as many calls more.",
-    "off": "Prefetch, MH only: nothing is asked before it is needed.",
-}
 HAS_MODEL = ("context length", "answers")
 """Findings after which a server is known to have the model."""
 TOKENS_WORDS = "Of one answer, thoughts included: a thinking model needs thousands, or the effort none."
@@ -219,13 +214,12 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         structured = two.selectbox("Structured answers", STRUCTURED, **blocks.begun("new.structured", STRUCTURED[0]))
         effort = three.selectbox("Thinking effort", (OWN_WAY, *EFFORTS), **blocks.begun("new.effort", OWN_WAY))
         blocks.captions(STRUCTURED_WORDS[structured])
-        four, five, six = st.columns(3)
+        four, five, _ = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
-        optimizer, prefetch = usual.optimizer_max_tokens, usual.prefetch
+        optimizer = usual.optimizer_max_tokens
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
-            prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
-        blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
+        blocks.captions(TOKENS_WORDS)
         seven, eight, _ = st.columns(3, vertical_alignment="bottom")
         warm_prefix = seven.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
         if timeout_s is None:
@@ -234,7 +228,6 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         concurrency=int(concurrency or 0),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
-        prefetch=prefetch,
         warm_prefix=warm_prefix,
         learner_max_tokens=learner,
         optimizer_max_tokens=optimizer,

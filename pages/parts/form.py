@@ -341,7 +341,6 @@ def fill(run: str, spec: RunSpec) -> None:
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
-        "prefetch": of.prefetch,
         "warm_prefix": of.warm_prefix,
         "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
     }

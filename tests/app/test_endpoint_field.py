@@ -130,11 +130,10 @@ def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> 
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     field.selectbox(key="new.structured").set_value("regex")
     field.number_input(key="new.learner_max_tokens").set_value(4096)
-    field.selectbox(key="new.prefetch").set_value("off")
     field.selectbox(key="new.effort").set_value("none").run()
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
-    assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
+    assert (chosen.structured, chosen.reasoning_effort) == ("regex", "none")
     at_most = field.number_input(key="new.concurrency")
     assert (at_most.value, at_most.placeholder) == (None, "as needed")
     assert field.session_state["chosen"].concurrency == 0

@@ -97,9 +97,9 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     assert refuses("This table cannot be read: see Data.")
     upload(app, b"a,label\n1,yes\n2,yes\n")
     assert refuses("This table cannot be used as chosen: see Data.")
-    choose(upload(app, LABELS), particles_max=20, particles_min=15)
+    choose(upload(app, LABELS), particles_max=20, particles=2)
     assert refuses("This option cannot be used: see Method.")
-    choose(app, particles_min=1)
+    choose(app, particles=5)
     assert not app.button(key="new.start").disabled
     assert GOES_ON in shown(app)
     app.segmented_control(key="new.who").set_value(SERVER).run()
@@ -150,7 +150,7 @@ def choose(app: AppTest, **options: Any) -> AppTest:
 def test_every_option_has_a_widget(app: AppTest) -> None:
     upload(app, LABELS)
     seen = shown_options(app)
-    seen |= shown_options(choose(app, particles_max=20, initial="prior"))
+    seen |= shown_options(choose(app, particles_max=20))
     seen |= shown_options(choose(app, method="mh", mh_rows="buffer"))
     upload(app, NUMBERS)
     assert seen | shown_options(app) == {field.name for field in fields(Config)}
@@ -158,18 +158,18 @@ def test_every_option_has_a_widget(app: AppTest) -> None:
 
 def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(app: AppTest) -> None:
     upload(app, LABELS)
-    assert {"tempering", "final_weights", "restart", "epsilon", "ties"} <= shown_options(app)
+    assert {"tempering", "final_weights", "restart", "epsilon"} <= shown_options(app)
     assert "tau" not in shown_options(app)
     choose(app, tempering="adaptive", mutate="every")
     assert not {"final_weights", "buffer_size", "particles_max"} & shown_options(app)
     choose(app, method="vml5")
-    assert not {"particles", "tempering", "epsilon", "initial", "mh_rows"} & shown_options(app)
+    assert not {"particles", "tempering", "epsilon", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
     assert "For regression: Regression’s τ." in shown(app)
     choose(app, method="mh")
     assert option(app, "mh_rows").options[0] == "batch: the current batch"
     upload(app, NUMBERS)
-    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
+    assert "epsilon" not in shown_options(app)
     choose(app, tau="1")
     assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
 
@@ -208,10 +208,10 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
 
 def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> None:
     upload(app, NUMBERS)
-    choose(app, particles=5, bold_temperature=1.5)
+    choose(app, particles=5, beta_start=5.0)
     app.selectbox(key="new.preset").set_value("paper").run()
     assert (option(app, "final_weights").value, option(app, "tau").value) == ("paper", preset("paper").tau)
-    assert (option(app, "particles").value, option(app, "bold_temperature").value) == (5, 1.0)
+    assert (option(app, "particles").value, option(app, "beta_start").value) == (5, 10.0)
     app.selectbox(key="new.preset").set_value("recommended").run()
     assert (option(app, "final_weights").value, option(app, "tau").value) == ("train", "auto")
 
@@ -219,7 +219,7 @@ def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> Non
 def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(app: AppTest) -> None:
     upload(app, LABELS)
     choose(app, particles_max=20, particles=2)
-    assert "particles is 2: it must lie between particles_min (3) and particles_max (20)" in shown(app)
+    assert "particles is 2: it must lie between 3 and particles_max (20)" in shown(app)
     choose(app, epsilon=0.0, particles=5)
     assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
     assert 'role="alert"' in shown(app)

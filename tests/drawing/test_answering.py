@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from tests.asked import told_labels, told_numbers
-from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
+from tests.inspected import EVEN, LABEL_WEIGHTS, LABELS, NUMBERS, SEED, label_events
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Row
 from vpp.data.labelling import input_fields
@@ -23,8 +23,8 @@ from vpp.inspection.votes import Vote, known_row, votes_on
 from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 
-LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG)}
-NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), NUMBER_CONFIG)}
+LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
+NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers())}
 
 
 def plain(words: str) -> str:
@@ -62,7 +62,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
     }
     # Without weights the particles are counted.
     answers = replace(told_labels(), weights=(0.25, 0.25, 0.25, 0.25))
-    vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
+    vote = {vote.row.id: vote for vote in votes_on(answers)}[9]
     assert sentences(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
     assert sentences(vote, is_weighted=False)[1].startswith("They are divided")
 
@@ -70,9 +70,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
 def test_a_calibrated_vote_says_what_is_possible() -> None:
     """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
     sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
-    decided, undecided = (
-        {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG, doubt)}[9] for doubt in (sure, unsure)
-    )
+    decided, undecided = ({vote.row.id: vote for vote in votes_on(told_labels(), doubt)}[9] for doubt in (sure, unsure))
     promise = (
         "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
         "them typically gives 82 % to 97 %."
@@ -112,7 +110,7 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
         weights=weights,
         predictions=tuple((Prediction(row=0, value=value),) for value in said),
     )
-    return votes_on(answers, LABEL_CONFIG)[0]
+    return votes_on(answers)[0]
 
 
 NOBODY, AGREE = "There is no answer to count.", "All particles that hold weight and answered agree"
@@ -183,7 +181,7 @@ def test_a_table_is_shown_in_numbers() -> None:
 def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
     answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
     silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
-    vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
+    vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)))[0]
     assert sentences(vote)[:2] == [
         "No particle with weight gave a readable answer.",
         "There is no answer to count. What each of them said is in the table.",

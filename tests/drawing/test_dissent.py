@@ -9,7 +9,7 @@ from tests.reporting.builders import YES_NO, evaluated, view_of
 from vpp.drawing.dissent import asked_words, decided_words, in_dispute, metrics, recorded_words, saying
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
-from vpp.settings import Config, Ties
+from vpp.settings import Config
 
 
 def labels_weighed(*weights: float) -> tuple[list[Point], Evaluated]:
@@ -66,18 +66,17 @@ def test_the_counts_of_a_vote_say_what_they_count(tmp_path: Path) -> None:
     assert [m.value for m in of_numbers][-2:] == ["0.2917", "0.921"]
 
 
-@pytest.mark.parametrize(
-    ("ties", "rule"), [("lowest", "the first label in sort order"), ("seeded", "a label drawn by seed")]
-)
-def test_a_tie_is_undecided_though_the_recorded_accuracy_settles_it(ties: Ties, rule: str) -> None:
+def test_a_tie_is_undecided_though_the_recorded_accuracy_settles_it() -> None:
     rows, _ = labels_weighed(0.25, 0.25, 0.25, 0.25)
     tied = [point for point in rows if point.leader is None]
     assert [(point.row.id, point.is_undecided, point.is_right, point.is_wrong) for point in tied] == [
         (8, True, False, False)
     ]
     assert decided_words(rows) == "4 of 5 decided rows right · “I don’t know” on 1 of 6"
-    words = recorded_words(rows, Config(ties=ties))
-    assert words == f"4 of 6, as in the paper: undecided rows count too (1 tie, settled by {rule})."
+    words = recorded_words(rows)
+    assert (
+        words == "4 of 6, as in the paper: undecided rows count too (1 tie, settled by the first label in sort order)."
+    )
 
 
 def test_rows_that_nobody_answered_come_last_of_those_in_dispute() -> None:
@@ -88,6 +87,6 @@ def test_rows_that_nobody_answered_come_last_of_those_in_dispute() -> None:
 
 def test_a_live_page_says_of_which_step_the_answers_are() -> None:
     test = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",), step=3)
-    every = asked_words(test, view_of(), Config(evaluate_every=2), live=True)
-    assert "They are asked again every 2 steps and at the end; this page follows." in every
-    assert "again" not in asked_words(test, view_of(), Config(), live=False)
+    every = asked_words(test, view_of(), live=True)
+    assert "They are asked again at the end; this page follows." in every
+    assert "again" not in asked_words(test, view_of(), live=False)

@@ -154,7 +154,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if test is None:
         return
     found = points(test, rows_by_id(dataset))
-    dissent.saying(found, test, config), dissent.asked_words(test, snapshot.view, config, live=False)
+    dissent.saying(found, test, config), dissent.asked_words(test, snapshot.view, live=False)
     dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
     opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))

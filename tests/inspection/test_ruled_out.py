@@ -236,14 +236,6 @@ def test_an_exponent_of_one_tempers_nothing(beta: float) -> None:
     assert rejected(view, YES_NO)[0].newest.exponent is None
 
 
-@pytest.mark.parametrize(("exponent", "log_alpha"), [(None, -3.0), (0.25, -0.75)])
-def test_the_bound_of_log_alpha_is_tempered_as_the_decision_was(exponent: float | None, log_alpha: float) -> None:
-    cut = Occasion(
-        step=0, particles=(0,), log_likelihood=-0.25, log_likelihood_bound=-3.25, unanswered=3, exponent=exponent
-    )
-    assert cut.log_alpha_bound == log_alpha
-
-
 def test_a_search_filters_and_sorts(tmp_path: Path) -> None:
     entries = list(known(tmp_path).values())
     luck, none, sorry, seven = inspected.LUCK, inspected.NONE, "Sorry.", inspected.SEVEN

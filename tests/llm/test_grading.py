@@ -106,9 +106,8 @@ OWN = "Rule: {rule}\n{input}\n"
 @pytest.mark.parametrize(
     ("fault", "options"),
     [
-        ("exclude each other", {"learner_samples": 2, "learner_temperature": 1.0}),
+        ("exclude each other", {"learner_samples": 2}),
         ("leave points_per_call at 1", {"points_per_call": 2}),
-        ("at learner_temperature 0 all answers are the same", {"likelihood": "labels", "learner_samples": 2}),
         ("put {answer_form_letter} in the learner template", {"template": OWN + "{answer_form}"}),
         ("add --likelihood logprobs", {"template": OWN + "{answer_form_letter}", "likelihood": "labels"}),
         (

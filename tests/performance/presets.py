@@ -22,10 +22,10 @@ from tests.performance.preset_tables import FOREIGN, SIXTEEN, dataset
 from vpp.inspection.baselines import baselines
 from vpp.settings import preset
 
-REPEATING = {"deduplicate_buffer": False, "final_weights": "rescored"}
+REPEATING = {"buffer_repeats": True, "final_weights": "rescored"}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "every, B = 40": {**REPEATING, "mutate": "every", "buffer_size": 40},
-    "filtered, B = 40": {"buffer_size": 40, "deduplicate_buffer": False},
+    "filtered, B = 40": {"buffer_size": 40, "buffer_repeats": True},
     "filtered, B = 60": {},
     "filtered, B = 100": {"buffer_size": 100},
     "filtered, B = 100, K 5 to 20": {**REPEATING, "buffer_size": 100, "particles": 5, "particles_max": 20},

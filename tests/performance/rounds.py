@@ -28,7 +28,7 @@ CONFIG = Config(particles=10, batch_size=10, buffer_size=40, epochs=1, mutate="e
 def rounds(method: Method, steps: int) -> tuple[int, int]:
     """Return the (learner's, optimizer's) rounds that wait for one another, at the bench's sizes."""
     config = replace(CONFIG, method=cast(Any, method.removesuffix("-prefetch")))
-    whole = plan(config, n_train=10 * steps, n_test=10, is_prefetched=method == "mh-prefetch").rounds
+    whole = plan(config, n_train=10 * steps, n_test=10).rounds
     optimizer = steps + (method != "vml")  # a proposal a step; VML begins from the seed sentence, the others draw
     return whole - optimizer, optimizer
 

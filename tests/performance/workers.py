@@ -61,14 +61,13 @@ class Bench:
         return path
 
     def words(self, method: str, *, steps: int, base_url: str) -> list[str]:
-        """`run` with K = 10, M = 10, B = 40 and T steps, one epoch, smc without a filter; `mh-prefetch`: prefetches."""
+        """`run` with K = 10, M = 10, B = 40 and T steps, one epoch, smc without a filter."""
         rows = 10 * steps
         return [
             *("run", str(self.table(rows)), "--target", "label", "--method", method.removesuffix("-prefetch")),
             *("--particles", "10", "--batch-size", "10", "--buffer-size", "40", "--epochs", "1", "--mutate", "every"),
             *("--train-size", str(rows), "--test-size", str(TEST_ROWS), "--base-url", base_url, "--model", "stub"),
             *AS_THE_STUB_READS,
-            *(("--prefetch", "on" if method == "mh-prefetch" else "off") if method.startswith("mh") else ()),
         ]
 
     def start(self, name: str, words: Sequence[str], *, changed: str = "") -> "Worker":

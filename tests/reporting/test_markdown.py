@@ -275,7 +275,7 @@ FINAL_WEIGHTS = {
 
 @pytest.mark.parametrize("final_weights", FINAL_WEIGHTS)
 def test_the_final_weights_say_how_they_were_made_and_count_repeated_rows(tmp_path: Path, final_weights: Any) -> None:
-    config = Config(particles=2, final_weights=final_weights, deduplicate_buffer=False)
+    config = Config(particles=2, final_weights=final_weights, buffer_repeats=True)
     is_scored = final_weights != "paper"
     once = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
     repeated = [

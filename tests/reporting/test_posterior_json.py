@@ -91,8 +91,6 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json
         "log_likelihood_heaviest": None,
         "log_alpha": -2.25,
         "u": 0.5,
-        "unanswered": 0,
-        "log_likelihood_bound": None,
         "exponent": None,
         "weight": None,
         "n_rows": 2,

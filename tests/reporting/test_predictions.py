@@ -85,23 +85,23 @@ def test_before_the_test_rows_are_evaluated_there_is_the_header_alone(tmp_path: 
 
 
 def test_a_row_on_which_all_abstain_has_no_prediction() -> None:
-    _, labels = read(prediction_csv(asked([None, "yes"], [None, "yes"], weights=(0.75, 0.25)), CONFIG))[:2]
+    _, labels = read(prediction_csv(asked([None, "yes"], [None, "yes"], weights=(0.75, 0.25))))[:2]
     assert labels == ["0", "0", "", "0", "", "1", "0", "0", "", ""]
-    _, numbers = read(prediction_csv(asked([None], [None], weights=(0.75, 0.25)), CONFIG))
+    _, numbers = read(prediction_csv(asked([None], [None], weights=(0.75, 0.25))))
     assert numbers == ["0", "0", "", "", "", "", "1", "", ""]
 
 
 def test_an_input_keeps_its_name_and_own_columns_give_way() -> None:
     answers = asked(["yes"], weights=(1.0,), rows=rows(["x"], first_id=0, name="share_no"), classes=("no", "no_"))
     summary = ["prediction", "share", "entropy_bits", "abstained"]
-    assert read(prediction_csv(answers, CONFIG)) == [
+    assert read(prediction_csv(answers)) == [
         ["row", "share_no", *summary, "share_no_", "share_no__", "particle_0"],
         ["0", "0", "yes", "1", "0", "0", "0", "0", "yes"],
     ]
 
 
 def test_new_rows_have_the_same_columns_but_the_truth() -> None:
-    assert read(prediction_csv(asked([1.5, None], [1.5, 2.0], weights=(0.5, 0.5)), CONFIG)) == [
+    assert read(prediction_csv(asked([1.5, None], [1.5, 2.0], weights=(0.5, 0.5)))) == [
         ["row", "a", "prediction", "spread", "low", "high", "abstained", "particle_0", "particle_1"],
         ["0", "0", "1.5", "0", "1.5", "1.5", "0", "1.5", "1.5"],
         ["1", "1", "2", "0", "2", "2", "0.5", "", "2"],
@@ -110,11 +110,11 @@ def test_new_rows_have_the_same_columns_but_the_truth() -> None:
 
 def test_other_columns_of_the_asked_table_stand_beside_the_inputs_and_reasons_follow() -> None:
     answers = asked([1.5, 2.0], weights=(1.0,))
-    head, *lines = read(prediction_csv(answers, CONFIG, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
+    head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
     assert head[:5] == ["row", "a", "customer", "prediction", "prediction_"]
     assert [line[:5] for line in lines] == [["0", "0", "C-7", "p", "1.5"], ["1", "1", "", "'=q", "2"]]
     answers = asked(["yes"], ["no"], weights=(0.5, 0.5))
-    head, line = read(prediction_csv(answers, CONFIG, with_reasons=True))
+    head, line = read(prediction_csv(answers, with_reasons=True))
     assert head[-4:] == ["particle_0", "particle_1", "because_0", "because_1"]
     assert line[-4:] == ["yes", "no", "reason 0", "reason 1"]
 
@@ -143,7 +143,7 @@ texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))
 def test_no_cell_begins_as_a_formula_does(said: list[str], name: str, classes: list[str]) -> None:
     answers = asked(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
-    for line in read(prediction_csv(answers, CONFIG, with_reasons=True)):
+    for line in read(prediction_csv(answers, with_reasons=True)):
         assert not [cell for cell in line if cell.lstrip(" ").startswith(FORMULAS) and not _is_number(cell)]
 
 

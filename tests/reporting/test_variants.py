@@ -30,7 +30,7 @@ from . import builders
 
 TASKS = ("classification", "regression")
 TELESCOPING = ("incremental", "adaptive")
-SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
+SHRINKING = Config(**{**SMALL, "particles": 8, "epochs": 2}, particles_max=8)
 
 
 @cache

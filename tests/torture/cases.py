@@ -23,7 +23,7 @@ VARIANTS = (
     Variant("smc", "penguins", ()),
     Variant("smc, numbers", "linear", ()),
     Variant("mh", "penguins", ("--method", "mh")),
-    Variant("mh, numbers, all rows", "linear", ("--method", "mh", "--mh-rows", "train", "--history", "1")),
+    Variant("mh, numbers, all rows", "linear", ("--method", "mh", "--mh-rows", "train")),
     Variant("vml", "penguins", ("--method", "vml", "--epochs", "2")),
     Variant("vml5, numbers", "linear", ("--method", "vml5")),
     Variant("smc, filtered, with restarts", "penguins", ("--mutate", "filtered", "--restart", "0.3")),

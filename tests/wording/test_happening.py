@@ -63,7 +63,7 @@ def test_resampling_names_few_particles_and_counts_many() -> None:
     each_once = [reweighted(0, (0.5, 0.5, 0, 0, 0, 0)), resampled(0, *range(6))]
     assert described(config, *drawn(*[A] * 6), *each_once).endswith("resampled: each particle was kept once.")
     pairs = [reweighted(0, (0.2,) * 5 + (0.0,) * 5), resampled(0, *sorted([*range(5)] * 2))]
-    assert described(Config(particles=10, ess_threshold=0.9), *drawn(*[A] * 10), *pairs).endswith(
+    assert described(Config(particles=10), *drawn(*[A] * 10), *pairs).endswith(
         "five particles now have copies, and five others ended."
     )
 
@@ -124,11 +124,11 @@ def test_a_k_that_grows_or_falls_is_named_at_its_step(tmp_path: Path) -> None:
     growing = sampled_run("growing mh", "regression")
     grown = {step for step, at in growing.refresh().view.steps.items() if at.joined}
     assert {step for step, words in happenings(growing).items() if "K grew from " in words} == grown
-    config = Config(**{**SMALL, "epochs": 2}, particles_max=8, particles_min=2)
+    config = Config(**{**SMALL, "particles": 8, "epochs": 2}, particles_max=8)
     shrinking = sampled(tmp_path / "fallen", config, answer=agreeing)
     fallen = {step for step, at in shrinking.refresh().view.steps.items() if at.shrunk}
     assert {
-        step for step, words in happenings(shrinking).items() if "All agreed, so K fell from 4 to 2." in words
+        step for step, words in happenings(shrinking).items() if "All agreed, so K fell from 8 to 4." in words
     } == fallen
     assert grown
     assert fallen

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, get_args
 
 from vpp.data.dataset import Kind, SplitRule
 from vpp.errors import InputError
-from vpp.llm.choices import AUTO, EFFORTS, GALLERY, PREFETCH, STRUCTURED, TEMPLATES, current_name
+from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED, TEMPLATES, current_name
 from vpp.settings import Config, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -104,9 +104,6 @@ def endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
     about += " off; auto = the full form if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
-    about = "mh asks about a chain's next rows before its step is decided: faster, more calls, same result;"
-    about += " auto = while the server has spare capacity (auto)"
-    group.add_argument("--prefetch", choices=PREFETCH, default="auto", help=about)
     about = "send one call per hypothesis first, the others after its answer: for servers with a prefix cache"
     group.add_argument("--warm-prefix", action="store_true", help=about)
     about = "how long to retry a lost endpoint (3600)"

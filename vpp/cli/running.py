@@ -170,7 +170,7 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
 
 
 SHARED = (
-    "concurrency", "max_wait_s", "cache", "structured", "reasoning_effort", "prefetch", "warm_prefix", "context_length",
+    "concurrency", "max_wait_s", "cache", "structured", "reasoning_effort", "warm_prefix", "context_length",
     "learner_max_tokens", "optimizer_max_tokens",
 )  # fmt: skip
 """Options of every kind of endpoint."""

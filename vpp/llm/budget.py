@@ -186,11 +186,6 @@ class Budget:
             raise EndpointRefused(self._allowance.words)
         return False
 
-    def fits(self, calls: int) -> bool:
-        """Return whether this many more calls certainly stay within the caps; False with an allowance."""
-        is_priced = bool(self._dearest) or not self._cap.cost
-        return self._allowance is None and is_priced and self._is_within_cap(calls)
-
     def pay(self, cost: float) -> None:
         """Record an answer's price."""
         self._dearest = max(self._dearest, cost)

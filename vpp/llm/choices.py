@@ -45,7 +45,5 @@ def current_name(name: str) -> str:
 
 EFFORTS = ("none", "low", "medium", "high")
 """Reasoning efforts of a thinking model."""
-PREFETCH = ("auto", "on", "off")
-"""Choices for asking about a chain's next rows before it is known which hypothesis it continues with."""
 STRUCTURED = ("auto", "off", "choice", "regex")
 """Parts of a learner's answers that the server enforces (see `structure.py`); auto: the whole form, if it can."""

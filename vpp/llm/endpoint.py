@@ -79,10 +79,6 @@ class Endpoint:
             run=self._run,
         )
 
-    def has_room(self) -> bool:
-        """Return whether guesses would probably delay nobody."""
-        return self._throttle.has_room()
-
     async def aclose(self) -> None:
         """Close the connections; those that the server keeps open end with the process."""
         self.counters.unwatch(self._throttle)
@@ -180,7 +176,7 @@ class Endpoint:
         body = {"model": self.model, "messages": messages, **self._fields.spelled(options, refused)}
         try:
             with request_span(self.base_url, body, run=self._run) as note:
-                completion = self._transport.completion(await self._timed(body, options))
+                completion = self._transport.completion(await self._timed(body))
                 note(completion)
         except AttemptFailed as failure:
             if failure.empty:  # the tokens of an empty answer are paid like others
@@ -190,9 +186,9 @@ class Endpoint:
         self._retries.succeeded()
         return completion
 
-    async def _timed(self, body: dict[str, Any], options: dict[str, Any]) -> bytes:
-        """Return the reply; the throttle learns how long it took, or that the server had no room."""
-        call = self._throttle.begin((options["max_tokens"], options["temperature"] > 0))
+    async def _timed(self, body: dict[str, Any]) -> bytes:
+        """Return the reply; the throttle learns whether the server had room."""
+        call = self._throttle.begin()
         try:
             reply = await self._transport.post_chat(body)
         except AttemptFailed as failure:

@@ -1,12 +1,11 @@
 """A run's money, cap and planned calls: what was asked for, what is spent, and what is left to do."""
 
 import math
-from collections.abc import Callable
 from dataclasses import fields
 
 from vpp.errors import InputError
-from vpp.inference.plan import Plan, may_be_prefetched, plan
-from vpp.llm.budget import Budget, Cap, Price
+from vpp.inference.plan import Plan, plan
+from vpp.llm.budget import Cap, Price
 from vpp.llm.counters import Counters
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, last_finished
@@ -58,39 +57,9 @@ def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
 
 def calls_left(spec: RunSpec, view: RunView) -> int:
     """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
-    return max(0, plan_of(spec, with_guesses=False).calls - last_finished(view).usage.calls)
+    return max(0, plan_of(spec).calls - last_finished(view).usage.calls)
 
 
-def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:
+def plan_of(spec: RunSpec) -> Plan:
     """Return the plan of the whole run."""
-    guesses = with_guesses and is_prefetched(spec)
-    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start), is_prefetched=guesses)
-
-
-def is_prefetched(spec: RunSpec) -> bool:
-    """True if a chain's next rows may be asked about on a guess.
-
-    The demo model is asked so only with `on`: it is busy, not far away.
-    """
-    asked = spec.endpoint.prefetch
-    return may_be_prefetched(spec.config) and (asked == "on" or (asked == "auto" and not spec.endpoint.demo))
-
-
-def room_for_guesses(
-    spec: RunSpec, budget: Budget, counters: Counters, has_room: Callable[[], bool]
-) -> Callable[[], bool]:
-    """Return a function that says whether one more guess may be made now.
-
-    has_room: whether the server would delay nobody. With a cap, guesses are made only while all calls that the run may
-    still need fit under it, beside what all chains could guess.
-    """
-    if not is_prefetched(spec):
-        return lambda: False
-    needed = plan_of(spec, with_guesses=False).calls
-    round_calls = 2 * spec.config.size * max(spec.config.batch_size, spec.config.buffer_size)
-
-    def may_guess() -> bool:
-        left = max(0, needed - counters.planned)
-        return budget.fits(left + round_calls) and (spec.endpoint.prefetch == "on" or has_room())
-
-    return may_guess
+    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))

@@ -11,7 +11,7 @@ from vpp.data.dataset import Dataset
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError
 from vpp.llm.address import checked_address
-from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
+from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
@@ -65,7 +65,6 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)
-    check_prefetch(endpoint, config)
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
@@ -81,7 +80,7 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
-            "use --learner-samples 5 --learner-temperature 0.7, or --likelihood labels"
+            "use --learner-samples 5, or --likelihood labels"
         )
     if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
         raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")
@@ -129,7 +128,7 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
-    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS), "prefetch": PREFETCH}
+    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
     for name, allowed in choices.items():
         if getattr(endpoint, name) not in allowed:
             chosen = ", ".join(filter(None, allowed))
@@ -137,15 +136,6 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
-
-
-def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
-    """Raise InputError for guesses with shared calls, as timing would then decide which rows share one."""
-    if endpoint.prefetch == "on" and config.method == "mh" and config.points_per_call > 1:
-        raise InputError(
-            f"prefetch is on, and points_per_call is {config.points_per_call}: leave prefetch at auto, which then asks "
-            "nothing ahead, or points_per_call at 1"
-        )
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:

@@ -68,9 +68,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        batch_order=config.batch_order,
-        deduplicate_buffer=config.deduplicate_buffer,
-        error_mass=config.error_mass,
+        buffer_repeats=config.buffer_repeats,
     )
 
 
@@ -107,7 +105,6 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
         [problem.batch(step) for step in range(problem.steps)],
         limits=limits,
         points_per_call=spec.config.points_per_call,
-        history=spec.config.history,
     )
     return replace(spec, cell_limit=limit)
 

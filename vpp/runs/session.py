@@ -26,7 +26,6 @@ from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.retries import MAX_ATTEMPTS
 from vpp.llm.transport import warm_up
 from vpp.problem import Problem
-from vpp.runs.budget import room_for_guesses
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import OnLoading, model_server
@@ -109,8 +108,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        may_guess = room_for_guesses(spec, budget, counters, ends[0].has_room)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
 

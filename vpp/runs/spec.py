@@ -108,10 +108,6 @@ class EndpointSpec:
     this field and had free text; the command line, the app and `vpp.fit` with an address use auto."""
     reasoning_effort: str = ""
     """Effort of a thinking model: none, low, medium or high; empty leaves it to the model."""
-    prefetch: str = "auto"
-    """Guesses: mh may ask about a chain's next rows before a hypothesis is accepted: auto, on or off.
-
-    No result changes; auto guesses while the server would delay nobody."""
     warm_prefix: bool = False
     """Send the first of several calls about a hypothesis alone, so that the server caches their common prefix."""
 

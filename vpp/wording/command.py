@@ -25,7 +25,7 @@ ANSWERED = "answered.csv"
 SENTENCES = "sentences.txt"
 """File name given to sentences that a person typed in."""
 ENDPOINT_OPTIONS = (
-    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort", "prefetch",
+    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort",
     "context_length", "learner_max_tokens", "optimizer_max_tokens", "warm_prefix",
 )  # fmt: skip
 
@@ -170,8 +170,9 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
-    usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
-    yield from _differing(endpoint, usual, ("prefetch",) if endpoint.demo else ENDPOINT_OPTIONS)
+    else:
+        usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
+        yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:

@@ -30,7 +30,7 @@ def asking_words(spec: RunSpec) -> str:
     config, endpoint = spec.config, spec.endpoint
     model = "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
     hypotheses = counted(config.size, "hypothesis", "hypotheses")
-    source = "no rows yet" if config.initial == "prior" else "the first batch of rows"
+    source = "no rows yet" if config.starts_from_prior else "the first batch of rows"
     return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
 
 
