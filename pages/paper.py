@@ -132,7 +132,7 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
     if not held and (why := last_complaint(sweep)):
         blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
-        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
+        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.stop)
         blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
 
 

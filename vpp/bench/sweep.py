@@ -4,10 +4,9 @@ import json
 import os
 import re
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean
@@ -33,7 +32,7 @@ from vpp.runs.view import RunView
 
 MAX_OVERHEAD_S = 15.0
 """Longest time that a cell takes for start and report; anything longer is a pause between two sweeps."""
-OWN_NAMES = {".lock", "control", "bench.log", "runs"}
+OWN_NAMES = {".lock", "stop", "bench.log", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
 
@@ -48,8 +47,6 @@ class SweepSpec:
     seeds: int
     """Seeds 0 to `seeds` - 1."""
     sizes: Sizes = Sizes()
-    suite: str = ""
-    """Folder of the suite that has the tasks as tables; empty for the paper's tasks."""
     preset: str = PRESET
     versions: dict[str, str] = field(default_factory=versions)
     """Versions of the software that last ran it."""
@@ -57,14 +54,13 @@ class SweepSpec:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise InputError(f"seeds is {self.seeds}: give at least 1")
-        tasks = tuple(dict.fromkeys(self.tasks)) if self.suite else checked_tasks(self.tasks)
-        object.__setattr__(self, "tasks", tasks)
+        object.__setattr__(self, "tasks", checked_tasks(self.tasks))
         object.__setattr__(self, "methods", checked_methods(self.methods))
 
     @property
     def cells(self) -> list[Cell]:
         """List every cell, seed by seed. Raises InputError if no method runs on any of the tasks."""
-        cells = list(product(self.tasks, self.methods, self.seeds, self.suite))
+        cells = list(product(self.tasks, self.methods, self.seeds))
         if not cells:
             raise InputError(
                 f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add one of the tasks on which "
@@ -153,29 +149,26 @@ class SweepDirectory:
         """True if a sweep is running in the folder."""
         return is_locked(self.path / ".lock")
 
-    def ask_to_stop(self) -> None:
-        """Send a stop command to the running sweep."""
-        write_atomically(self.path / "control", json.dumps({"command": "stop", "at": time.time()}).encode())
+    def stop(self) -> None:
+        """Ask the running sweep to stop."""
+        write_atomically(self.path / "stop", b"")
 
-    def is_asked_to_stop(self, *, since: float) -> bool:
-        """True if a stop command was sent after `since` (Unix time)."""
-        try:
-            control = files.read_json(self.path / "control")
-            return bool(control["command"] == "stop" and control["at"] > since)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+    def is_stopped(self) -> bool:
+        """True if the sweep has been asked to stop since it began."""
+        return (self.path / "stop").exists()
 
     def is_stopping(self) -> bool:
-        """True if the running sweep has been asked to stop since it started, when it wrote sweep.json."""
-        return self.is_held() and self.is_asked_to_stop(since=(self.path / "sweep.json").stat().st_mtime)
+        """True if a running sweep has been asked to stop."""
+        return self.is_held() and self.is_stopped()
 
     def begin(self, asked: SweepSpec) -> SweepSpec:
-        """Record a new sweep, or extend the existing one; the caller holds the lock.
+        """Record a new sweep, or extend the existing one, and forget stop commands; the caller holds the lock.
 
         Raises InputError if the existing one uses another model or other sizes.
         """
         spec = extended(self.spec(), asked, self.path) if self.exists else asked
         self.write(spec)
+        (self.path / "stop").unlink(missing_ok=True)
         return spec
 
 
@@ -186,7 +179,6 @@ def _is_ours(name: str) -> bool:
 def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
     for ours, theirs in (
-        (old.suite or "the paper's tasks", asked.suite or "the paper's tasks"),
         (endpoint_text(old.endpoint), endpoint_text(asked.endpoint)),
         (_sizes_text(old.sizes), _sizes_text(asked.sizes)),
     ):
@@ -364,20 +356,12 @@ def folder_name(endpoint: EndpointSpec) -> str:
     return f"bench-{slug[:48] or 'model'}"
 
 
-def is_of_suite(directory: SweepDirectory) -> bool:
-    """True if the folder holds a sweep whose tasks are a suite's tables."""
-    with suppress(RunError):
-        return bool(directory.spec().suite)
-    return False
-
-
 def sweeps(runs_dir: Path) -> list[SweepDirectory]:
-    """List the sweeps of the paper's tasks in the runs folder, the last changed first."""
+    """List the sweeps in the runs folder, the last changed first."""
     if not runs_dir.is_dir():
         return []
     directories = (SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name))
-    theirs = (sweep for sweep in directories if sweep.exists and not is_of_suite(sweep))
-    return sorted(theirs, key=_changed_at, reverse=True)
+    return sorted((sweep for sweep in directories if sweep.exists), key=_changed_at, reverse=True)
 
 
 def _changed_at(sweep: SweepDirectory) -> float:
