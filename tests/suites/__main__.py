@@ -1,6 +1,7 @@
 """`python -m tests.suites DIR --demo -o FOLDER`: run a suite's tables, and count how often the true rule is found.
 
-Options that are not named here are those of `vpp run`. The same command continues where it was stopped.
+Options that are not named here are those of `vpp run`; there are 200 test rows by default. The same command continues
+where it was stopped.
 """
 
 import argparse
@@ -84,7 +85,7 @@ def main(words: Sequence[str] | None = None) -> None:
     cells: list[dict[str, Any]] = []
     for seed in range(options.seeds):
         for each in chosen:
-            cells.append(cell(each, seed, options.output.resolve(), more))
+            cells.append(cell(each, seed, options.output.resolve(), ["--test-size", "200", *more]))
             print(json.dumps(cells[-1], ensure_ascii=False), file=sys.stderr, flush=True)
             (options.output / "results.json").write_text(json.dumps(cells, ensure_ascii=False, indent=1))
     simple = list(dict.fromkeys(name for each in cells for name in each["baselines"]))

@@ -16,7 +16,7 @@ import pytest
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.cells import Cell, Sizes, prepare
 from vpp.bench.runner import share
-from vpp.bench.sweep import SweepDirectory, SweepReader
+from vpp.bench.sweep import SweepDirectory
 from vpp.bench.variants import VARIANTS
 from vpp.cli import main
 from vpp.errors import InputError
@@ -110,8 +110,6 @@ def test_a_sweep_runs_every_cell_and_reports_each(finished: Desk) -> None:
     again = run_ended(bench(finished, "undisturbed"))
     assert again.err == ""
     assert "2 of 2 cells finished" in again.out.splitlines()[-1]
-    cell = SweepReader(directory).look(MH)
-    assert cell.took_s > cell.wall_s
 
 
 def test_a_refused_key_ends_the_sweep_and_no_key_is_stored(finished: Desk) -> None:

@@ -28,10 +28,7 @@ from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import is_text
-from vpp.runs.view import RunView
 
-MAX_OVERHEAD_S = 15.0
-"""Longest time that a cell takes for start and report; anything longer is a pause between two sweeps."""
 OWN_NAMES = {".lock", "stop", "bench.log", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
@@ -225,8 +222,6 @@ class CellView:
     """T; 0 before the run has started."""
     wall_s: float = 0.0
     """Seconds of the run."""
-    took_s: float = 0.0
-    """Seconds of a finished cell: the run, its start and its report."""
     outcome: Outcome | None = None
     """Outcome of a finished cell."""
 
@@ -271,7 +266,7 @@ class SweepView:
         took = defaultdict[str, list[float]](list)
         for view in self.cells:
             if view.outcome:
-                took[view.cell.method].append(view.took_s)
+                took[view.cell.method].append(view.wall_s)
         if not left or any(view.cell.method not in took for view in left):
             return None
         rest = [max(0.0, mean(took[view.cell.method]) - view.wall_s) for view in left]
@@ -308,7 +303,7 @@ class SweepReader:
             view = _cell_view(cell, run, reader.refresh())
         except RunError as error:
             return CellView(cell=cell, state="failed", detail=str(error))
-        if view.outcome and (run.path / "report.md").exists():  # else its worker has not ended
+        if view.outcome:
             self._finished[cell] = view
             del self._readers[cell]
         return view
@@ -323,17 +318,8 @@ def _cell_view(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
         step=0 if view.last_step is None else view.last_step + 1,
         steps=view.total_steps,
         wall_s=view.wall_s,
-        took_s=_took_s(run, view) if is_finished else 0.0,
         outcome=outcome_of(cell, run, view) if is_finished else None,
     )
-
-
-def _took_s(run: RunDirectory, view: RunView) -> float:
-    report = run.path / "report.md"
-    if not report.exists():  # its worker has not ended
-        return view.wall_s
-    took_s = report.stat().st_mtime - run.data.stat().st_mtime
-    return min(max(took_s, view.wall_s), view.wall_s + MAX_OVERHEAD_S)
 
 
 def launch(
