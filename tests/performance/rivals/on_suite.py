@@ -17,7 +17,7 @@ from typing import Any
 import vpp
 from tests.markdown import table
 from tests.performance.stub import ROOT
-from vpp.bench.suite import SuiteTable, read_suite
+from tests.suites.suite import SuiteTable, read_suite, run_table
 from vpp.llm.rendering import render_input
 
 HERE = Path(__file__).parent
@@ -28,15 +28,9 @@ WITHIN_S = 14_400
 
 def ours(given: SuiteTable, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run this product on a table; return its share of right test rows, its calls to learn and its best text."""
-    stem, columns = Path(options.suite) / given.name, given.descriptions.items()
-    words = [sys.executable, "-m", "vpp", "run", f"{stem}_train.csv", "--test", f"{stem}_test.csv", "--json", "--quiet"]
-    words += ["--target", given.target, "--inputs", ",".join(given.inputs), "--run-dir", str(folder / given.name)]
-    words += [f"--describe={name}={text}" for name, text in columns]
-    words += ["--train-size", str(options.train_size), "--test-size", str(options.test_size)]
+    words = ["--train-size", str(options.train_size), "--test-size", str(options.test_size)]
     words += ["--demo"] if options.demo else ["--base-url", options.base_url, "--model", options.model]
-    words += options.more
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    result = json.loads(done.stdout)
+    result = run_table(given, folder / given.name, [*words, *options.more])
     tested = result["n_unique"] * result["scores"]["test"]["n"]
     calls = {"learner": result["calls"]["learner"] - tested, "optimizer": result["calls"]["optimizer"]}
     text = vpp.load_run(result["dir"]).ideas[0].wordings[0].text

@@ -2,23 +2,16 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.processes import Desk
-from tests.sweeps.outcomes import outcome
-from vpp.bench.discovery import MOST, probes
-from vpp.bench.sentences import read_sentences
-from vpp.bench.suite import read_suite
-from vpp.bench.suite_tables import SuiteResult, suite_json, suite_table
-from vpp.bench.sweep import sweeps
-from vpp.bench.true_rule import Case, Condition, TrueRule, read_rule
-from vpp.cli import main
+from tests.suites.__main__ import main
+from tests.suites.discovery import MOST, probes
+from tests.suites.rules import Case, Condition, TrueRule, read_rule, read_sentences
+from tests.suites.suite import read_suite
 from vpp.errors import InputError
-from vpp.inspection.baselines import baselines
 
 GRADES = ("A", "B", "C", "D", "F")
 SENTENCE = "Students with A in Math and at least one publication will be admitted, otherwise rejected"
@@ -97,7 +90,7 @@ def rows_of(n: int) -> list[tuple[str, int, str]]:
 
 def suite(folder: Path, **entry: Any) -> Path:
     """A suite of one table, `admission_deep`."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for part, n in (("train", 60), ("test", 40)):
         lines = ["math,num_publications,label", *(f"{a},{b},{c}" for a, b, c in rows_of(n))]
         (folder / f"admission_deep_{part}.csv").write_text("\n".join(lines))
@@ -128,16 +121,10 @@ def test_a_suite_gives_each_table_its_rule_and_its_descriptions(tmp_path: Path) 
     ],
 )
 def test_a_truth_that_cannot_be_judged_is_refused_before_any_call(
-    entry: dict[str, Any], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    entry: dict[str, Any], why: str, tmp_path: Path
 ) -> None:
-    assert main(["bench", "--suite", "hypobench", str(suite(tmp_path / "s", **entry)), "--demo"]) == 2
-    assert why in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [("--suite", "hypobench"), ("folder",), ("--json",), ("--suite", "hypobench", ".")])
-def test_a_folder_goes_with_a_suite(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--demo", *words]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    with pytest.raises(InputError, match=why):
+        main([str(suite(tmp_path / "s", **entry)), "--demo", "-o", str(tmp_path / "out")])
 
 
 def test_every_combination_is_tried_with_several_other_cells(tmp_path: Path) -> None:
@@ -174,7 +161,7 @@ def test_too_many_combinations_are_drawn_with_equal_numbers_of_each_answer(tmp_p
     assert len(near) >= 5  # a rule that leaves out one condition is caught
 
 
-def test_a_table_of_texts_is_scored_beside_the_baselines_without_a_rule(tmp_path: Path) -> None:
+def test_a_table_of_texts_has_no_rule(tmp_path: Path) -> None:
     texts = [f"{'a fine' if i % 2 else 'a dull'} story of {i} words, told at length and number {i}" for i in range(60)]
     lines = ["said,label", *(f'"{text}",{"yes" if i % 2 else "no"}' for i, text in enumerate(texts))]
     for part in ("train", "test"):
@@ -182,38 +169,16 @@ def test_a_table_of_texts_is_scored_beside_the_baselines_without_a_rule(tmp_path
     (tmp_path / "truth.json").write_text(json.dumps({"t": {"truth": ["Fine stories are liked"]}}))
     table = read_suite(tmp_path)["t"]
     assert (table.has_text, table.rule) == (True, None)
-    simple = baselines(table.dataset(seed=0, train_size=40, test_size=30))
-    result = SuiteResult(outcome=replace(outcome("sum-parity", "smc", 0, test=0.9), task="t"), simple=simple)
-    shown = dict(zip(suite_table([result]).head, suite_table([result]).rows[0], strict=True))
-    assert (shown["on test rows"], shown["rule found"], shown["TF-IDF"]) == ("90.0 %", "–", "100.0 %")
-    assert suite_json({"t": table}, [result])["cells"][0]["rule_found"] is None
 
 
-def test_a_suite_runs_and_judges_the_heaviest_idea_by_its_answers(desk: Desk) -> None:
-    folder = suite(desk.folder / "s")
-    words = (
-        "bench",
-        "--suite",
-        "hypobench",
-        folder,
-        "--demo",
-        "--seeds",
-        "1",
-        "--train-size",
-        "40",
-        "--test-size",
-        "20",
-    )
-    done = desk.vpp(*words, "--epochs", "1", "-o", desk.runs / "swept")
-    assert done.code == 0, done.err
-    assert "| admission_deep | smc | 1 |" in done.out
-    assert (desk.runs / "swept" / "tables.md").read_text() in done.out
-    [cell] = desk.vpp(*words, "--epochs", "1", "-o", desk.runs / "swept", "--json", "--quiet").result["cells"]
+def test_a_suite_runs_and_judges_the_heaviest_idea_by_its_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--demo", "--seeds", "1", "--train-size", "40", "--test-size", "20", "--epochs", "1"]
+    for _ in range(2):  # the second time nothing is run again
+        main([str(suite(tmp_path / "s")), "-o", str(tmp_path / "out"), *words])
+        assert "| admission_deep | 1 |" in capsys.readouterr().out
+    [cell] = json.loads((tmp_path / "out" / "results.json").read_text())
     assert (cell["truth"], cell["combinations"]) == ([SENTENCE], 20)
     assert cell["rule_found"] == (cell["answered_alike"] == 20)
     assert set(cell["baselines"]) == {"constant", "linear", "tree"}
-    assert sweeps(desk.runs) == []  # the page Paper shows the paper's tasks alone
-    mixed = desk.vpp(
-        "bench", "--demo", "-o", desk.runs / "swept", "--train-size", "40", "--test-size", "20", "--epochs", "1"
-    )
-    assert (mixed.code, "holds a sweep of" in mixed.complaint) == (2, True)

@@ -1,19 +1,22 @@
 """A suite: a folder of tables whose true rules are known, laid out as NAME_train.csv, NAME_test.csv and truth.json.
 
 truth.json holds an entry a table, under its name or the end of it: `truth` with the rule in sentences, `features` with
-what the columns mean, and `program` with the rule as JSON (`true_rule`), needed only if the sentences cannot be read.
+what the columns mean, and `program` with the rule as JSON (`rules`), needed only if the sentences cannot be read.
 HypoBench's `ground_truth_hypotheses` stands for `truth`.
 """
 
+import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.performance.stub import ROOT
+from tests.suites.rules import FORM, TrueRule, nearest, read_rule, read_sentences
 from vpp import files
-from vpp.bench.sentences import nearest, read_sentences
-from vpp.bench.true_rule import FORM, TrueRule, read_rule
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import MOST_CHARACTERS, by_key
@@ -25,8 +28,6 @@ from vpp.errors import InputError
 TRAIN, TEST, TRUTH = "_train", "_test", "truth.json"
 METADATA = "metadata.json"
 """HypoBench's name of a truth.json about one table."""
-TEST_ROWS = 200
-"""Most test rows of a table."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,19 @@ class SuiteTable:
             columns=ColumnChoice(inputs=self.inputs if self.rule else None, descriptions=self.descriptions),
             split=SplitPlan(seed=seed, train_size=train_size, test_size=test_size),
         )
+
+
+def run_table(table: SuiteTable, run: Path, words: Sequence[str]) -> dict[str, Any]:
+    """Run this product on a table of the suite, or continue; return its result. words: further options of `vpp run`."""
+    named = ["run", str(table.train), "--test", str(table.test), "--run-dir", str(run)]
+    named += ["--target", table.target, "--inputs", ",".join(table.inputs), *words]
+    named += [f"--describe={name}={text}" for name, text in table.descriptions.items()]
+    command = ["resume", str(run)] if (run / "run.json").is_file() else named
+    done = subprocess.run(
+        [sys.executable, "-m", "vpp", *command, "--json", "--quiet"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def _table(path: Path) -> Table:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.suites.rules import Condition, TrueRule
 from vpp import files
-from vpp.bench.true_rule import Condition, TrueRule
 from vpp.data.dataset import Dataset, Row
 from vpp.data.kinds import is_number
 from vpp.inspection.ideas import merge_ideas

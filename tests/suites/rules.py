@@ -1,14 +1,125 @@
-"""Reads true rules that a suite gives as sentences, as HypoBench does, into cases of conditions.
+"""True rules of a suite's tables: cases of conditions on columns, as JSON that is read and never run, or as sentences.
 
-`Students with an A in Math will be admitted, otherwise rejected`; several sentences are alternatives. A reading is
-used only if it fits the table's rows: `fit`.
+    {"cases": [{"if": [{"column": "math", "op": "=", "value": "A"}], "then": "admitted"}], "otherwise": "rejected"}
+
+A case applies if all its conditions hold; the first that applies answers. `then` is a label, or {"column": NAME}: the
+row's own cell. `in` and `not in` take a list of values.
+
+A sentence is HypoBench's, as in `Students with an A in Math will be admitted, otherwise rejected`; several are
+alternatives. A reading is used only if it fits the table's rows: `SuiteTable.rule`.
 """
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from vpp.bench.true_rule import Case, Condition, TrueRule
 from vpp.data.kinds import is_number
+from vpp.errors import InputError
+
+FORM = '{"cases": [{"if": [{"column": …, "op": …, "value": …}], "then": LABEL}], "otherwise": LABEL}'
+Cells = Mapping[str, str | None]
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _same(cell: str | None, value: Any) -> bool:
+    """True for equal numbers, and for equal texts in any case."""
+    return _number(cell) == _number(value) or str(cell).casefold() == str(value).casefold()
+
+
+OPERATIONS: Mapping[str, Callable[[str | None, Any], bool]] = {
+    "=": _same,
+    "!=": lambda cell, value: not _same(cell, value),
+    "<": lambda cell, value: _number(cell) < _number(value),
+    "<=": lambda cell, value: _number(cell) <= _number(value),
+    ">": lambda cell, value: _number(cell) > _number(value),
+    ">=": lambda cell, value: _number(cell) >= _number(value),
+    "in": lambda cell, value: any(_same(cell, each) for each in value),
+    "not in": lambda cell, value: not any(_same(cell, each) for each in value),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition on one cell."""
+
+    column: str
+    op: str
+    """A name of `OPERATIONS`."""
+    value: Any
+    """A text or a number; a tuple for `in` and `not in`."""
+
+    def holds(self, cells: Cells) -> bool:
+        """True if the row's cell meets it."""
+        return OPERATIONS[self.op](cells[self.column], self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Conditions that must all hold, and the answer if they do."""
+
+    conditions: tuple[Condition, ...]
+    label: str = ""
+    from_column: str = ""
+    """Column whose cell is the answer; empty if `label` is."""
+
+    def answer(self, cells: Cells) -> str:
+        """Return the answer of a row to which the case applies."""
+        return str(cells[self.from_column]) if self.from_column else self.label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrueRule:
+    """Cases in order, and the answer if none applies."""
+
+    cases: tuple[Case, ...]
+    otherwise: Case
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that decide, each once."""
+        cases = (*self.cases, self.otherwise)
+        named = [condition.column for case in cases for condition in case.conditions]
+        return tuple(dict.fromkeys([*named, *(case.from_column for case in cases if case.from_column)]))
+
+    def answer(self, cells: Cells) -> str:
+        """Return the rule's answer to a row."""
+        applying = (case for case in self.cases if all(condition.holds(cells) for condition in case.conditions))
+        return next(applying, self.otherwise).answer(cells)
+
+
+def read_rule(given: object) -> TrueRule:
+    """Read a rule from JSON types. Raises InputError for another form."""
+    try:
+        assert isinstance(given, Mapping)
+        cases = tuple(_case(case["then"], case["if"]) for case in given["cases"])
+        return TrueRule(cases=cases, otherwise=_case(given["otherwise"], ()))
+    except (AssertionError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"a program is not of the form {FORM} ({type(error).__name__}: {error})") from None
+
+
+def _case(then: Any, conditions: Any) -> Case:
+    read = tuple(_condition(each) for each in conditions)
+    if isinstance(then, Mapping):
+        return Case(conditions=read, from_column=str(then["column"]))
+    return Case(conditions=read, label=str(then))
+
+
+def _condition(given: Mapping[str, Any]) -> Condition:
+    op, value = str(given["op"]), given["value"]
+    if op not in OPERATIONS:
+        raise ValueError(f"op is {op!r}, not one of {', '.join(OPERATIONS)}")
+    if op.endswith("in") != isinstance(value, list):
+        raise ValueError(f"the value of {op!r} is {'' if isinstance(value, list) else 'not '}a list")
+    return Condition(column=str(given["column"]), op=op, value=tuple(value) if isinstance(value, list) else value)
+
 
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COMPARISONS = (
@@ -70,14 +181,14 @@ def _read(sentence: str, values: Values, labels: Sequence[str]) -> Case | None:
         asked, _, said = before.partition(" will ")
     said = said.partition("otherwise")[0]
     label = next((label for label in labels if re.search(rf"\b{re.escape(label)}\b", said, re.IGNORECASE)), None)
-    conditions = [_condition(clause, values) for clause in _AND.split(asked)]
+    conditions = [_clause(clause, values) for clause in _AND.split(asked)]
     known = tuple(condition for condition in conditions if condition is not None)
     if label is None or len(known) < len(conditions):
         return None
     return Case(conditions=known, label=label)
 
 
-def _condition(clause: str, values: Values) -> Condition | None:
+def _clause(clause: str, values: Values) -> Condition | None:
     """Read a clause about one column; None if no column, or no value of it, is named."""
     found = {column: _named_values(clause, cells) for column, cells in values.items()}
     scores = {column: len(stems(column) & stems(clause)) + 0.9 * len(found[column]) for column in values}
