@@ -1,20 +1,15 @@
-"""API keys: how a process gets them, and which of them goes to which server."""
+"""API keys: how a process gets them, and which of them goes to which address."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
+from dataclasses import dataclass, replace
 
 from vpp.environment import Environment
-from vpp.llm.address import plain_host
-from vpp.llm.budget import Allowance
-from vpp.llm.gate import Gate, named
+from vpp.llm.address import exact
+from vpp.llm.gate import Gate
 from vpp.runs.spec import EndpointSpec
 
-MODEL_FILES = "model-servers"
-"""Folder in the cache folder where runs on one model file find their server."""
 OPENAI = "https://api.openai.com/v1"
-"""Server of OPENAI_API_KEY if no address is set."""
+"""Address of OPENAI_API_KEY if none is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +19,8 @@ class Keys:
     learner: str | None = None
     optimizer: str | None = None
     gate: Gate = Gate()
-    allowance: Allowance | None = None
-    """Daily calls of the user of a shared app."""
-    model_files: Path | None = None
-    """Folder of the servers of model files; None if model files may not be used."""
+    model_files: bool = False
+    """True if runs may serve a model file of this machine."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
@@ -37,55 +30,32 @@ class Keys:
             learner=environment.get("OPENAI_API_KEY") or None,
             optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
             gate=Gate.of(owners),
-            allowance=_allowance(environment, owners),
-            model_files=owners.cache_dir / MODEL_FILES if owners.may_use_model_files else None,
+            model_files=owners.may_use_model_files,
         )
 
     def variables(self) -> dict[str, str]:
         """Return the variables that give a process these keys, and no others from this environment."""
         variables = {"OPENAI_API_KEY": self.learner or "", "VPP_OPTIMIZER_API_KEY": self.optimizer or ""}
-        variables["VPP_CALLS_FILE"] = str(self.allowance.file) if self.allowance else ""
-        return {**variables, "VPP_SHARED": "1"} if self.gate.is_shared else variables
+        return variables if self.gate.listed is None else {**variables, "VPP_SHARED": "1"}
 
     def __repr__(self) -> str:
         return "Keys(…)"
 
 
-def _allowance(environment: Mapping[str, str], owners: Environment) -> Allowance | None:
-    """Return the allowance of the user for whom the app started this process; a terminal has none."""
-    file, per_day = environment.get("VPP_CALLS_FILE"), owners.max_calls_per_user
-    return Allowance(file=Path(file), per_day=per_day) if file and per_day else None
-
-
-def origin(url: str) -> str:
-    """Return scheme, host and port in one spelling; a typed key belongs to one origin."""
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{plain_host(parts.hostname or '')}:{port}"
-
-
 def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, environment: Environment) -> Keys:
-    """Return the keys of an endpoint's servers: those typed for them, else the owner's for the owner's servers.
+    """Return the keys for an endpoint's addresses: those typed with them, else the owner's for the owner's addresses.
 
-    typed: by origin. own: the owner's, from the environment, with the gate.
+    typed: by `exact` address. own: the owner's, from the environment, with the gate.
     """
-    if endpoint.demo:
-        return Keys(gate=own.gate, allowance=own.allowance if environment.demo_only else None)  # else it costs nothing
-    if endpoint.gguf:
-        return Keys(gate=own.gate, allowance=own.allowance, model_files=own.model_files)
-    url = endpoint.base_url
-    other = endpoint.optimizer_base_url or url
-    home = environment.base_url or OPENAI
-    learner = typed.get(origin(url)) or (own.learner if is_at(home, url) else None)
-    optimizer = typed.get(origin(other))
-    if not optimizer:
-        mine = own.optimizer if is_at(environment.optimizer_base_url or home, other) else None
-        optimizer = mine or (own.learner if is_at(home, other) else None)
-    if origin(other) == origin(url):
-        optimizer = optimizer if optimizer != learner else None
-    return Keys(learner=learner, optimizer=optimizer, gate=own.gate, allowance=own.allowance)
-
-
-def is_at(home: str, url: str) -> bool:
-    """True if an address is the owner's, or below it."""
-    return bool(url) and named(home).covers(url)
+    if endpoint.is_started_here:
+        return replace(own, learner=None, optimizer=None)
+    home = exact(environment.base_url or OPENAI)
+    given = {address: key for address, key in typed.items() if key}
+    learners = {home: own.learner, **given}
+    second = {exact(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
+    optimizers = {home: own.learner, **second, **given}
+    return replace(
+        own,
+        learner=learners.get(exact(endpoint.base_url)),
+        optimizer=optimizers.get(exact(endpoint.optimizer_base_url or endpoint.base_url)),
+    )
