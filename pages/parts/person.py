@@ -21,10 +21,9 @@ from vpp.errors import RunError, VppError
 from vpp.llm.address import exact, is_loopback
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import OPENAI, Keys, keys_for
+from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.runs.users import User, check_runs
 from vpp.wording import markup
 
 TYPED = "frame.keys"
@@ -82,8 +81,6 @@ def sign_in() -> None:
         _outside("This environment cannot be used", str(error), failed=True)
         st.stop()
     if not env.login:
-        if not (env.shared or env.demo_only) and is_reached_by_others():
-            _warn_once()
         return
     context = get_script_run_ctx()  # Streamlit has no public name for the id of a session
     session = context.session_id if context else ""
@@ -194,13 +191,6 @@ def is_reached_by_others() -> bool:
     host = str(headers.get("Host") or "localhost")
     is_passed_on = any(name in headers for name in ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Via"))
     return is_passed_on or not (is_loopback(f"http://{address}") and is_loopback(f"http://{host}"))
-
-
-@st.cache_resource(show_spinner=False)
-def _warn_once() -> bool:
-    """Warn the owner in the terminal that others can reach the app."""
-    print(f"vpp: {OPEN_WORDS}", file=sys.stderr, flush=True)
-    return True
 
 
 def open_words() -> str:
