@@ -107,7 +107,7 @@ class Guard:
 def may_upload(session: str) -> bool:
     """Return whether a session may send files: with a login, only one whose user has entered."""
     try:
-        return session in person.ENTERED or not person.environment().login
+        return session in person.SESSIONS or not person.environment().login
     except VppError:
         return False
 

@@ -28,7 +28,7 @@ from vpp.wording import markup
 
 TYPED = "frame.keys"
 """Session key: the keys typed in this browser session, by their `exact` address."""
-ENTERED: set[str] = set()
+SESSIONS: set[str] = set()
 """Ids of the browser sessions whose user has logged in: only these upload files (pages/parts/middleware.py)."""
 _STARTING = Lock()
 OPEN_WORDS = (
@@ -84,10 +84,10 @@ def sign_in() -> None:
         return
     context = get_script_run_ctx()  # Streamlit has no public name for the id of a session
     session = context.session_id if context else ""
-    ENTERED.discard(session)
+    SESSIONS.discard(session)
     try:
         if user() is not None:
-            ENTERED.add(session)
+            SESSIONS.add(session)
             return
     except VppError as error:
         _outside("You cannot be let in", str(error), failed=True)

@@ -117,7 +117,7 @@ OTHER = UPLOAD.replace("a-session", "other")
 def test_with_a_login_only_a_session_that_entered_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
     monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({"VPP_LOGIN": "1"}))
-    monkeypatch.setattr(middleware.person, "ENTERED", {"a-session"})
+    monkeypatch.setattr(middleware.person, "SESSIONS", {"a-session"})
     for method in ("PUT", "POST", "DELETE"):
         assert answer(guard(), scope(method, UPLOAD)) == 204
         assert answer(guard(), scope(method, OTHER)) == 403

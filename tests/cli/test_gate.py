@@ -52,6 +52,6 @@ def test_a_public_demo_asks_no_server_and_loads_no_model_file(
 
 def test_an_old_run_is_refused_if_its_server_is_no_longer_allowed(served: Model) -> None:
     spec = EndpointSpec(base_url=served.base_url, model="demo")
-    gate = Gate(listed=("https://api.a.com/v1",))
+    gate = Gate(servers=("https://api.a.com/v1",))
     with pytest.raises(InputError, match="is not among the endpoints"):
         list(checking(spec, Keys(gate=gate)))

@@ -28,7 +28,7 @@ def test_metadata_services_are_refused_in_every_spelling_and_though_they_are_lis
         with pytest.raises(InputError, match=r"is a cloud's metadata service: give the address of a model's server$"):
             Server(base_url=base_url, model="m")
         with pytest.raises(InputError, match="metadata service"):
-            Gate(listed=(base_url,)).check(base_url)
+            Gate(servers=(base_url,)).check(base_url)
 
 
 def test_one_user_asks_every_other_server() -> None:
@@ -46,7 +46,7 @@ OTHER = (
 
 
 def test_a_list_allows_the_very_addresses_on_it() -> None:
-    gate = Gate(listed=("http://10.0.0.5:8000/v1", LISTED))
+    gate = Gate(servers=("http://10.0.0.5:8000/v1", LISTED))
     for base_url in (*SAME, "http://10.0.0.5:8000/v1", "http://0x0a000005:8000/v1"):
         gate.check(base_url)
     for base_url in OTHER:
@@ -77,7 +77,7 @@ def test_variables_make_the_gate() -> None:
 def test_a_list_holds_whole_addresses() -> None:
     for entry in ("*.a.com", "api.a.com", "ftp://a.com", "https://u:p@a.com", "https://a.com/v1?x"):
         with pytest.raises(InputError, match=r"is incomplete: write it as|holds a"):
-            Gate(listed=(entry,))
+            Gate(servers=(entry,))
 
 
 AMBIGUOUS = ("http://a.com\\.evil.org/v1", "http://a.com\t.evil.org/v1x y", "http://a b/v1")
@@ -144,12 +144,13 @@ async def test_a_page_beside_is_asked_for_only_where_no_metadata_service_answers
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with serving(script(chat())) as stub:
+        with monkeypatch.context() as patch:
+            patch.setattr("vpp.llm.gate.METADATA", ("127.0.0.1",))
+            there = stub.base_url.replace("127.0.0.1", "localhost")
+            assert await asyncio.to_thread(page_beside, there, "/version", Gate()) is None
+        assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate(servers=())) is None
+        assert stub.requests == []
         assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate())
-        assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate(listed=())) is None
-        monkeypatch.setattr("vpp.llm.gate.METADATA", ("127.0.0.1",))
-        there = stub.base_url.replace("127.0.0.1", "localhost")
-        assert await asyncio.to_thread(page_beside, there, "/version", Gate()) is None
-        assert len(stub.requests) == 1
 
 
 async def test_a_redirect_is_reported_and_not_followed() -> None:

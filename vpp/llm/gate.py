@@ -24,14 +24,14 @@ class AddressRefused(OSError):
 class Gate:
     """The servers and models that may be asked; by default any server but METADATA, and any model."""
 
-    listed: tuple[str, ...] | None = None
+    servers: tuple[str, ...] | None = None
     """The only base URLs that may be asked, each in any spelling; None: any but METADATA."""
     models: tuple[str, ...] = ()
     """The only models; empty: any."""
 
     def __post_init__(self) -> None:
         """Raise InputError for a listed address that is none."""
-        for base_url in self.listed or ():
+        for base_url in self.servers or ():
             checked_address(base_url)
 
     @classmethod
@@ -39,18 +39,18 @@ class Gate:
         """Return the gate that the owner's environment variables describe."""
         own = tuple(filter(None, (environment.base_url, environment.optimizer_base_url)))
         if environment.demo_only:
-            return cls(listed=())
+            return cls(servers=())
         if environment.endpoint_fixed:
-            return cls(listed=own, models=tuple(filter(None, (environment.model, environment.optimizer_model))))
-        return cls(listed=(*own, *environment.allowed_endpoints)) if environment.is_shared else cls()
+            return cls(servers=own, models=tuple(filter(None, (environment.model, environment.optimizer_model))))
+        return cls(servers=(*own, *environment.allowed_endpoints)) if environment.is_shared else cls()
 
     def check(self, base_url: str, model: str = "") -> None:
         """Raise InputError if the server or the model may not be asked. Looks up no name."""
         address = checked_address(base_url)
         if plain_host(urlsplit(address).hostname or "") in METADATA:
             raise InputError(f"{address[:200]} is a cloud's metadata service: give the address of a model's server")
-        if self.listed is not None and exact(address) not in map(exact, self.listed):
-            others = "one that its owner has listed" if self.listed else "the built-in demo model"
+        if self.servers is not None and exact(address) not in map(exact, self.servers):
+            others = "one that its owner has listed" if self.servers else "the built-in demo model"
             raise InputError(
                 f"{address[:200]} is not among the endpoints that may be asked here: take {others}, or ask the owner "
                 "to list it (VPP_ALLOWED_ENDPOINTS)"

@@ -42,7 +42,7 @@ class Keys:
     def variables(self) -> dict[str, str]:
         """Return the variables that give a process these keys, and no others from this environment."""
         variables = {"OPENAI_API_KEY": self.learner or "", "VPP_OPTIMIZER_API_KEY": self.optimizer or ""}
-        return variables if self.gate.listed is None else {**variables, "VPP_SHARED": "1"}
+        return variables if self.gate.servers is None else {**variables, "VPP_SHARED": "1"}
 
     def __repr__(self) -> str:
         return "Keys(…)"
@@ -56,10 +56,10 @@ def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, env
     if endpoint.is_started_here:
         return replace(own, learner=None, optimizer=None)
     home = exact(environment.base_url or OPENAI)
-    given = {address: key for address, key in typed.items() if key}
-    learners = {home: own.learner, **given}
+    keys = {address: key for address, key in typed.items() if key}
+    learners = {home: own.learner, **keys}
     second = {exact(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
-    optimizers = {home: own.learner, **second, **given}
+    optimizers = {home: own.learner, **second, **keys}
     return replace(
         own,
         learner=learners.get(exact(endpoint.base_url)),
