@@ -81,7 +81,7 @@ def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[As
 
 def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
     """Ask in the background; answers that take longer are shown as they come."""
-    keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
+    keys = person.keys_of(run.snapshot.spec.endpoint)
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":

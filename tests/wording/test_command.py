@@ -150,9 +150,7 @@ def test_no_control_character_is_left_that_a_terminal_would_obey() -> None:
 
 
 def test_a_model_file_is_named_by_its_path_and_needs_no_key() -> None:
-    endpoint = EndpointSpec(
-        gguf="/models/a b.gguf", model="a b", slots=8, concurrency=8, context_length=4096, structured="auto"
-    )
+    endpoint = EndpointSpec(gguf="/models/a b.gguf", model="a b", concurrency=8, context_length=4096, structured="auto")
     put_together = repeat_command(spec(endpoint=endpoint))
     read = build_parser().parse_args(shlex.split(put_together.line)[3:])
     assert (read.gguf, read.model, read.context_length) == ("/models/a b.gguf", None, 4096)
