@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from pages.parts.opening import SHIPPED
 from tests.app.conftest import App
-from tests.performance.live import living
+from tests.live import living
 from vpp.runs.directory import RunDirectory
 
 pytestmark = pytest.mark.browser

@@ -15,9 +15,9 @@ from playwright.sync_api import BrowserContext, Page
 from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit
-from tests.performance.live import Lines, by_step, write
+from tests.live import Lines, by_step, write
+from tests.performance.watcher import Watcher
 from tests.processes import wait_until
-from tests.watchers.line import Line
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
@@ -64,20 +64,20 @@ def labels(app: App) -> RunDirectory:
 def test_charts_of_a_step_are_sent_once_and_then_by_their_hash(app: App) -> None:
     """A refresh without a new step sends less than a tenth of the bytes of the first page."""
     with retold(app, labels(app), "20260105-0000-once-smc-0000") as live:
-        line = Line(run=live.run.id, address=app.url)
+        watcher = Watcher(run=live.run.id, address=app.url)
         received: list[int] = []
 
         async def watch() -> None:
-            watching = asyncio.create_task(line.watch(time.time() + WITHIN_S, enough=4))
+            watching = asyncio.create_task(watcher.watch(time.time() + WITHIN_S, enough=4))
             while not watching.done():
-                if line.refreshes > len(received):
-                    received.append(line.received_bytes)
+                if watcher.refreshes > len(received):
+                    received.append(watcher.received_bytes)
                 await asyncio.sleep(0.02)
             await watching
 
         with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may be running in this one
             thread.submit(asyncio.run, watch()).result()
-    assert line.faults == []
+    assert watcher.faults == []
     assert 10 * (received[-1] - received[-2]) < received[0]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.pages import draw_all
+from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
 from vpp.drawing.band import band_html
 from vpp.drawing.cards import CardMaker
