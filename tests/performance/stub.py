@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 LABELS = re.compile(r"(?:Labels:\n- |one of: )(.+?)(?:\n\n|\Z|\nRule:)", re.DOTALL)
 LIST = re.compile(r"numbered list of (\d+)")
-RULE_WORDS = ("New rule", "new rule", "numbered list of")
+RULE_WORDS = (b"New rule", b"new rule", b"numbered list of")
 MODEL = {"id": "stub", "max_model_len": 32768}
 
 
@@ -71,7 +71,7 @@ class Server:
         self._calls += 1
         request = json.loads(body)
         number = int.from_bytes(blake2b(body, digest_size=8).digest())
-        asks_rule = any(words in request["messages"][-1]["content"] for words in RULE_WORDS)
+        asks_rule = any(words in body for words in RULE_WORDS)
         text = answer(request, number, asks_rule=asks_rule)
         asyncio.get_running_loop().call_later(self._latency_s[asks_rule], write, completion(text, len(body)))
 
