@@ -13,7 +13,7 @@ from tests.live import living
 pytestmark = pytest.mark.browser
 
 
-READINGS = 200
+READINGS = 120
 STEPS = """() => {
     const within = (place, pattern) => document.querySelector(`.stage ${place}`)?.textContent.match(pattern)?.[1]
     return {

@@ -116,7 +116,7 @@ def test_proposals_vary_with_the_seed_and_are_neither_always_right_nor_always_wr
 LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     rule=st.text(max_size=200),
     inputs=st.lists(st.lists(LINES, max_size=4).map("\n".join), min_size=1, max_size=6),

@@ -29,7 +29,7 @@ def share(word: str, columns: tuple[tuple[str, str], ...], sentence: str = BINAR
     return sum(word in write(columns, labels, seed, sentence) for seed in range(100)) / 100
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     kinds=st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=5, max_size=5),

@@ -1,6 +1,6 @@
 """Accuracies of the demo model with the samplers.
 
-The runs are deterministic, seeds 0 to 2: a failure is a change of behaviour, not of luck.
+The runs are deterministic, seeds 0 and 1: a failure is a change of behaviour, not of luck.
 """
 
 import asyncio
@@ -19,8 +19,7 @@ from vpp.data.tasks import TASKS, generate
 from vpp.inspection.baselines import baselines
 from vpp.settings import Method, preset
 
-SEEDS = range(3)
-RULES = ("sum-parity", "contains-zero")
+SEEDS = range(2)
 
 
 @cache
@@ -36,13 +35,13 @@ def _accuracy(name: str, method: Method, seed: int) -> float:
     return asyncio.run(run(data, config)).test.value
 
 
-@pytest.mark.parametrize("name", [*RULES, "two-circles"])
+@pytest.mark.parametrize("name", ["sum-parity", "two-circles"])
 def test_smc_finds_the_rule(name: str) -> None:
     assert mean(accuracies(name, "smc")) >= 0.95
 
 
 def test_a_single_hypothesis_fails_visibly_on_some_seeds() -> None:
-    assert min(value for name in RULES for value in accuracies(name, "vml")) < 0.8
+    assert min(accuracies("sum-parity", "vml")) < 0.8
 
 
 def test_smc_is_near_a_small_tree_and_far_above_a_constant() -> None:

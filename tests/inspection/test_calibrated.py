@@ -127,15 +127,12 @@ def test_a_truth_exactly_at_the_threshold_is_possible() -> None:
     assert (low, high) == (0.6, 0.8)
 
 
-@pytest.mark.parametrize("method", ["smc", "mh", "vml"])
-def test_a_whole_run_asks_its_calibration_rows_and_verifies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
+def test_a_whole_run_asks_its_calibration_rows_and_verifies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
     table = tmp_path / "sum-parity.csv"
     table.write_bytes(generate("sum-parity", seed=0, train_size=40, test_size=60))
     sizes = {"train_size": 20, "test_size": 20, "calibration_size": 20}
-    posterior = vpp.fit(str(table), target="label", method=method, particles=3, epochs=1, **sizes)
+    posterior = vpp.fit(str(table), target="label", particles=3, epochs=1, **sizes)
     assert posterior.result["calibrated"]["rows"] == 20
     dataset = load_dataset(posterior.directory, posterior.directory.spec())
     assert (len(dataset.train), len(dataset.test), len(dataset.calibration)) == (20, 20, 20)
@@ -148,19 +145,17 @@ def test_a_whole_run_asks_its_calibration_rows_and_verifies(
     assert not found.faults, found.faults
 
 
-TABLES = {"titanic.csv": "survived", "penguins.csv": "island"}
-"""Tables on which the demo model's posterior is often wrong."""
 N, TESTED, SPLITS = 40, 60, 200
 
 
-@pytest.mark.parametrize("file", TABLES)
 def test_recorded_answers_of_a_bad_posterior_hold_the_truth_as_promised_over_200_splits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run's held-out rows, parted anew into 40 and 60: the mean coverage against its exact law, five deviations."""
+    """The demo model is often wrong on titanic. The run's held-out rows, parted anew into 40 and 60: the mean coverage
+    against its exact law, five deviations."""
     monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
     sizes = {"train_size": 20, "test_size": 100, "calibration_size": 100}
-    posterior = vpp.fit(f"assets/examples/{file}", target=TABLES[file], particles=4, epochs=1, **sizes)
+    posterior = vpp.fit("assets/examples/titanic.csv", target="survived", particles=4, epochs=1, **sizes)
     dataset = load_dataset(posterior.directory, posterior.directory.spec())
     scores = []
     for split in ("test", "calibration"):

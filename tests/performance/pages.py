@@ -14,7 +14,7 @@ from tests.performance.ratios import Ratio, divided
 from tests.performance.server import cpu_s, rest
 from tests.performance.watcher import Watcher
 
-EPOCHS = {"long": 20, "short": 3}
+EPOCHS = {"long": 12, "short": 2}
 """Ten steps an epoch."""
 STEP_S = 4.0
 """Of a step at the pace of a large model: three of four refreshes bring none."""
@@ -31,7 +31,7 @@ def ratios(folder: Path, short: bool) -> list[Ratio]:
     few, many = lists
     return [
         divided(
-            "Watch of a live run, 190 steps / 20 steps", refreshes["long"], refreshes["short"],
+            "Watch of a live run, 110 steps / 10 steps", refreshes["long"], refreshes["short"],
             unit="ms a refresh", most=None if short else 2.0,
         ),
         divided(
@@ -48,12 +48,16 @@ def refresh_ms(folder: Path, *, epochs: int, seconds: float) -> float:
     runs.mkdir()
     steps = 10 * epochs - 10
     with living(made, runs / "20260104-0000-large-smc-0000", shown=steps, every_s=STEP_S) as run, serving(runs) as app:
-        return asyncio.run(_refreshing(app, Watcher(run=run.id, address=app.url), seconds))
+        watcher = Watcher(run=run.id, address=app.url)
+        asyncio.run(watcher.watch(time.time() + 120, enough=1))
+        rest(app.pid)
+        return asyncio.run(_refreshing(app, watcher, seconds))
 
 
 async def _refreshing(app: App, watcher: Watcher, seconds: float) -> float:
     watching = asyncio.create_task(watcher.watch(time.time() + 600))
-    while watcher.refreshes < SETTLED and not watching.done():
+    settled = watcher.refreshes + SETTLED
+    while watcher.refreshes < settled and not watching.done():
         await asyncio.sleep(0.05)
     before, drawn = cpu_s(app.pid), watcher.refreshes
     await asyncio.sleep(seconds)

@@ -20,10 +20,10 @@ def cpu_s(pid: int) -> float:
     return (int(numbers[11]) + int(numbers[12])) / TICKS
 
 
-def rest(pid: int, *, within_s: float = 60.0) -> None:
-    """Wait until a server has imported what later pages need, and takes under a tenth of a core."""
-    deadline = time.monotonic() + within_s
-    before = float("-inf")
+def rest(pid: int, *, begins_s: float = 12.0, within_s: float = 90.0) -> None:
+    """Wait until a server that was visited has imported what later pages need, which it begins after some seconds."""
+    time.sleep(begins_s)
+    deadline, before = time.monotonic() + within_s, float("-inf")
     while (now := cpu_s(pid)) - before > 0.1:
         assert time.monotonic() < deadline, f"the server does not rest within {within_s:g} s"
         before = now
