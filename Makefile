@@ -93,7 +93,7 @@ $(VENV)/app.done: requirements.txt | $(BIN)/python
 
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt # Python compiles what it imports
 	touch $@ $(VENV)/app.done
 
 $(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
@@ -158,7 +158,7 @@ $(VENV)/app.done: requirements.txt | $(BIN)/python
 
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt # Python compiles what it imports
 	touch $@ $(VENV)/app.done
 
 $(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
