@@ -93,7 +93,7 @@ $(VENV)/app.done: requirements.txt | $(BIN)/python
 
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt # Python compiles what it imports
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
 
 $(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
@@ -103,75 +103,6 @@ $(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
 $(TOOLS)/tools.done: .ci/pins/tools.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	touch $@
-
-tests/node_modules/axe-core/axe.min.js ## get axe-core, which tests of accessibility need
-
-check: $(VENV)/dev.done ## lint, format and types
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-
-format: $(VENV)/dev.done ## put the code in form
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
-
-pins: $(TOOLS)/tools.done ## work out every package that .ci/pins/*.in need, for Python 3.11 to 3.14 on any system, with hashes, and list their licences
-	cd .ci/pins && $(PIN) app.in -o ../../requirements.txt
-	cd .ci/pins && $(PIN) login.in -o ../../requirements-login.txt
-	cd .ci/pins && $(PIN) dev.in -o ../../requirements-dev.txt
-	cd .ci/pins && $(PIN) ray.in -o ../../requirements-ray.txt
-	cd .ci/pins && $(PIN) local.in -o ../../requirements-local.txt
-	cd .ci/pins && $(PIN) tools.in -o tools.txt
-	$(MAKE) $(VENV)/dev.done
-	$(BIN)/python -m tests.supply.licences
-
-audit: $(TOOLS)/tools.done ## look for known holes in every pinned package; asks the advisory database
-	$(TOOLS)/bin/pip-audit $(AUDITED) $(LET_PASS)
-
-mutants: $(VENV)/dev.done ## plant faults in the code, one at a time: each must make a test fail
-	$(BIN)/python -m tests.mutants
-
-example: $(VENV)/dev.done ## make the demo model's shipped runs anew
-	$(BIN)/python -m tests.example
-
-bench: $(VENV)/dev.done ## the ratios of docs/performance.md, in under 8 minutes on two quiet cores
-	$(BIN)/python -m tests.performance --write
-
-install-check: $(VENV)/dev.done ## build the package, install it in an empty environment, and use it there
-	$(BIN)/python -m tests.install_check
-
-pictures: $(VENV)/dev.done ## photograph the app for docs/pictures
-	$(BIN)/python -m tests.pictures
-
-clean: ## remove what was set up; runs stay
-	rm -rf $(VENV) .servers .ray .models tests/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
-
-$(BIN)/python:
-	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=python3.11')"
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
-
-$(VENV)/app.done: requirements.txt | $(BIN)/python
-	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	touch $@
-
-$(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
-	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt # Python compiles what it imports
-	touch $@ $(VENV)/app.done
-
-$(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-local.txt
-	touch $@
-
-$(TOOLS)/tools.done: .ci/pins/tools.txt
-	$(PYTHON) -m venv $(TOOLS)
-	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	touch $@
-
-$(VENV)/fuzz.done: $(VENV)/dev.done tests/fuzz/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r tests/fuzz/requirements.txt
 	touch $@
 
 tests/node_modules/axe-core/axe.min.js: tests/package-lock.json
