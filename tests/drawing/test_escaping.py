@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
+from tests.drawing.every_page import draw_all
 from tests.drawing.test_settling import BOTH, question
-from tests.fuzz.pages import draw_all
 from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run

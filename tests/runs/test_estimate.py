@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.performance.in_process import run
+from tests.in_process import run
 from tests.processes import PENGUINS
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started

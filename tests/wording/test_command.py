@@ -66,30 +66,6 @@ def test_a_run_is_repeated_with_its_templates(name: str) -> None:
     assert repeat_command(run).line.count("template") == (name != EXAMPLES)
 
 
-def test_roles_with_different_sets_are_named_one_by_one() -> None:
-    mixed = {**asked_with("json"), "learner_template": None}
-    line = repeat_command(spec(endpoint=SERVER, **mixed)).line
-    assert "--learner-template=paper --optimizer-template=json --prior-template=json" in line
-    assert read_back(spec(endpoint=SERVER, **mixed)) == mixed
-
-
-def test_the_former_name_of_a_set_is_read_and_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = build_parser()
-    assert parser.parse_args(["run", "d.csv", "--templates", "default"]).templates == "paper"
-    with pytest.raises(SystemExit):
-        parser.parse_args(["run", "d.csv", "--templates", "unknown"])
-    assert "default" not in capsys.readouterr().err.partition("invalid choice")[2]
-
-
-def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
-    dataset = dataset_spec(YES_NO)
-    chosen = [{**column, "is_chosen": place == 0, "kind": "text"} for place, column in enumerate(dataset["columns"])]
-    line = repeat_command(spec(dataset={**dataset, "columns": chosen})).line
-    name = chosen[0]["name"]
-    assert shlex.split(line).count(f"--kind={name}=text") == 1
-    assert dict(build_parser().parse_args(shlex.split(line)[3:]).kind) == {name: "text"}
-
-
 MEANINGS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="="), max_size=30)
 
 
@@ -162,25 +138,6 @@ def test_no_password_of_an_address_is_shown() -> None:
     assert "--base-url=https://host/v1" in repeat_command(spec(endpoint=endpoint)).line
 
 
-def test_columns_that_a_list_cannot_hold_are_left_to_the_reader() -> None:
-    record = {**dataset_spec(YES_NO), "inputs": ["a,b", "c"]}
-    command = repeat_command(spec(dataset=record))
-    assert "--inputs" not in command.line
-    assert any("cannot be listed" in note for note in command.notes)
-
-
-def test_own_templates_and_a_key_are_mentioned() -> None:
-    notes = repeat_command(spec(learner_template="{hypothesis}", endpoint=SERVER)).notes
-    assert any("learner_template" in note for note in notes)
-    assert any("OPENAI_API_KEY" in note for note in notes)
-
-
-def test_a_file_that_looks_like_an_option_stays_a_file() -> None:
-    record = dataset_spec(YES_NO)
-    record["provenance"] = {**record["provenance"], "file": "-rf.csv"}
-    assert " ./-rf.csv " in repeat_command(spec(dataset=record)).line
-
-
 def generated(n_train: int, n_test: int, note: str) -> RunSpec:
     """A run on 160 rows of a task, with this note of where they are from."""
     table = Table.read(generate("linear", seed=7), name="linear.csv")
@@ -198,13 +155,6 @@ def test_a_generated_table_is_written_by_the_first_command(sizes: tuple[int, int
     assert read["output"] == "linear.csv" == shlex.split(command.line)[4]
     written = generate(read["name"], seed=read["seed"], train_size=read["train_size"], test_size=read["test_size"])
     assert written == generate("linear", seed=7)
-
-
-@pytest.mark.parametrize("note", ["as found", "generated: linear (y), span 0 to 2, seed 8", "generated: x (y), seed 1"])
-def test_a_table_that_no_task_command_writes_is_left_to_the_reader(note: str) -> None:
-    command = repeat_command(generated(100, 60, note))
-    assert command.table == ""
-    assert command.script == command.line
 
 
 def test_the_options_for_reading_the_file_are_repeated() -> None:

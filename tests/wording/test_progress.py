@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reporting.builders import YES_NO, drawn, run, scored, started
+from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.cli.summary import summary
 from vpp.inspection.summary import result
 from vpp.reporting.markdown_record import calls
@@ -14,7 +14,7 @@ from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.usage import Usage
 from vpp.wording.caveats import caveats
-from vpp.wording.progress import calls_metric, metrics
+from vpp.wording.progress import calls_metric
 from vpp.wording.status import pending_words
 
 SMC = Config(particles=2, batch_size=2, epochs=1, mutate="every")
@@ -39,14 +39,6 @@ def test_labels_read_from_explanations_are_shown_everywhere_once_there_are_any(
     for text, expected in shown:
         assert (expected in text) == (count > 0)
         assert ("explanation" in text) == (count > 0)
-
-
-def test_where_nothing_is_proposed_yet_nothing_is_counted(tmp_path: Path) -> None:
-    begun = [scored(0, k, text, {0: "yes", 1: "no"}) for k, text in enumerate(("one", "two"))]
-    reader = run(tmp_path, started(SMC, YES_NO), *drawn("one", "two"), *begun, config=SMC)
-    rewritten = {metric.name: metric for metric in metrics(reader.refresh(), 0)}["Rewritten"]
-    assert (rewritten.value, rewritten.scale) == ("–", "none yet")
-    assert "0" not in rewritten.words
 
 
 @pytest.mark.parametrize("state", ["running", "stalled"])

@@ -56,7 +56,3 @@ def test_nothing_else_is_called_exact() -> None:
     assert "exact only on all training rows" in said("regression", **DRAWN), "tau is estimated"
     for spoilt in SPOILT:
         assert EXACT not in said(**{**DRAWN, **spoilt}), spoilt
-
-
-def test_the_words_are_the_same_for_options_that_change_no_target() -> None:
-    assert said(**DRAWN) == said(**DRAWN, seed=7, epochs=9)

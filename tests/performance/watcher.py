@@ -7,15 +7,19 @@ how often. With each request it sends the hashes of the messages in its cache; o
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientSession, WSMsgType
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.watchers.seen import Seen
+from vpp.runs.journal_reader import JournalReader
+from vpp.runs.view import RunView
+from vpp.wording.progress import shown_step
 
 STAGE = "vpp_stage"
 """The component whose header names the newest step; Watch draws it as one part with its cards and figures."""
@@ -24,12 +28,19 @@ CACHED = 200
 
 
 @dataclass
-class Line(Seen):
-    """One session of the app at a page of a run."""
+class Watcher:
+    """One session of the app at a page of a run, and what it saw."""
 
-    address: str = ""
+    run: str
+    """Its id."""
+    address: str
     """Of the app, without a path."""
     page: str = "watch"
+    first_at: dict[int, float] = field(default_factory=dict)
+    """Unix time by step at which it, or a later one, was there to see."""
+    refreshes: int = 0
+    received_bytes: int = 0
+    faults: list[str] = field(default_factory=list)
     _cached: dict[str, int | None] = field(default_factory=dict)
     """Step that a cached message names, by hash; the message that came last is last."""
     _timers: dict[str, tuple[float, asyncio.Task[None]]] = field(default_factory=dict)
@@ -142,6 +153,34 @@ class Line(Seen):
     def _forget_timers(self) -> None:
         for fragment in list(self._timers):
             self._forget_timer(fragment)
+
+    def note(self, step: int | None) -> None:
+        """The page names `step` as the newest, now."""
+        if step is not None:
+            self.first_at.setdefault(step, time.time())
+
+    def lags(self, written: Mapping[int, float], *, until: float) -> list[float]:
+        """Seconds from the journal's record of a step to its being seen, of each step written while it watched.
+
+        A step that was passed over counts from when a later one was seen, one never seen up to `until`.
+        """
+        began = min(self.first_at.values(), default=until)
+
+        def seen(step: int) -> float:
+            return min((at for later, at in self.first_at.items() if later >= step), default=until)
+
+        return [seen(step) - at for step, at in written.items() if began < at]
+
+
+def written_at(journal: Path) -> dict[int, float]:
+    """Unix time by step of the record that gives Watch the step to show."""
+    view, times = RunView(), dict[int, float]()
+    for record in JournalReader(journal).new_records():
+        view.apply(record)
+        step = shown_step(view)
+        if step is not None:
+            times.setdefault(step, record.at)
+    return times
 
 
 def _newest(component: Any) -> int | None:
