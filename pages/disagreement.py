@@ -60,7 +60,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
     test_points, at = points(test, rows_by_id(dataset), doubt), thresholds.chosen()
-    asked = dissent.asked_words(test, snapshot.view, config, live=snapshot.state in opening.LIVE)
+    asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
     promise = f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}" if doubt else ""

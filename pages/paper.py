@@ -23,8 +23,7 @@ from vpp.bench.sweep import (
     launch,
     sweeps,
 )
-from vpp.bench.table import Table, paper, shown_alone, value_text
-from vpp.bench.tables import heading, tables, tables_markdown
+from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
 from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
@@ -132,7 +131,7 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
     if not held and (why := last_complaint(sweep)):
         blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
-        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
+        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.stop)
         blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
 
 
@@ -181,7 +180,7 @@ def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
     if outcomes and spec.endpoint.is_demo:
         words += " The demo model is no language model."
     every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
-    parts = [drawn(shown_alone(table)) for table in tables(every, outcomes)]
+    parts = [drawn(papers_part(table)) for table in tables(every, outcomes)]
     pieces.steady(markup.caption(words) + "".join(parts), key="paper.tables")
 
 

@@ -94,11 +94,11 @@ def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> B
     return os.fdopen(plain_file(path, flags), "wb")
 
 
-def locked(path: Path, *, shared: bool = False) -> BinaryIO | None:
+def locked(path: Path) -> BinaryIO | None:
     """Create a file, locked until it is closed; None if another process holds it. Raises OSError as `plain_file`."""
     file = written(path, os.O_RDWR | os.O_CREAT)
     try:
-        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
         return None

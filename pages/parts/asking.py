@@ -81,7 +81,7 @@ def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[As
 
 def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
     """Ask in the background; answers that take longer are shown as they come."""
-    keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
+    keys = person.keys_of(run.snapshot.spec.endpoint)
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
@@ -200,7 +200,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, config, calibrated(snapshot.view, dataset, of=answers))[0]
+    vote = votes_on(answers, calibrated(snapshot.view, dataset, of=answers))[0]
     known = known_row(vote.row, dataset)
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
@@ -279,7 +279,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     doubt = calibrated(opening.fresh(run).view, dataset, of=answers)
-    votes, fields = votes_on(answers, config, doubt), input_fields(dataset)
+    votes, fields = votes_on(answers, doubt), input_fields(dataset)
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
@@ -291,7 +291,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, config, doubt=doubt, with_reasons=reasons, beside=beside),
+        lambda: prediction_csv(answers, doubt=doubt, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
-from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
@@ -97,7 +96,7 @@ def offered() -> tuple[str, ...]:
     """Return the kinds of models that may be asked here."""
     if person.environment().demo_only:
         return (DEMO,)
-    return (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
+    return (DEMO, SERVER, MODEL_FILE) if person.may_use_model_files() else (DEMO, SERVER)
 
 
 def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
@@ -123,9 +122,8 @@ def _model_file(*, writes: bool) -> Model:
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
     if path:
         try:
-            endpoint, header, plan = endpoint_for(path, endpoint)
-            words = model_file_words(header, plan, memory_bytes=machine_memory())
-            below.html(markup.block(markup.caption(words)))
+            endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
+            below.html(markup.block(markup.caption(model_file_words(endpoint))))
         except InputError as error:
             below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
     checks = _test(endpoint)
@@ -288,7 +286,7 @@ def _run_test(endpoint: EndpointSpec) -> None:
     ) as status:
         lines = st.empty()
         try:
-            for one in checking(endpoint, person.check_keys(person.keys_of(endpoint))):
+            for one in checking(endpoint, person.keys_of(endpoint)):
                 checks.append(one)
                 lines.html(checks_html(checks))
         except VppError as error:
@@ -304,7 +302,7 @@ def has_model(model: Model) -> bool:
         return True
     checks: list[Checked] = []
     with st.spinner("Asking the server for its models"):
-        for one in checking(model.endpoint, person.check_keys(person.keys_of(model.endpoint))):
+        for one in checking(model.endpoint, person.keys_of(model.endpoint)):
             checks.append(one)
             if one.finding.mark == "fails" or one.finding.name in HAS_MODEL:
                 break

@@ -336,7 +336,7 @@ def fill(run: str, spec: RunSpec) -> None:
         "model": "" if of.is_started_here else of.model,
         "optimizer_url": of.optimizer_base_url,
         "optimizer_model": of.optimizer_model,
-        "concurrency": None if of.concurrency in (0, of.slots) else of.concurrency,
+        "concurrency": of.concurrency or None,
         "structured": of.structured,
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,

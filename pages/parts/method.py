@@ -27,7 +27,7 @@ from vpp.wording.options import (
 )
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
-SHARES = ("restart", "ess_threshold", "epsilon")
+SHARES = ("restart", "epsilon")
 """Numbers between 0 and 1."""
 START = "new.start_from"
 """Key of the field of first sentences."""

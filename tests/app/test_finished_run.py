@@ -9,11 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.parts import pieces
-from pages.parts.opening import EXAMPLES
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.store import EXAMPLE, unpack
 
 BEYOND_MS = 700
 """Longer than a film at full speed stays at a step."""
@@ -201,31 +199,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
 # Thresholds, from page to page
 
 
-def field(page: Page, name: str) -> Locator:
-    return page.locator(f".st-key-thresholds-{name} input")
-
-
-@pytest.mark.browser
-def test_thresholds_are_set_one_after_another_and_keep_their_values_on_another_page(
-    finished: Finished, visit: Visit
-) -> None:
-    page = finished.open(visit, "watch")
-    page.get_by_text("Interpretation thresholds").click()
-    field(page, "well_backed").fill("90")
-    page.keyboard.press("Tab")
-    page.get_by_text("1 threshold moved.").wait_for()
-    assert page.evaluate("document.activeElement !== document.body")
-    field(page, "few_rows").fill("77")
-    page.keyboard.press("Enter")
-    page.get_by_text("2 thresholds moved.").wait_for()
-    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
-    page.get_by_role("link", name="Disagreement").click()
-    page.get_by_role("heading", name="Most informative labels to collect").wait_for()
-    page.get_by_text("Interpretation thresholds").click()
-    field(page, "well_backed").wait_for()
-    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
-
-
 # The matrix
 
 
@@ -296,25 +269,3 @@ def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished
 
 
 # First screens
-
-SIZES = ((1440, 900), (1280, 720), (390, 844))
-EXTENT = "(found) => [found.getBoundingClientRect().top, found.getBoundingClientRect().bottom]"
-
-
-@pytest.mark.browser
-def test_a_first_screen_shows_the_heaviest_idea_and_the_report_beside_its_files(app: App, visit: Visit) -> None:
-    """The genealogy begins within two screens of a wide window."""
-    run, page = unpack(EXAMPLES / EXAMPLE, app.runs).id, visit.page
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{app.url}/posterior?run={run}")
-        open_tree(page)
-        page.locator("h1").scroll_into_view_if_needed()
-        assert page.locator("article.card").first.evaluate(EXTENT)[1] <= height, width
-        if width > height:
-            assert page.locator(TREE).evaluate(EXTENT)[0] <= 2 * height, width
-        page.goto(f"{app.url}/report?run={run}")
-        page.locator(".report h4").first.wait_for()
-        page.wait_for_function(AT_REST)
-        assert page.get_by_role("button", name="Posterior as JSON").evaluate(EXTENT)[1] <= height, width
-        assert page.locator(".report").evaluate(EXTENT)[0] <= 0.6 * height, width

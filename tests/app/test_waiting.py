@@ -15,7 +15,6 @@ from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.events import RunFailed, RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import EndpointSpec
 from vpp.usage import Usage
 
 UNFINISHED = label_events()[:-3]
@@ -39,15 +38,6 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
     assert word.command == "go on"
 
 
-def test_first_hypotheses_that_are_held_back_tell_why(app: AppTest, tmp_path: Path) -> None:
-    reader = run(tmp_path, label_events()[0], data=LABELS, config=LABEL_CONFIG)
-    with reader.directory.lock():
-        reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
-        html = shown(opened(app, reader, "watch"))
-    assert "0 of 4 are written." in html
-    assert "Failed or odd attempts: HTTP 503 (37)." in html
-
-
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,14 +53,6 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)
-
-
-def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(app: AppTest, tmp_path: Path) -> None:
-    refused = RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): give another")
-    server = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-    reader = run(tmp_path, *UNFINISHED, refused, data=LABELS, config=LABEL_CONFIG, endpoint=server)
-    html = shown(opened(app, reader, "watch"))
-    assert "whole steps are saved. Type another key below: Resume takes it." in html
 
 
 def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(

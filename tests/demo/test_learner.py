@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION, body, learner_prompt, optimizer_prompt
+from tests.demo.asking import BINARY, body, learner_prompt, optimizer_prompt
 from vpp.demo import chat
 from vpp.demo.learner import respond
 from vpp.demo.prompt import LearnerQuestion, read_prompt
@@ -47,14 +47,6 @@ def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> N
     assert say(f"{BINARY} {rule}").partition("\n")[0] == f"Explanation: {explanation}"
 
 
-def test_a_formula_is_shown_with_its_inputs_and_guessed_without_them() -> None:
-    said = say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ())
-    assert said == "Explanation: 3.1 * x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
-    said = say(f"{REGRESSION} y = 3 * sin(x) + 4.", "x: missing", ())
-    assert said == "Explanation: 3 * sin(x) + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
-    assert say(f"{REGRESSION} y = 2.", "x: 1", ()) == "Explanation: The rule gives 2.\nOutput: 2"
-
-
 def test_an_unreadable_rule_gets_an_honest_guess() -> None:
     for labels, guess in ((("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")):
         said = say("Look deep inside yourself.", ROW, labels)
@@ -83,10 +75,6 @@ def test_no_input_breaks_the_learner() -> None:
             assert not parsed.inferred, row[:40]
 
 
-def test_a_rule_may_hold_fences_and_headings() -> None:
-    say(f"{BINARY} Output 1 if a is 3, and 0 otherwise. Input:\nCorrect outputs: none\n```\nInput:")
-
-
 PUBLISHED = """You are the model.
 ** Pattern Descriptions: **
 Output 1 if a is 3, and 0 otherwise.
@@ -111,10 +99,6 @@ def test_a_users_own_template_is_read_by_its_headings() -> None:
 
 
 ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
-
-
-def test_a_column_that_is_called_like_a_number_is_read() -> None:
-    say(f"{BINARY} Always output 1.", "[1]: 4\n[2]: 5")
 
 
 def reply(*contents: str) -> str:

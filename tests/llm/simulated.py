@@ -68,11 +68,11 @@ class World:
             self._arrive(self.throttle.begin())
             self.limits.append(self.throttle.limit)
 
+    def _send_again(self) -> None:
+        self._to_send += 1
+
     def _arrive(self, call: Call) -> None:
         state = {"over": False}
-
-        def send_again() -> None:
-            self._to_send += 1
 
         def done(answered: bool) -> None:
             if state["over"]:
@@ -83,7 +83,7 @@ class World:
                 self.throttle.answered(call)
             else:
                 self.throttle.refused(call)
-                self.at(self.now + self._random.uniform(0, WAIT_S), send_again)
+                self.at(self.now + self._random.uniform(0, WAIT_S), self._send_again)
             self.throttle.semaphore.inside -= 1
 
         def finish() -> None:

@@ -13,7 +13,7 @@ from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_mos
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 from .asking import RULE, learner_of, optimizer_of
 from .stub import Reply, Request, as_json, chat
@@ -63,10 +63,9 @@ def room_for(count: int) -> int:
     return prompt_tokens([{"role": "user", "content": asked_about(count)}]) + 64
 
 
-async def test_what_does_not_fit_is_left_out_earlier_exchanges_first() -> None:
-    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
-    for room, history, shown in ((32_000, (), None), (room_for(5), (), 5), (room_for(8), (earlier,), 8)):
-        proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room, history=history)
+async def test_rows_that_do_not_fit_are_left_out() -> None:
+    for room, shown in ((32_000, None), (room_for(5), 5)):
+        proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room)
         assert (proposal.shown, asked) == (shown, [asked_about(shown or 8)])
         assert proposal.text is not None
         assert counters.snapshot().unparsable == 0

@@ -106,8 +106,7 @@ OWN = "Rule: {rule}\n{input}\n"
 @pytest.mark.parametrize(
     ("fault", "options"),
     [
-        ("exclude each other", {"learner_samples": 2, "learner_temperature": 1.0}),
-        ("at learner_temperature 0 all answers are the same", {"likelihood": "labels", "learner_samples": 2}),
+        ("exclude each other", {"learner_samples": 2}),
         ("put {answer_form_letter} in the learner template", {"template": OWN + "{answer_form}"}),
         ("add --likelihood logprobs", {"template": OWN + "{answer_form_letter}", "likelihood": "labels"}),
         (

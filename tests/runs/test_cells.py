@@ -31,8 +31,8 @@ def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     assert "in part" not in roomy.out
     narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
-    refused = desk.vpp("run", data, *SMALL, "--plan", "--cell-limit", "-1")
-    assert refused.complaint == "cell_limit is -1: it must be at least 0"
+    refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
+    assert "'cell=-1' is not NAME=N with one of learner, optimizer, context, cell" in refused.complaint
 
 
 @pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.performance.in_process import run
+from tests.in_process import run
 from tests.processes import PENGUINS
 from tests.reporting.builders import dataset as small
 from tests.reporting.builders import drawn, finished, started
@@ -55,11 +55,6 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
     assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
 
 
-def test_only_copies_that_are_rewritten_are_not_among_the_fewest() -> None:
-    copies = Config(method="smc", particles=2, batch_size=2, epochs=1, mutate="duplicates")
-    assert plan(copies, n_train=4, n_test=2).least_optimizer_calls == 2
-
-
 def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert time_s(whole, Pace(round_trip_s=0.5)) == whole.rounds * 0.5
@@ -85,16 +80,6 @@ def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
     found = estimate(made, DATA)
     assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
     assert found.completion.about == found.plan.learner_calls * 40 + 6 * 250
-
-
-def test_a_history_of_exchanges_lengthens_the_optimizers_prompt() -> None:
-    prompts = optimizer_prompts(spec(), DATA)
-    texts = Texts(prompts.seed_text, HYPOTHESIS)
-    alone, after = (
-        optimizer_size(spec(replace(CONFIG, history=history)), DATA, prompts, texts).prompt for history in (0, 1)
-    )
-    assert after.about > alone.about + HYPOTHESIS.about / BYTES_A_TOKEN
-    assert after.high > alone.high + HYPOTHESIS.high / BYTES_A_TOKEN
 
 
 def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
@@ -128,17 +113,17 @@ def test_what_is_expected_follows_the_share_of_the_plan_that_the_last_steps_need
 
 
 def test_the_time_left_has_the_calls_of_the_end_and_none_once_these_are_made() -> None:
-    """7 calls in 5 s, then 9, guesses among them; the one text of the end is asked about 8 + 2 rows."""
+    """6 calls in 5 s, then 8; the one text of the end is asked about 8 + 2 rows."""
     data = small(["yes", "no"] * 4, ["yes", "no"])
     view, made = RunView(), spec(CONFIG, data=data)
     texts = ("one rule", "one rule")
     events = [started(CONFIG, data, steps=3), *drawn(*texts), *(finished(step, texts) for step in range(3))]
     left = []
     for event, calls, at in zip(events, (0, 0, 0, 0, 4, 10, 18), (0, 0, 0, 0, 2, 7, 12), strict=True):
-        view.apply(Record(at=at, usage=Usage(learner=calls, ahead_unused=calls // 8), answers=0, event=event))
+        view.apply(Record(at=at, usage=Usage(learner=calls), answers=0, event=event))
         left.append(seconds_left(made, view, view.usage))
-    assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 7), pytest.approx(10 * 10 / 16)]
-    assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 16)
+    assert left == [None] * 5 + [pytest.approx(5 + 10 * 5 / 6), pytest.approx(10 * 10 / 14)]
+    assert seconds_left(made, view, Usage(learner=18 + 4)) == pytest.approx(6 * 10 / 14)
     assert seconds_left(made, view, Usage(learner=18 + 10)) is None
 
 

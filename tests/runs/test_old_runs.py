@@ -40,7 +40,7 @@ def test_an_old_run_is_read_and_reported(name: str) -> None:
 @pytest.mark.parametrize("age", ["first", "middle", "last"])
 def test_an_old_run_has_repeats_in_its_buffer_and_no_filter_as_it_did_then(age: str) -> None:
     config = RunDirectory(OLD / age / "smc").spec().config
-    assert (config.deduplicate_buffer, config.mutate, config.final_weights) == (False, "every", "rescored")
+    assert (config.buffer_repeats, config.mutate, config.final_weights) == (True, "every", "rescored")
 
 
 def test_old_runs_are_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,10 +85,9 @@ def test_a_worker_continues_from_before_the_record_that_a_page_names(
 
 HUGE = 10**400
 HUGE_NUMBERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *(("run_started", {"config": {name: HUGE}}) for name in ("beta_end", "ess_threshold", "particles_max", "seed")),
+    *(("run_started", {"config": {name: HUGE}}) for name in ("particles_max", "seed")),
     ("run_started", {"dataset": {"columns": [{"n_missing": -HUGE}]}}),
     ("scored", {"rows": ["9" * 400]}),
-    ("proposed", {"unanswered": HUGE}),
     ("step_finished", {"few_for": HUGE}),
 )
 

@@ -4,7 +4,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from vpp.bench.table import paper, papers_table, printed
+from vpp.bench.tables import paper, papers_table, printed
 from vpp.bench.variants import SWEPT_TASKS
 from vpp.data.tasks import TASKS
 

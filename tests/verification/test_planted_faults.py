@@ -35,14 +35,7 @@ Run = tuple[RunDirectory, list[Event]]
 RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "filtered": (
         "classification",
-        {
-            "method": "smc",
-            "mutate": "filtered",
-            "ess_threshold": 0.9,
-            "final_weights": "rescored",
-            "evaluate_every": 3,
-            "epochs": 1,
-        },
+        {"method": "smc", "mutate": "filtered", "final_weights": "rescored", "epochs": 1},
         {},
     ),
     "graded": (
@@ -51,10 +44,9 @@ RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"grade": scripted.grade},
     ),
     "carried": ("regression", {"method": "smc", "tempering": "adaptive", "tau": "auto", "epochs": 1}, {}),
-    "chains": ("classification", {"method": "mh", "history": 1, "epochs": 1}, {}),
+    "chains": ("classification", {"method": "mh", "epochs": 1}, {}),
     "growing": ("classification", GROWING, {"write": keep}),
     "shrinking": ("classification", SHRINKING, {"write": scripted.rewrite_anew, "answer": right}),
-    "cut short": ("regression", {"method": "mh", "early_rejection": True}, {"delay": scripted.jitter(0)}),
 }
 
 

@@ -407,9 +407,8 @@ methods of the paper, run by default:
   mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
 
 variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
-  smc-rescored, smc-train, smc-filtered, smc-duplicates, smc-incremental, smc-adaptive, smc-restart, smc-prior,
-  smc-adaptive-k, smc-history, smc-dedup,
-  mh-buffer, mh-train, mh-restart, mh-prior, mh-adaptive-k, mh-history
+  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior, smc-adaptive-k,
+  smc-dedup, mh-buffer, mh-train, mh-restart, mh-prior, mh-adaptive-k
 """
 
 
@@ -417,23 +416,17 @@ def _bench(commands: Commands) -> None:
     about = "run the paper's experiments and write their tables; run it again to continue a stopped sweep"
     parser = command(commands, "bench", "benching:bench", about)
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, BENCH_METHODS
-    about = "tables with known rules instead of the paper's tasks: NAME_train.csv, NAME_test.csv and truth.json in DIR"
-    parser.add_argument("--suite", choices=("hypobench",), help=about)
-    parser.add_argument("folder", metavar="DIR", nargs="?", help="the suite's folder")
-    parser.add_argument("--json", action="store_true", help="print a suite's results as one JSON object")
-    parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks, or of the suite's tables (all)")
-    parser.add_argument(
-        "--methods", metavar="A,B", help="methods and variants, named below (the paper's; a suite: smc)"
-    )
+    parser.add_argument("--tasks", metavar="A,B", help="some of the seven tasks (all)")
+    parser.add_argument("--methods", metavar="A,B", help="methods and variants, named below (the paper's)")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1 (3)")
     about = "cells run at a time, sharing --concurrency or 1024 calls (VPP_MAX_RUNNING)"
     parser.add_argument("--jobs", type=int, metavar="N", help=about)
-    about = "how cells run: as worker processes of this machine, or as tasks of a Ray cluster (processes)"
+    about = "where worker processes run: on this machine, or on those of a Ray cluster (processes)"
     parser.add_argument("--engine", choices=("processes", "ray"), default="processes", help=about)
     about = "address of the Ray cluster; auto = this machine's cluster, local = start one for this sweep (local)"
     parser.add_argument("--ray-address", metavar="ADDRESS", help=about)
     parser.add_argument("--train-size", type=int, metavar="N", help="training rows (100)")
-    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60; a suite: 200)")
+    parser.add_argument("--test-size", type=int, metavar="N", help="test rows (60)")
     parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training rows (2)")
     endpoint_options(parser, of_run=False)
     # Methods ask the same questions: with a cache, times would depend on the order of cells.

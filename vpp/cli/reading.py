@@ -230,7 +230,6 @@ def predict(options: Namespace) -> int:
     beside = other_columns(table, dataset.inputs)
     content = prediction_csv(
         answers,
-        spec.config,
         doubt=calibrated(reader.refresh().view, dataset, of=answers),
         with_reasons=options.reasons,
         beside=beside,

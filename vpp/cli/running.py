@@ -16,13 +16,12 @@ from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
 from vpp.errors import InputError
-from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import FREE, NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import check_templates, set_texts
 from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
-from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
+from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.start import read_prior, read_sentences
@@ -181,7 +180,7 @@ NAMED = ("base_url", "model", "optimizer_base_url", "optimizer_model")
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
-    """Build the endpoint from the options, then the environment. For a model file, print what its header says."""
+    """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
     usual_s = TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
     timeout_s = usual_s if options.timeout is None else options.timeout
@@ -190,10 +189,9 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
-        check_allowed(keys().model_files)
-        endpoint, header, plan = endpoint_for(options.gguf, base)
+        endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
         if not given.get("quiet"):
-            print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
+            print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, **named)

@@ -25,7 +25,7 @@ from vpp.inspection.slots import (
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import CAUTIOUS_TEMPERATURE, Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
 from vpp.wording.words import MINUS, counted, fixed, number, particles, percent
@@ -36,7 +36,6 @@ MOST_COPIES = 3
 """Copies that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
-NOT_REWRITTEN = "not rewritten: only copies are"
 
 
 class Prompts(Protocol):
@@ -86,7 +85,7 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
     proposed = run.proposal(step, slot)
     if proposed is None and run.config.is_weighing:
         return (("", "yours"),)
-    made: Marks = outcome_marks(run, proposed) if proposed else (("same", NOT_REWRITTEN),)
+    made: Marks = outcome_marks(run, proposed) if proposed else ()
     origin = came_from(at, slot) if at and at.resampled else slot
     copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
     return at_step(step, *copied, *made)
@@ -110,7 +109,7 @@ def _outcome(run: History, proposed: Proposed) -> str:
         return f"{AFRESH}{accepted}"
     if not run.config.is_weighted:
         return f"rewritten{accepted}"
-    return f"{'large' if proposed.temperature > run.config.cautious_temperature else 'small'} rewrite{accepted}"
+    return f"{'large' if proposed.temperature > CAUTIOUS_TEMPERATURE else 'small'} rewrite{accepted}"
 
 
 def _reason(proposed: Proposed) -> str:
@@ -125,22 +124,15 @@ def _reason(proposed: Proposed) -> str:
 def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
     """Badge on a chain's accept step (Eq. 9) in numbers; on the outcome where nothing was drawn."""
     made = decision(proposed, at)
-    log_alpha = made.log_alpha_bound if made.log_alpha is None else made.log_alpha
-    if made.u is None or log_alpha is None:
+    if made.u is None or made.log_alpha is None:
         return ((_outcome_mark(proposed), _outcome(run, proposed)),)
-    alpha, is_bound = math.exp(min(0.0, log_alpha)), made.log_alpha is None
+    alpha = math.exp(min(0.0, made.log_alpha))
     # As many digits as tell the two numbers apart.
-    rounded = ((n, _rounded(alpha, n, up=is_bound)) for n in (2, 3, 4, 6))
-    digits, shown = next(((n, a) for n, a in rounded if fixed(a, n) != fixed(made.u, n)), (2, alpha))
-    chance = f"acceptance probability {'at most ' if is_bound else ''}{percent(shown, decimals=digits - 2)}"
+    digits = next((n for n in (2, 3, 4, 6) if fixed(alpha, n) != fixed(made.u, n)), 2)
+    chance = f"acceptance probability {percent(alpha, decimals=digits - 2)}"
     fresh = f"{AFRESH}: " if is_fresh(proposed) else ""
     outcome = "accepted" if proposed.accepted else "rejected"
     return ((_outcome_mark(proposed), f"{fresh}{chance}, drew {fixed(made.u, digits)}: {outcome}"),)
-
-
-def _rounded(value: float, digits: int, *, up: bool) -> float:
-    """Return an upper bound rounded up; any other value as it is, to be rounded when it is written."""
-    return min(1.0, math.ceil(value * 10**digits) / 10**digits) if up else value
 
 
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
@@ -150,14 +142,7 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
         return at_step(at.step, ("gone", "resampled away"))
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
     spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
-    kept = (
-        at.finished
-        and run.config.method == "smc"
-        and run.config.mutate == "duplicates"
-        and not at.proposed.keys() & set(copies)
-    )
-    still: Marks = (("same", NOT_REWRITTEN),) if kept else ()
-    return at_step(at.step, *spread, *still, *shrunk(at, copies))
+    return at_step(at.step, *spread, *shrunk(at, copies))
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:

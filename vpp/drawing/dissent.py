@@ -91,10 +91,10 @@ def decided_words(rows: Sequence[Point]) -> str:
     return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {unknown}" if n_decided else unknown
 
 
-def recorded_words(rows: Sequence[Point], config: Config) -> str:
+def recorded_words(rows: Sequence[Point]) -> str:
     """Sentences on the recorded accuracy: undecided rows count, and how it settles a tie. rows: all points."""
     n_tied = sum(point.leader is None and point.prediction is not None for point in rows)
-    rule = "the first label in sort order" if config.ties == "lowest" else "a label drawn by seed"
+    rule = "the first label in sort order"
     ties = f"{counted(n_tied, 'tie')}, settled by {rule}" if n_tied else f"a tie, were there one, goes to {rule}"
     n_right = sum(point.prediction == point.row.target for point in rows)
     return f"{integer(n_right)} of {integer(len(rows))}, as in the paper: undecided rows count too ({ties})."
@@ -107,7 +107,7 @@ def _of_them(some: int, n: int) -> str:
     return f"{in_words(some)} of them"
 
 
-def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
+def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
     """Sentence on the step of the evaluation, and when the next one comes."""
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
     evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
@@ -115,9 +115,7 @@ def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -
         return evaluated
     now = view.last_step
     at = f" The run is at step {now}." if now is not None and now > test.step else ""
-    every = "every step" if config.evaluate_every == 1 else f"every {counted(config.evaluate_every, 'step')}"
-    again = f"{every} and at the end" if config.evaluate_every else "at the end"
-    return f"{evaluated}{at} They are asked again {again}; this page follows."
+    return f"{evaluated}{at} They are asked again at the end; this page follows."
 
 
 def order_words(test: Evaluated) -> str:
@@ -152,7 +150,7 @@ def metrics(
     return [
         *decided_metrics(rows),
         *_promised(rows),
-        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows, config)),
+        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows)),
         count_metric("Uncertain points", uncertain, n, dissent),
         count_metric("Weakly backed", weak, n, behind),
         mean_doubt(rows, entropy_verdict),

@@ -12,6 +12,7 @@ from vpp.drawing.chart import Chart, empty_chart
 from vpp.inspection.slots import judged_of, why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView, size_by_step
+from vpp.settings import ESS_SHARE
 from vpp.wording.progress import BatchErrors
 from vpp.wording.theme import INK, Mode
 from vpp.wording.words import fixed, number, weight_text
@@ -187,8 +188,8 @@ def _largest(weighed: Sequence[StepView], view: RunView) -> int:
 
 def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
     """Add a line at the ESS below which a step resamples; it has a step where K changed."""
-    c, share = INK[mode], float(view.started.config.get("ess_threshold", 0.5)) if view.started else 0.5
-    ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
+    c = INK[mode]
+    ends = [(v.step, ESS_SHARE * _size(v)) for v in weighed] or [(0, ESS_SHARE * view.size)]
     whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
     chart.add_scatter(
         x=[x for x, _ in whole],
@@ -198,7 +199,7 @@ def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[St
         hoverinfo="skip",
     )
     k, limit = _largest(weighed, view), ends[-1][1]
-    marks = {0.0: "0", limit: "K/2" if share == 0.5 else f"{share:g} K"}
+    marks = {0.0: "0", limit: "K/2"}
     ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
     ticks = {**marks, **ends_apart}
     names = [f"{name} " for name in ticks.values()]

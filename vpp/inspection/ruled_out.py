@@ -16,7 +16,6 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
-from vpp.posterior.weights import log_acceptance
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
@@ -54,12 +53,6 @@ class Occasion:
     """Log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """Uniform number compared with it."""
-    n_answered: int = 0
-    """Rows scored, repeated rows counted each time."""
-    unanswered: int = 0
-    """Rows cancelled by early rejection; log_alpha is then None."""
-    log_likelihood_bound: float | None = None
-    """Early rejection: upper bound of the text's log-likelihood."""
     exponent: float | None = None
     """Exponent of a tempered likelihood; None if 1."""
     weight: float | None = None
@@ -79,14 +72,6 @@ class Occasion:
         return len(set(self.case.scored.rows)) if self.case else 0
 
     @property
-    def log_alpha_bound(self) -> float | None:
-        """Early rejection: upper bound of log_alpha, else None."""
-        if self.log_likelihood_bound is None or self.log_likelihood is None:
-            return None
-        tempered = 1.0 if self.exponent is None else self.exponent
-        return log_acceptance(tempered * self.log_likelihood_bound, tempered * self.log_likelihood)
-
-    @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Contradicting rows, worst first, compared with the current text or the heaviest particle.
 
@@ -96,14 +81,10 @@ class Occasion:
 
     @property
     def deficit(self) -> float | None:
-        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared.
-
-        A lower bound after early rejection.
-        """
+        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared."""
         own, other = self.log_likelihood, self.log_likelihood_heaviest
-        proposal = self.log_likelihood_bound if self.unanswered else self.log_likelihood_proposal
-        if proposal is not None:
-            own, other = proposal, self.log_likelihood
+        if self.log_likelihood_proposal is not None:
+            own, other = self.log_likelihood_proposal, self.log_likelihood
         if own is None or other is None:
             return None
         return 0.0 if own == other else other - own
@@ -288,7 +269,6 @@ def _rejection(proposed: Proposed, step: StepView, case: Callable[..., "Case"]) 
 
 def decision(proposed: Proposed, step: StepView) -> Occasion:
     """Return the numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
-    scored = step.proposals_scored.get(proposed.particle)
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -296,9 +276,6 @@ def decision(proposed: Proposed, step: StepView) -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
-        n_answered=len(scored.rows) if scored else 0,
-        unanswered=proposed.unanswered,
-        log_likelihood_bound=proposed.log_likelihood_bound,
         exponent=_exponent(step),
     )
 

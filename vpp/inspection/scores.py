@@ -221,7 +221,7 @@ def log_likelihood_terms(
 
     answers: (K, N). tau: noise variance of the run; None for classification.
     """
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
     targets = [row.target for row in rows]
     return np.array([likelihood.terms(each, targets) for each in answers], dtype=np.float64)
 

@@ -65,15 +65,15 @@ class Contender:
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Question, ...]:
     """Return every row asked about, most informative first."""
     tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
-    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers, config)]
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
+    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers)]
     return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
 
 
 def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
     """Return an evaluated row as a question, from the answers that are recorded."""
     tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
     return _question(point, dataset, likelihood, tau)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Evaluated
-from vpp.inference.plan import ending_rounds, first_rounds, step_rounds, waits_for_looks
+from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.inspection.calibrated import calibration_result
 from vpp.inspection.scores import (
@@ -242,9 +242,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     grown = first_rounds(spec.config) * sum(bool(step.joined) for step in done)
-    looks = sum(evaluated.step > whole for whole, evaluated in view.evaluations)
-    ending = ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * (len(view.evaluations) > looks)
-    return drawn + steps + grown + looks * waits_for_looks(spec.config) + ending
+    return drawn + steps + grown + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

@@ -9,7 +9,6 @@ from vpp.inspection.points import Point
 from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
-from vpp.settings import Config
 
 NEARLY_ALL = 0.9
 """Least share of the answering weight for a nearly unanimous vote."""
@@ -50,9 +49,9 @@ class Vote(Point):
         return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
 
 
-def votes_on(answers: Answers, config: Config, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
-    """(N,) votes in the order of the rows asked about. config: the run's, for its rule on ties."""
-    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers, config), strict=True)
+def votes_on(answers: Answers, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
+    """(N,) votes in the order of the rows asked about."""
+    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
     return tuple(
         Vote(
             row=row,

@@ -70,7 +70,7 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
     scored = last.scored[first], last.scored[second]
     by_id = {row.id: row for row in dataset.train}
     rows = [by_id[row] for row in scored[0].rows]
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau)
     terms = [likelihood.terms(each.answers, [row.target for row in rows]) for each in scored]
     gaps = _gaps(terms[0], terms[1])
     order = [int(i) for i in np.argsort(-np.abs(gaps), kind="stable") if gaps[i]]

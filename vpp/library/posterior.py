@@ -157,7 +157,7 @@ class Posterior(_Recorded):
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
-        return list(averages_asked(self.ask(table), self.config))
+        return list(averages_asked(self.ask(table)))
 
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
         """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
@@ -168,7 +168,7 @@ class Posterior(_Recorded):
         if table is not None:
             answers = self.ask(table)
             doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
-            return disagreement_frame(votes_on(answers, self.config, doubt))
+            return disagreement_frame(votes_on(answers, doubt))
         test = self.view.evaluated.get("test" if dataset.test else "train")
         if test is None:
             raise RunError(

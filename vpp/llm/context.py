@@ -16,7 +16,7 @@ from vpp.errors import InputError
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 MARGIN = 1.1
 """Allowance for other texts than those whose tokens a server has counted."""
@@ -132,12 +132,11 @@ def fitting_cell_limit(
     batches: Sequence[Sequence[Row]],
     *,
     limits: tuple[ModelLimits, ModelLimits],
-    history: int = 0,
 ) -> int:
     """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
 
     A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
-    limits: of learner and optimizer. history: earlier exchanges shown with a batch.
+    limits: of learner and optimizer.
     """
     dataset = learner.dataset
     asked = (*dataset.labelled, *dataset.unlabelled)
@@ -148,9 +147,8 @@ def fitting_cell_limit(
         longest = max(asked, key=lambda row: size[row.id])
         batch = tuple(max(batches, key=lambda rows: sum(size[row.id] for row in rows)))
         given = [Prediction(row=row.id, value=None) for row in batch]  # all wrong: templates may list mistakes again
-        earlier = Exchange(step=0, slot=0, hypothesis=text, rows=batch, predictions=tuple(given), raw=text)
         about_row = replace(learner, cell_limit=limit).messages(text, longest)
-        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given, [earlier] * history)
+        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given)
         is_short = (limit or longest_cell(dataset)) <= LEAST_IN_BATCH
         return limits[0].fit(about_row) and (is_short or limits[1].fit(about_batch))
 

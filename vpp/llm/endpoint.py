@@ -302,7 +302,7 @@ class Endpoint:
         return completion
 
     async def _timed(self, body: dict[str, Any]) -> bytes:
-        """Return the reply; the throttle learns of it, or that the server had no room."""
+        """Return the reply; the throttle learns whether the server had room."""
         call = self._throttle.begin()
         try:
             reply = await self._transport.post_chat(body)

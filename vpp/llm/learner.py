@@ -18,7 +18,6 @@ from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
 from vpp.llm.shared_answers import SharedAnswers
 from vpp.problem import Prediction
-from vpp.usage import on_commit
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
@@ -56,14 +55,14 @@ class LlmLearner:
         counters: Counters,
         on_answer: OnAnswer | None = None,
     ) -> None:
-        """`on_answer` is called once for each new answer when it arrives, or, if asked ahead, when it is needed."""
+        """`on_answer` is called once for each new answer when it arrives."""
         self._endpoint = endpoint
         self._prompts = prompts
         self._options = options
         self._counters = counters
         self._on_answer = on_answer
         self._parse = _parser(prompts)
-        self._answers = SharedAnswers(counters)
+        self._answers = SharedAnswers()
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
@@ -74,7 +73,6 @@ class LlmLearner:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
         missing = {row.id: row for row in rows if (identity, row.id) not in self._answers}
-        self._answers.need((identity, row.id) for row in rows)
         if missing:
             self._request(identity, hypothesis, tuple(missing.values()))
             await self._answers.wait((identity, row) for row in missing)
@@ -85,13 +83,12 @@ class LlmLearner:
         new = [row for row in rows if not self._answers.is_requested((identity, row.id))]
         for row in new:
             self._answers.request([(identity, row.id)], partial(self._answer, hypothesis, row))
-        self._answers.need((identity, row.id) for row in new)
 
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
         prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
         if self._on_answer is not None:
-            on_commit(partial(self._on_answer, identity, prediction, attempts))
+            self._on_answer(identity, prediction, attempts)
         self._answers.keep(identity, prediction)
 
     async def _answered(self, messages: list[Message], row: Row) -> Answered:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.conversation import answer, question
+from vpp.llm.conversation import question
 from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
@@ -25,7 +25,7 @@ from vpp.llm.rendering import (
     units,
 )
 from vpp.llm.templates import Template
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 NO_RULE = "none yet"
 
@@ -125,25 +125,15 @@ class OptimizerPrompts:
     """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        history: Sequence[Exchange] = (),
-        *,
-        seed: int = 0,
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, seed: int = 0
     ) -> list[Message]:
-        """Return earlier exchanges, oldest first, then the question about a batch.
+        """Return the question about a batch.
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        messages: list[Message] = []
-        for earlier in history:
-            messages.append(question(self._batch_prompt(earlier.hypothesis, earlier.rows, earlier.predictions, 0)))
-            messages.append(answer(earlier.raw))
-        messages.append(question(self._batch_prompt(hypothesis, rows, predictions, seed)))
+        prompt = self._batch_prompt(hypothesis, rows, predictions, seed)
         is_first = rule_of(self.dataset, hypothesis) == NO_RULE
-        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, messages)]
+        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, [question(prompt)])]
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""

@@ -1,31 +1,14 @@
-"""Shares the learner's answers: a question is asked once, and its answer is stored for later callers.
-
-Answers may be requested ahead of their turn, in a transaction (`vpp.usage`). They count once somebody needs them.
-When all who might need one have dropped it, it is forgotten.
-"""
+"""Shares the learner's answers: a question is asked once, and its answer is stored for later callers."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
-from vpp.llm.counters import Counters
 from vpp.problem import Prediction
-from vpp.usage import Transaction, open_transaction
 
 Question = tuple[str, int]
 """Ids of a hypothesis and a row."""
 Ask = Callable[[], Coroutine[None, None, None]]
-
-
-@dataclass(slots=True, eq=False)
-class _Ahead:
-    """An answer, present or requested, that nobody has needed so far."""
-
-    transaction: Transaction
-    """Transaction of its request."""
-    claims: set[Transaction] = field(default_factory=set)
-    """Transactions that may still need it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,11 +24,9 @@ class _Request:
 class SharedAnswers:
     """Answers by question, and the requests in flight that will give more."""
 
-    def __init__(self, counters: Counters) -> None:
-        self._counters = counters
+    def __init__(self) -> None:
         self._answers: dict[Question, Prediction] = {}
         self._requests: dict[Question, _Request] = {}
-        self._ahead: dict[Question, _Ahead] = {}
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -67,20 +48,9 @@ class SharedAnswers:
         return question in self._requests
 
     def request(self, questions: Iterable[Question], ask: Ask) -> asyncio.Task[None]:
-        """Begin a request in which `ask` keeps the answers to these questions.
-
-        Inside a transaction it has one of its own, committed when the first of its answers is needed.
-        """
+        """Begin a request in which `ask` keeps the answers to these questions."""
         keys = tuple(questions)
-        context = None
-        if ahead := open_transaction():
-            transaction = Transaction(is_guess=ahead.is_guess)
-            if ahead.is_guess:
-                self._counters.add(ahead=1, ahead_unused=1)
-                transaction.on_commit(partial(self._counters.add, ahead_unused=-1))
-            context = transaction.context()
-            self._ahead.update((key, _Ahead(transaction)) for key in keys)
-        task = asyncio.create_task(ask(), context=context)
+        task = asyncio.create_task(ask())
         self._requests.update(dict.fromkeys(keys, _Request(keys, task)))
         return task
 
@@ -103,43 +73,4 @@ class SharedAnswers:
             return
         for question in request.questions:
             self._requests.pop(question, None)
-        task = request.task
-        is_answered = task.done() and not task.cancelled() and task.exception() is None
-        if not is_answered:
-            task.cancel()
-        for question in request.questions:
-            if is_answered:
-                self._forget_unclaimed(question)
-            else:
-                self._ahead.pop(question, None)
-
-    # --- answers requested ahead of their turn ----------------------------------------------------------------------
-
-    def need(self, questions: Iterable[Question]) -> None:
-        """Count these answers, if requested ahead, as needed: now, or when the caller's own transaction commits."""
-        if not self._ahead:
-            return
-        transaction = open_transaction()
-        for question in set(questions) & self._ahead.keys():
-            if transaction is None:
-                self._settle(question)
-            elif transaction not in self._ahead[question].claims:
-                self._ahead[question].claims.add(transaction)
-                transaction.on_commit(
-                    partial(self._settle, question), on_rollback=partial(self._drop, question, transaction)
-                )
-
-    def _settle(self, question: Question) -> None:
-        if ahead := self._ahead.pop(question, None):
-            ahead.transaction.commit()
-
-    def _drop(self, question: Question, transaction: Transaction) -> None:
-        if ahead := self._ahead.get(question):
-            ahead.claims.discard(transaction)
-            self._forget_unclaimed(question)
-
-    def _forget_unclaimed(self, question: Question) -> None:
-        """Forget an answer that nobody claims, unless others may still join its request."""
-        if question in self._ahead and not self._ahead[question].claims and question not in self._requests:
-            del self._ahead[question]
-            self._answers.pop(question, None)
+        request.task.cancel()

@@ -109,8 +109,6 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("failed", integer(usage.failed), "given up after every retry"),
         ("retried", integer(usage.retried), "extra attempts, not counted above"),
         ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
-        ("asked ahead of need", integer(usage.ahead), "on a guess; counted above only where needed"),
-        ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
         *([inferred] if usage.inferred else []),
         ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
@@ -196,8 +194,7 @@ def how_to_read(config: Config) -> str:
         return "One step weighs the given sentences on all rows; none is resampled or rewritten."
     accepted = "Accepted are the proposals that the likelihood let through."
     if not config.is_filtered:
-        only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
-        accepted = f"Every changed text is taken: there is no filter.{only}"
+        accepted = "Every changed text is taken: there is no filter."
     if config.is_weighted:
         tempering = "β divides the log-likelihood: 10 is flat, 1 is sharp."
         if config.is_telescoping:

@@ -14,7 +14,6 @@ from vpp.runs.journal_reader import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.session import Access, open_session
 from vpp.runs.view import RunView
-from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -132,7 +131,7 @@ async def ask(
     return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
 
 
-def averages_asked(answers: Answers, config: Config) -> Votes:
-    """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
+def averages_asked(answers: Answers) -> Votes:
+    """(N,) averaged prediction of each row asked about."""
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
-    return averages_of(answers.task, config, range(len(answers.rows)), said, answers.weights)
+    return averages_of(answers.task, said, answers.weights)

@@ -41,15 +41,12 @@ def cap_words(cap: Cap) -> str:
 
 
 def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    """Return why the run pauses, in one line with the fix: its own cap, or its user's daily allowance."""
+    """Return why the run pauses, in one line with the fix."""
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost)} spent"
     complete = sum(step.step >= 0 for step in view.finished_steps)
     left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left(spec, view):,} calls are left"
-    is_own = (spec.cap.calls and counters.sent >= spec.cap.calls) or spec.cap.cost
-    if not is_own:
-        return f"all calls that one user may send in a day are sent: {spent}; {left}: go on tomorrow (UTC)"
     cap = cap_words(spec.cap)
     return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
 
@@ -61,4 +58,4 @@ def calls_left(spec: RunSpec, view: RunView) -> int:
 
 def plan_of(spec: RunSpec) -> Plan:
     """Return the plan of the whole run."""
-    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start), is_prefetched=False)
+    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))

@@ -35,7 +35,7 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
         longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
         quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
         counters = Counters()
-        budget = Budget(counters, allowance=keys.allowance)
+        budget = Budget(counters)
         connection = Connection(counters=counters, budget=budget, max_attempts=1)
         learner, optimizer = await open_endpoints(stack, quick, keys, connection)
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}

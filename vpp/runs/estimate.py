@@ -16,7 +16,7 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.prompts import OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 from vpp.runs.budget import plan_of
 from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec, row_counts
@@ -174,11 +174,9 @@ def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, t
 
     def asked(shown: Sequence[Row], length: float) -> Messages:
         given = [Prediction(row=row.id, value=row.target) for row in shown]
-        text = texts.of(length)
-        earlier = Exchange(step=0, slot=0, hypothesis=text, rows=tuple(shown), predictions=tuple(given), raw=text)
-        return prompts.about_batch(text, shown, given, [earlier] * config.history)
+        return prompts.about_batch(texts.of(length), shown, given)
 
-    draws = [prompts.about_columns()] if config.initial == "prior" or config.restart else []
+    draws = [prompts.about_columns()] if config.restart else []
     typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
     longest = [asked(rows[-batch:], texts.length.high), *draws]
     return _size([typical], longest, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
@@ -252,7 +250,7 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
         ending -= usage.calls - after.calls
         if ending <= 0 or "train" in view.evaluated:
             return None
-    asked = after.calls + after.ahead_unused - before.calls - before.ahead_unused
+    asked = after.calls - before.calls
     return (last.wall_s - first.wall_s) * (steps / (last.step - first.step) + ending / max(1, asked))
 
 

@@ -6,7 +6,7 @@ run.json (`schema`; none is 1):
 
 1  until 0.1. Fields that came since have defaults that stand for what was done then.
 2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1
-   without `deduplicate_buffer` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
+   without `buffer_repeats` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
 """
 
 import os
@@ -216,7 +216,7 @@ def _with_former_ways(spec: Fields) -> Fields:
     return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
 
 
-_FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
+_FORMER_WAYS: Fields = {"buffer_repeats": True, "mutate": "every"}
 
 
 RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}

@@ -180,7 +180,7 @@ class _Asking:
         predictions = await together(self._session.learner.predict(text, rows) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = [1 / len(votes)] * len(votes)
-        answers = averages_of(self._dataset.task, self._spec.config, [row.id for row in rows], votes, equal)
+        answers = averages_of(self._dataset.task, votes, equal)
         calls = self._counters.snapshot().learner - before
         return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
 

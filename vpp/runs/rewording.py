@@ -123,7 +123,7 @@ def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, confi
     if not set(reworded.rows) <= by_row.keys():
         return None
     rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau)
     return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
 
 

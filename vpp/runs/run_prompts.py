@@ -66,9 +66,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        batch_order=config.batch_order,
-        deduplicate_buffer=config.deduplicate_buffer,
-        error_mass=config.error_mass,
+        buffer_repeats=config.buffer_repeats,
     )
 
 
@@ -104,7 +102,6 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
         optimizer_prompts(spec, dataset),
         [problem.batch(step) for step in range(problem.steps)],
         limits=limits,
-        history=spec.config.history,
     )
     return replace(spec, cell_limit=limit)
 

@@ -13,7 +13,6 @@ from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
-from vpp.gguf.server import LIBRARY
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import CarrierTest, honoured, try_carriers
@@ -27,8 +26,8 @@ from vpp.llm.transport import warm_up
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
-from vpp.runs.model_file import OnLoading, model_server
-from vpp.runs.process import bare_environment, demo_server
+from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
+from vpp.runs.process import demo_server
 from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import (
     check_prompts_fit,
@@ -54,8 +53,7 @@ class Access:
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
     """Called with each answer of the learner."""
-    cap: Cap | None = None
-    """None if nobody waits for a higher one: a spent allowance then fails the call."""
+    cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     on_loading: OnLoading = lambda _: None
@@ -88,7 +86,7 @@ class Session:
 async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator[Session]:
     """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
     spec, counters = directory.spec(), access.counters
-    budget = Budget(counters, access.cap or NO_CAP, allowance=access.keys.allowance, waits=access.cap is not None)
+    budget = Budget(counters, access.cap)
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
@@ -105,7 +103,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=lambda: False)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
 
@@ -220,7 +218,7 @@ async def open_endpoints(
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
     base_url, address, own_key = await _address(stack, spec, keys, on_loading)
-    gate = Gate(named=(base_url,)) if spec.is_started_here else keys.gate
+    gate = Gate() if spec.is_started_here else keys.gate
     limits = Limits(
         concurrency=spec.in_flight,
         timeout_s=spec.timeout_s,
@@ -263,9 +261,8 @@ async def _address(
 ) -> tuple[str, str | None, str | None]:
     """Return the learner's base URL, its name in the cache, and its key, after starting a server of ours."""
     if spec.gguf:
-        serving = model_server(spec, keys.model_files, environment=bare_environment(), on_loading=on_loading)
-        served = await stack.enter_async_context(serving)
-        return served.base_url, served.address, served.key
+        spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
+        return await stack.enter_async_context(model_server(spec, on_loading))
     if spec.demo:
         return await stack.enter_async_context(demo_server(spec.demo_latency_ms)), f"demo:{DEMO_VERSION}", None
     return spec.base_url, None, None

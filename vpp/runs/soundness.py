@@ -35,7 +35,7 @@ from vpp.runs.view import RunView, StepView, last_finished
 MOST_STEPS = 1_000_000
 OFF_ONE = 1e-6
 """Tolerance of a sum of weights."""
-NEEDED_NUMBERS = ("beta_end", "ess_threshold", "particles_max")
+NEEDED_NUMBERS = ("particles_max",)
 """Options that charts and verdicts take from the journal's first record."""
 
 

@@ -81,8 +81,6 @@ class EndpointSpec:
     """Milliseconds that the demo model waits before each answer."""
     gguf: str = ""
     """Path of a model file that the worker serves itself; empty for a running server."""
-    slots: int = 0
-    """Answers at a time of a model file's server; 0 for others."""
     base_url: str = ""
     model: str = ""
     optimizer_base_url: str = ""

@@ -22,6 +22,7 @@ from vpp.events import (
     StepFinished,
     Votes,
 )
+from vpp.inference.population import Particle, Population
 from vpp.posterior.prediction import average
 from vpp.posterior.weights import normalise
 from vpp.runs.journal import Record
@@ -330,3 +331,29 @@ def _void_after(view: RunView, last: int) -> None:
     view.final, view.final_scored = None, {}
     if last < INITIAL_STEP:
         view.drawn = {}
+
+
+def population_of(view: RunView) -> Population | None:
+    """Return the last finished population; None before the first."""
+    if not view.finished_steps:
+        return None
+    last = view.finished_steps[-1]
+    assert last.finished is not None
+    particles = tuple(
+        Particle(
+            text=view.texts[state.hypothesis],
+            parent=state.parent,
+            log_likelihood=state.log_likelihood,
+            log_weight=state.log_weight,
+        )
+        for state in last.population
+    )
+    return Population(
+        step=last.step,
+        particles=particles,
+        tau=last.finished.tau,
+        exponent=last.finished.exponent,
+        log_evidence=last.finished.log_evidence,
+        few_for=last.finished.few_for,
+        agreed_for=last.finished.agreed_for,
+    )

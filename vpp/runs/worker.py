@@ -20,7 +20,6 @@ from vpp.runs.budget import cap_reached
 from vpp.runs.control import POLL_S, Control, Stopped
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, cut_torn_tail
 from vpp.runs.journal_reader import view_to_go_on_from
 from vpp.runs.keys import Keys
@@ -29,7 +28,7 @@ from vpp.runs.recorder import Listener, Recorder, log
 from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import start_of
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.view import RunView, last_finished
+from vpp.runs.view import RunView, last_finished, population_of
 from vpp.usage import Usage
 
 FLUSH_S = 0.2
@@ -311,8 +310,7 @@ class _Attempt:
 
     def _population(self, session: Session) -> Population | None:
         """Return the last complete population, if any."""
-        answers = read_answers(self.worker.directory.answers)
-        return population_of(self.recorder.view, session.problem.dataset, answers=answers)
+        return population_of(self.recorder.view)
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Record events until there are no more. Raises Stopped, with every call cancelled, once the user stops."""

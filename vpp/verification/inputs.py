@@ -168,7 +168,7 @@ def check_evaluations(run: Run) -> None:
         run.check(event, "rows", rows=ids(dataset.part(event.split)))
         run.check(event, "texts", hypotheses=[state.hypothesis for state in at.population])
         run.check(event, "weights", weights=view.weights if event.step == after else at.weights)
-        averaged = averages_of(dataset.task, run.config, event.rows, event.answers, event.weights)
+        averaged = averages_of(dataset.task, event.answers, event.weights)
         if event.averaged:
             run.check(event, "predictions", averaged=averaged)
         else:

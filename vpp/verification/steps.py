@@ -11,13 +11,7 @@ from vpp.runs.view import StepView
 from vpp.settings import Config
 from vpp.verification.beginning import newcomer
 from vpp.verification.inputs import Run, ids
-from vpp.verification.weights import (
-    check_ancestors,
-    check_particle_scores,
-    check_score,
-    check_step_weights,
-    largest_log_likelihood,
-)
+from vpp.verification.weights import check_ancestors, check_particle_scores, check_score, check_step_weights
 
 Slots = Sequence[ParticleState]
 
@@ -41,25 +35,14 @@ def check_step(run: Run, before: StepFinished, at: StepView) -> None:
 
 def _check_complete(run: Run, event: StepFinished, at: StepView, size: int) -> None:
     """Check that no line of a finished step is missing, and none superfluous."""
-    every = run.config.evaluate_every
-    splits = ["test"] if every and (at.step + 1) % every == 0 and at.step + 1 < run.problem.steps else []
     judged = [slot for slot, proposed in at.proposed.items() if proposed.why == "likelihood"]
     for what, written, follows in (
         ("particles scored", sorted(at.scored), list(range(size))),
         ("lines of weights", int(at.reweighted is not None), int(run.config.is_weighted)),
-        ("particles rewritten", sorted(at.proposed), _rewritten(run.config, at, size)),
+        ("particles rewritten", sorted(at.proposed), [] if run.config.is_weighing else list(range(size))),
         ("proposals scored", sorted(at.proposals_scored), sorted(judged)),
-        ("splits evaluated", [e.split for after, e in run.view.evaluations if after < at.step == e.step], splits),
     ):
         run.compare(event, "lines", what, written=written, follows=follows)
-
-
-def _rewritten(config: Config, at: StepView, size: int) -> list[int]:
-    """Slots to mutate: all, or only further copies of an ancestor."""
-    if not (config.is_weighted and config.mutate == "duplicates"):
-        return list(range(size))
-    ancestors = at.resampled.ancestors if at.resampled else ()
-    return [slot for slot, ancestor in enumerate(ancestors) if ancestor in ancestors[:slot]]
 
 
 def _scored(slots: Slots, at: StepView) -> list[ParticleState]:
@@ -80,18 +63,11 @@ def _selected(slots: Slots, at: StepView, config: Config) -> list[ParticleState]
 def _mutated(slot: int, particle: ParticleState, at: StepView, config: Config) -> ParticleState:
     """Return the particle after its proposal was decided; a chain drops its log-likelihood, which is of one batch."""
     proposed, after = at.proposed.get(slot), particle
-    if proposed is not None:
-        is_taken, is_refined = proposed.accepted and proposed.proposal is not None, proposed.origin == "refined"
-        # The exchange is the optimizer's memory of the particle's last refinement.
-        if config.history > 0 and is_refined and proposed.text is not None:
-            after = replace(after, exchange=(at.step, slot))
-        elif is_taken and not is_refined:
-            after = replace(after, exchange=None)
-        if is_taken and proposed.proposal is not None:
-            after = replace(after, hypothesis=proposed.proposal)
-            # VPP-SMC keeps the ancestor's log-likelihood; carried weights belong to the accepted text.
-            if config.is_telescoping and slot in at.proposals_scored:
-                after = replace(after, log_likelihood=at.proposals_scored[slot].log_likelihood)
+    if proposed is not None and proposed.accepted and proposed.proposal is not None:
+        after = replace(after, hypothesis=proposed.proposal)
+        # VPP-SMC keeps the ancestor's log-likelihood; carried weights belong to the accepted text.
+        if config.is_telescoping and slot in at.proposals_scored:
+            after = replace(after, log_likelihood=at.proposals_scored[slot].log_likelihood)
     return after if config.is_weighted else replace(after, log_likelihood=None, log_weight=0.0)
 
 
@@ -127,13 +103,11 @@ def _check_proposal(run: Run, event: Proposed, at: StepView, particle: ParticleS
     score = at.proposals_scored.get(event.particle)
     if score:
         rows = run.problem.scored_rows(run.config, at.step)
-        # An early rejection leaves rows out; a repeated row is always in it or always out.
-        answered = [row for row in rows if row.id in score.rows] if run.config.early_rejection else rows
-        check_score(run, score, hypothesis=event.proposal, rows=answered, tau=before.tau)
+        check_score(run, score, hypothesis=event.proposal, rows=rows, tau=before.tau)
     if why == "likelihood":
-        _check_decision(run, event, at, particle, before)
+        _check_decision(run, event, at, particle)
     else:
-        run.check(event, "decisions", accepted=why == "taken", unanswered=0)
+        run.check(event, "decisions", accepted=why == "taken")
 
 
 def _why(config: Config, event: Proposed, particle: ParticleState) -> str:
@@ -144,26 +118,20 @@ def _why(config: Config, event: Proposed, particle: ParticleState) -> str:
     return "likelihood" if config.is_filtered else "taken"
 
 
-def _check_decision(run: Run, event: Proposed, at: StepView, particle: ParticleState, before: StepFinished) -> None:
-    """Check an accept step (Eq. 9), or an early rejection by the bound of the proposal's log-likelihood."""
+def _check_decision(run: Run, event: Proposed, at: StepView, particle: ParticleState) -> None:
+    """Check an accept step (Eq. 9)."""
     score, config = at.proposals_scored.get(event.particle), run.config
-    n = len(run.problem.scored_rows(config, at.step))
-    unanswered = n - len(score.rows) if score and config.early_rejection else 0
-    bound = largest_log_likelihood(run, score, before.tau, unanswered=unanswered) if score and unanswered else None
-    proposal = score.log_likelihood if score and not unanswered else None
-    of_all = _log_alpha(at, config, particle.log_likelihood, proposal)
-    decisive = _log_alpha(at, config, particle.log_likelihood, bound) if unanswered else of_all
+    proposal = score.log_likelihood if score else None
+    log_alpha = _log_alpha(at, config, particle.log_likelihood, proposal)
     u = float(rng(config.seed, "accept", at.step, event.particle).random())
     run.check(
         event,
         "decisions",
         log_likelihood=particle.log_likelihood,
         log_likelihood_proposal=proposal,
-        unanswered=unanswered,
-        log_likelihood_bound=bound,
-        log_alpha=of_all,
+        log_alpha=log_alpha,
         u=u,
-        accepted=decisive is not None and accepts(decisive, u=u),
+        accepted=log_alpha is not None and accepts(log_alpha, u=u),
     )
 
 

@@ -10,6 +10,7 @@ from vpp.posterior.tempering import carried_log_weights, log_mean_weight, next_e
 from vpp.posterior.weights import Floats, ess, normalise, systematic_resample, tempered_log_weights
 from vpp.randomness import rng
 from vpp.runs.view import StepView
+from vpp.settings import ESS_SHARE
 from vpp.verification.inputs import Run, ids
 
 
@@ -17,7 +18,7 @@ def check_score(run: Run, event: Scored, *, hypothesis: str | None, rows: Sequen
     """Check one score: whose it is, on which rows, and its log-likelihood."""
     run.check(event, "texts", hypothesis=hypothesis)
     run.check(event, "rows", rows=ids(rows))
-    run.check(event, "likelihoods", log_likelihood=largest_log_likelihood(run, event, tau, unanswered=0))
+    run.check(event, "likelihoods", log_likelihood=_log_likelihood(run, event, tau))
 
 
 def check_particle_scores(
@@ -29,19 +30,15 @@ def check_particle_scores(
         check_score(run, event, hypothesis=before.population[slot].hypothesis, rows=rows, tau=before.tau)
 
 
-def largest_log_likelihood(run: Run, event: Scored, tau: float | None, *, unanswered: int) -> float | None:
-    """Return the upper bound of the log-likelihood with `unanswered` more rows, each with the best possible answer.
-
-    Return None if tau is unusable.
-    """
+def _log_likelihood(run: Run, event: Scored, tau: float | None) -> float | None:
+    """Return the log-likelihood of the recorded answers; None if tau is unusable."""
     targets = [row.target for row in run.rows_of(event.rows)]
     try:
         terms = run.likelihood(tau).terms(event.answers, targets)
     except ValueError:
         return None
-    best = [run.likelihood(tau).largest_term] * unanswered
     with np.errstate(over="ignore"):
-        return float(np.sort([*terms, *best]).sum())
+        return float(np.sort(terms).sum())
 
 
 def check_step_weights(run: Run, before: StepFinished, at: StepView) -> None:
@@ -99,11 +96,10 @@ def _exponent(run: Run, before: StepFinished, log_lik: Floats, carried: Floats, 
     config, steps = run.config, run.problem.steps
     if config.tempering == "incremental":
         return 1 / config.beta(step, steps=steps)
-    ceiling = 1 / config.beta_end
     if step == steps - 1:
-        return ceiling
-    target = config.ess_threshold * len(log_lik)
-    return next_exponent(carried, log_lik, previous=before.exponent, ceiling=ceiling, target=target)
+        return 1.0
+    target = ESS_SHARE * len(log_lik)
+    return next_exponent(carried, log_lik, previous=before.exponent, ceiling=1.0, target=target)
 
 
 def _check_normalised(run: Run, event: Reweighted) -> None:
@@ -119,8 +115,8 @@ def _check_resampling(run: Run, event: Reweighted, at: StepView) -> None:
     """
     config, size = run.config, len(event.weights)
     is_adaptive = config.tempering == "adaptive" and config.is_telescoping
-    is_last = event.beta <= config.beta_end or np.isclose(event.beta, config.beta_end, rtol=1e-12, atol=0)
-    is_due = size > 1 and (event.ess < config.ess_threshold * size or (is_adaptive and not is_last))
+    is_last = event.beta <= 1 or np.isclose(event.beta, 1, rtol=1e-12, atol=0)
+    is_due = size > 1 and not config.is_weighing and (event.ess < ESS_SHARE * size or (is_adaptive and not is_last))
     is_written, what = at.resampled is not None, f"ESS {event.ess:.6g} of {size}: resampled"
     run.compare(at.resampled or event, "resampling", what, written=is_written, follows=is_due)
     if at.resampled:

@@ -60,7 +60,7 @@ def _state(snapshot: Snapshot) -> Iterator[str]:
     if view.phase != "finished":
         made = [step.reweighted for step in view.finished_steps if step.reweighted]
         flatter = ""
-        if made and view.started and made[-1].beta > view.started.config.get("beta_end", 1.0):
+        if made and made[-1].beta > 1:
             flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
 
@@ -195,8 +195,6 @@ def _reweighted(config: Config) -> Iterator[str]:
     if config.mutate == "filtered":
         yield f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}"
         yield "The rows change each step, so the steps have no common target."
-    elif config.mutate == "duplicates":
-        yield f"{weights}. Only copies made by resampling are rewritten, {uncorrected}"
     else:
         yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}"
 
@@ -225,5 +223,5 @@ def _is_exact(config: Config, task: Task) -> bool:
         (config.is_telescoping or config.mh_rows == "train")
         and (task == "classification" or config.fixed_tau is not None)
         and not config.particles_max
-        and config.learner_temperature == 0
+        and config.learner_samples == 1
     )

@@ -180,12 +180,12 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
-        return
-    usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
-    yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
-    for name, field in LIMITS.items():
-        if (value := getattr(endpoint, field)) != getattr(usual, field):
-            yield f"--limit={name}={value}"
+    else:
+        usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
+        yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
+        for name, field in LIMITS.items():
+            if (value := getattr(endpoint, field)) != getattr(usual, field):
+                yield f"--limit={name}={value}"
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:

@@ -122,8 +122,6 @@ def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
     """Say what one proposal's prompt left out; empty if it was complete. n_batch: rows of its batch, if known."""
     if proposed.shown is None:
         return ()
-    if proposed.shown == n_batch:
-        return ("shown its batch without the exchange before it: the context had no room for both",)
     of = f"a batch of {integer(n_batch)}" if n_batch else "its batch"
     return (f"shown {counted(proposed.shown, 'row')} of {of}: the context had no room for more",)
 
@@ -135,7 +133,7 @@ def cut_sentences(view: RunView) -> Iterator[str]:
     if short:
         yield (
             f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt, with "
-            f"{_span(short)} of the batch and no earlier exchange: the model's context had no room for more."
+            f"{_span(short)} of the batch: the model's context had no room for more."
         )
 
 

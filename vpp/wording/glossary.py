@@ -57,7 +57,6 @@ def terms(config: Config, task: Task) -> Iterator[str]:
     yield "log-likelihood"
     if config.is_filtered:
         yield from ("log α, log u", "acceptance")
-        yield from ("early rejection",) if config.early_rejection else ()
     yield "abstention"
     if config.largest_size == 1:
         return

@@ -147,8 +147,6 @@ def _money(estimate: Estimate) -> Iterator[str]:
 
 def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
     rounds = counted(estimate.plan.rounds, "sequential round")
-    if estimate.plan.rounds_plain > estimate.plan.rounds:
-        rounds += f", {integer(estimate.plan.rounds_plain)} without asking ahead"
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return

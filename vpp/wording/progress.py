@@ -17,7 +17,7 @@ from vpp.runs.estimate import outlook, seconds_left
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import ESS_SHARE, Config
 from vpp.wording.brief import tau_of_weights
 from vpp.wording.counts import ending_words, size_changes, steps_done, steps_text
 from vpp.wording.markup import Metric
@@ -32,7 +32,7 @@ from vpp.wording.verdicts import (
     tau_advice,
     texts_of_weight,
 )
-from vpp.wording.words import ahead_words, cached_words, capitalised, counted, fixed, integer, number, percent, seconds
+from vpp.wording.words import cached_words, capitalised, counted, fixed, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which the clock runs."""
@@ -199,7 +199,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresho
         weights, value = view.weights, view.final.ess if view.final else ess(view.weights)
     elif at is not None and at.reweighted:
         weights, value = at.reweighted.weights, at.reweighted.ess
-        limit = None if at.resampled else snapshot.spec.config.ess_threshold
+        limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
     n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
@@ -244,8 +244,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
     changed = sum(p.why == "taken" for p in proposals)
-    only = " Only copies are rewritten." if snapshot.spec.config.mutate == "duplicates" else ""
-    words = f"Proposals that changed the text. No accept/reject step.{only}"
+    words = "Proposals that changed the text. No accept/reject step."
     if not proposals:
         yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
         return Metric(name="Rewritten", value="–", scale=yet, words=words)
@@ -278,19 +277,19 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
         return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Complete steps.")]
     made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
     if not config.is_telescoping:
-        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to {config.beta_end:g}"
+        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to 1"
         words = "Divides the log-likelihood; 1 is full strength."
         return [Metric(name="Tempering β", value=fixed(beta, 2), scale=scale, words=words)]
     if made is None:
         return []
-    exponent, end = number(1 / made.beta, 3), f"of {1 / config.beta_end:g}"
+    exponent = number(1 / made.beta, 3)
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
     evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
     label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see below the charts."
     if is_exact(snapshot.spec):
         label, words = "exact", "Of these sentences, each with the same prior weight."
     return [
-        Metric(name="Exponent φ = 1/β", value=exponent, scale=end, words=carried),
+        Metric(name="Exponent φ = 1/β", value=exponent, scale="of 1", words=carried),
         Metric(name="Log evidence", value=evidence, scale=label, words=words),
     ]
 
@@ -308,10 +307,8 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     details = f"{cached}, {integer(usage.failed)} failed, {read}{refused}; {integer(tokens)} tokens."
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
-    ahead = ahead_words(usage.ahead_unused)
-    more = (f"{ahead}." if ahead else "", expected_words(spec, usage, expected))
     faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
-    words = " ".join(filter(None, (capitalised(details), *more, *faults)))
+    words = " ".join(filter(None, (capitalised(details), expected_words(spec, usage, expected), *faults)))
     return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 

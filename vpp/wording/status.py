@@ -2,13 +2,12 @@
 
 import time
 from math import ceil
+from pathlib import Path
 
-from vpp.gguf.header import Header
-from vpp.gguf.plan import Plan, gigabytes
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.words import counted, integer, seconds
@@ -30,7 +29,7 @@ def asking_words(spec: RunSpec) -> str:
     config, endpoint = spec.config, spec.endpoint
     model = "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
     hypotheses = counted(config.size, "hypothesis", "hypotheses")
-    source = "no rows yet" if config.initial == "prior" else "the first batch of rows"
+    source = "no rows yet" if config.starts_from_prior else "the first batch of rows"
     return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
 
 
@@ -123,15 +122,13 @@ def is_key_refused(view: RunView) -> bool:
 # A model file
 
 
-def model_file_words(header: Header, plan: Plan, *, memory_bytes: int) -> str:
+def model_file_words(endpoint: EndpointSpec) -> str:
     """Describe a model file and how llama.cpp will serve it."""
-    count = header.parameters
-    size = f"{count / 1e9:.1f} billion" if count >= 950_000_000 else f"{integer(round(count / 1e6))} million"
+    gigabytes = Path(endpoint.gguf).stat().st_size / 1e9
     return (
-        f"{header.name}: {size} parameters ({header.architecture}), "
-        f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'call')} at a time, "
-        f"{integer(plan.context)} tokens of prompt and answer each. That takes about "
-        f"{gigabytes(plan.memory_bytes)} of the machine’s {gigabytes(memory_bytes)} of memory."
+        f"{endpoint.model}: {gigabytes:.1f} GB. llama.cpp serves it on this machine: "
+        f"{counted(endpoint.concurrency, 'call')} at a time, {integer(endpoint.context_length)} tokens of prompt and "
+        "answer each."
     )
 
 

@@ -41,19 +41,9 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
-def after_rows(answered: int, unanswered: int) -> str:
-    """`6 of 10 rows`: the answers after which a rejection was certain."""
-    return f"{integer(answered)} of {counted(answered + unanswered, 'row')}"
-
-
 def cached_words(cached: int, *, of: int) -> str:
     """`all from the cache`, `12 from the cache`: how many calls the cache answered."""
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
-
-
-def ahead_words(unused: int) -> str:
-    """`450 more were asked ahead and not needed`: calls on top of those needed; empty without any."""
-    return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
 
 
 def refused_answers(n: int) -> str:
