@@ -85,7 +85,7 @@ def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
 def _value_of(option: Field[Any]) -> dict[str, Any]:
     """Keywords that make argparse read a value of the option's type."""
     if option.type is bool:
-        return {"action": argparse.BooleanOptionalAction}
+        return {"action": "store_true"}
     allowed = choices(option.name)
     if allowed:
         return {"choices": allowed}
@@ -137,9 +137,9 @@ def _template_options(parser: ArgumentParser) -> None:
 
 def _budget_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("budget")
-    about = "prices of a million prompt and completion tokens; adds costs to plan, progress and report"
-    group.add_argument("--price", type=_price, metavar="IN,OUT", help=about)
-    group.add_argument("--optimizer-price", type=_price, metavar="IN,OUT", help="the optimizer's, if another")
+    about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
+    about += "plan, progress and report"
+    group.add_argument("--price", type=_price, metavar="IN,OUT[,IN,OUT]", help=about)
     cap_options(group)
     group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
 
@@ -198,12 +198,14 @@ def _limit(names: Collection[str]) -> Callable[[str], tuple[str, int]]:
     return read
 
 
-def _price(text: str) -> tuple[float, float]:
+def _price(text: str) -> tuple[float, ...]:
     try:
-        prompt, completion = map(float, text.split(","))
+        amounts = tuple(map(float, text.split(",")))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60") from None
-    return prompt, completion
+        amounts = ()
+    if len(amounts) not in (2, 4):
+        raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
+    return amounts
 
 
 def split_rule(text: str) -> SplitRule:

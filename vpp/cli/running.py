@@ -3,6 +3,7 @@
 import sys
 import textwrap
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -50,7 +51,7 @@ def run(options: Namespace) -> int:
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
-        prices=_prices(options),
+        prices=_prices(options.price or ()),
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
@@ -151,12 +152,12 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
         print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
 
 
-def _prices(options: Namespace) -> Prices:
-    """Prices of both models; the optimizer's default to the learner's."""
-    learner, optimizer = (
-        Price(prompt=price[0], completion=price[1]) if price else None
-        for price in (options.price, options.optimizer_price)
-    )
+def _prices(amounts: Sequence[float]) -> Prices:
+    """Prices of the learner, and of the optimizer if they are given."""
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
+    learner, optimizer = [*(Price(prompt=prompt, completion=completion) for prompt, completion in pairs), None, None][
+        :2
+    ]
     return Prices(learner=learner or FREE, optimizer=optimizer)
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.cancellation import cancel
@@ -16,7 +16,6 @@ from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
-from vpp.llm.shared_answers import SharedAnswers
 from vpp.problem import Prediction
 
 THOUGHTS_LIMIT = 1_000
@@ -26,6 +25,60 @@ OnAnswer = Callable[[str, Prediction, int], None]
 Read = Parsed[str] | Parsed[float]
 Answered = tuple[Prediction, int]
 """A prediction, and the number of answers that it took."""
+Question = tuple[str, int]
+"""Ids of a hypothesis and a row."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A request in flight."""
+
+    task: asyncio.Task[None]
+    waiting: int = 0
+    """Callers that wait for it."""
+
+
+class SharedAnswers:
+    """Answers by question, and the requests in flight that will give more: a question is asked once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Question, Prediction] = {}
+        self._requests: dict[Question, _Request] = {}
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __contains__(self, question: Question) -> bool:
+        return question in self._answers
+
+    def __getitem__(self, question: Question) -> Prediction:
+        return self._answers[question]
+
+    def keep(self, hypothesis: str, prediction: Prediction) -> None:
+        """Keep an answer without its thoughts, which are long and used nowhere."""
+        self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+
+    def request(self, question: Question, ask: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Begin a request in which `ask` keeps the answer, unless one is in flight."""
+        if question not in self._requests:
+            self._requests[question] = _Request(asyncio.create_task(ask()))
+
+    async def wait(self, questions: Iterable[Question]) -> None:
+        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError."""
+        joined = {question: self._requests[question] for question in questions}
+        for request in joined.values():
+            request.waiting += 1
+        try:
+            tasks = [request.task for request in joined.values()]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            for question, request in joined.items():
+                request.waiting -= 1
+                if not request.waiting:
+                    self._requests.pop(question, None)
+                    request.task.cancel()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +127,10 @@ class LlmLearner:
         identity = hypothesis_id(hypothesis)
         missing = {row.id: row for row in rows if (identity, row.id) not in self._answers}
         if missing:
-            self._request(identity, hypothesis, tuple(missing.values()))
+            for row in missing.values():
+                self._answers.request((identity, row.id), partial(self._answer, hypothesis, row))
             await self._answers.wait((identity, row) for row in missing)
         return tuple(self._answers[identity, row.id] for row in rows)
-
-    def _request(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
-        """Begin requests for the rows that no request in flight will answer."""
-        new = [row for row in rows if not self._answers.is_requested((identity, row.id))]
-        for row in new:
-            self._answers.request([(identity, row.id)], partial(self._answer, hypothesis, row))
 
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)

@@ -171,8 +171,8 @@ def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
 
 def _option(field: str, value: object) -> str:
     name = field.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
+    if value is True:
+        return f"--{name}"
     return f"--{name}={value}"
 
 
