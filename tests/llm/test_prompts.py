@@ -24,7 +24,7 @@ from vpp.llm.rendering import (
     units,
 )
 from vpp.llm.templates import shipped
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row
 
@@ -211,15 +211,13 @@ RULE = "You are designed to do binary classification: predict even. If a is 3, a
 
 
 def conversations(dataset: Dataset, templates: str) -> list[list[Message]]:
-    """Every kind of question of a set: about a row, a batch, a batch after another, and no row."""
+    """Every kind of question of a set: about a row, a batch, and no row."""
     learner = LearnerPrompts(dataset=dataset, template=shipped("learner", templates))
     optimizer = optimizer_prompts(dataset, templates)
     batch = dataset.train, [Prediction(row=each.id, value="1") for each in dataset.train]
-    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=batch[0], predictions=tuple(batch[1]), raw="New rule: …")
     return [
         learner.messages(RULE, dataset.train[0]),
         optimizer.about_batch(RULE, *batch, seed=3),
-        optimizer.about_batch(RULE, *batch, [earlier]),
         optimizer.about_columns(),
     ]
 
