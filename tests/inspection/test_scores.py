@@ -6,20 +6,12 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import NUMBERS, YES_NO, dataset, evaluated, view_of
 from vpp.data.dataset import Dataset, Row
-from vpp.inspection.scores import (
-    LabelLine,
-    averaged_score,
-    balanced_accuracy,
-    baseline,
-    by_label,
-    ensemble,
-    particle_scores,
-)
+from vpp.inspection.scores import LabelLine, averaged_score, baseline, by_label, ensemble, particle_scores
 from vpp.problem import Prediction
 from vpp.randomness import tie_draw
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
-from vpp.runs.view import averages
+from vpp.runs.summary import balanced_accuracy
 from vpp.settings import Config
 from vpp.wording.counts import label_cells
 
@@ -81,8 +73,7 @@ def test_the_baseline_of_numbers_is_the_mean_of_the_training_targets() -> None:
 
 def test_averages_are_those_that_the_run_made() -> None:
     tied = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
-    assert averages(tied) == ("no", "no", "no")
-    assert averages(replace(tied, averaged=("yes", "no", "yes"))) == ("yes", "no", "yes")
+    assert tied.averaged == ("no", "no", "no")
     assert averaged_score(replace(tied, averaged=("yes", "no", "no")), YES_NO).n_correct == 3
 
 

@@ -20,14 +20,13 @@ from vpp.gguf.folder import LARGEST_NOTE, ServerFolder
 from vpp.llm.budget import Allowance
 from vpp.runs import directory as directories
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import is_locked, load_ballast, locked
+from vpp.runs.disk import is_locked, locked
 from vpp.runs.process import Slots
 
 USES: dict[str, Callable[[RunDirectory], object]] = {
     "lock": lambda run: ExitStack().enter_context(run.lock()),
     ".run.json.lock": lambda run: run.amend(name="new"),
     ".heartbeat.part": lambda run: run.beat({}, queued=False),
-    ".ballast": lambda run: load_ballast(run.path),
     ".slot-0": lambda run: Slots(run.path, count=1).take_now(),
     ".lock": lambda run: ExitStack().enter_context(locked(run.path / ".lock")),
     "calls": lambda run: Allowance(file=run.path / "calls", per_day=9).take(),

@@ -65,7 +65,7 @@ def proposed(number: int) -> Proposed:
 def evaluated(number: int) -> Evaluated:
     return Evaluated(
         step=number, split="test", rows=(9,), hypotheses=("a",), predictions=(("x",),), weights=(1.0,),
-        metric="accuracy", value=1.0,
+        metric="accuracy", value=1.0, averaged=("x",),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from vpp.events import Event
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
+from vpp.runs.summary import read_summary
 from vpp.settings import Config
 from vpp.wording.listing import listed
 from vpp.wording.support import unread_html, unread_sentence
@@ -62,4 +63,5 @@ def test_proposals_count_where_none_of_at_least_five_could_be_read(tmp_path: Pat
 def test_the_report_begins_with_it_and_the_list_marks_it(tmp_path: Path) -> None:
     reader = answered(tmp_path, *HALF)
     assert f"**{warning(reader)} " in report_markdown(reader, simple_models=False)
-    assert "mostly unreadable" in listed("r", reader.refresh(), "09:05").note
+    directory = reader.directory
+    assert "mostly unreadable" in listed("r", directory.spec(), "finished", read_summary(directory), "09:05").note

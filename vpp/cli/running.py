@@ -77,8 +77,6 @@ def continue_(options: Namespace) -> int:
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(earlier)
-    if damage := reader.refresh().damage:
-        print(f"note: {damage}", file=sys.stderr)
     answered = filled_rows(table, reader.dataset())
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)

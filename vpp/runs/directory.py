@@ -5,11 +5,15 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from vpp.errors import RunLocked
+from vpp.errors import JournalDamaged, RunLocked
 from vpp.runs.disk import is_locked, locked, obstacle, refusal
 from vpp.runs.run_files import NAME_LENGTH, Command, Moment, RunNotes, State
 from vpp.runs.view import RunView
+
+if TYPE_CHECKING:
+    from vpp.runs.summary import Summary
 
 __all__ = ["NAME_LENGTH", "Command", "RunDirectory", "State"]
 
@@ -58,7 +62,12 @@ class RunDirectory(RunNotes):
         """True if a living worker holds the run, or one may still be starting."""
         return self.is_held() or self._is_starting(Moment.now())
 
-    def state(self, view: RunView, *, now: Moment | None = None) -> State:
+    def check_journal(self) -> None:
+        """Raise JournalDamaged if the journal of a run that has begun is missing, RunError if there is no run."""
+        if not self.journal.exists() and self.status() != "queued":
+            raise JournalDamaged(f"{self.journal} is missing: restore the file from a copy")
+
+    def state(self, view: "RunView | Summary", *, now: Moment | None = None) -> State:
         """Return the run's present state. view: its journal, folded."""
         if view.phase == "finished":
             return view.phase
@@ -79,7 +88,7 @@ class RunDirectory(RunNotes):
             return False
         return abs(now.after(request)) < STARTING_S
 
-    def _held_state(self, view: RunView, now: Moment) -> State:
+    def _held_state(self, view: "RunView | Summary", now: Moment) -> State:
         """Return the state of a run that a worker holds, which may wait for a slot to resume a run that had ended."""
         beat = self.last_beat()
         if beat is None:

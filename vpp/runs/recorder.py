@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 
 from vpp.events import (
     Event,
@@ -16,21 +17,27 @@ from vpp.events import (
     RunFailed,
     RunFinished,
     RunPaused,
+    RunResumed,
     RunStarted,
     Scored,
+    StepFinished,
 )
 from vpp.llm.counters import Counters
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import drop_ballast, is_of_the_disk, load_ballast, refusal, sync_folder
+from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
 from vpp.runs.journal import Journal, Record, cut_torn_tail
-from vpp.runs.run_files import steady_clock
+from vpp.runs.run_files import load_dataset, steady_clock
+from vpp.runs.summary import write_summary
 from vpp.runs.view import RunView
 
 SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
 """Events that reach the disk immediately, as a finished step does."""
 WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
 """Events within a step, written with the next other event, or after a moment so that watchers see them."""
+
+SUMMARISED = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinished)
+"""Events after which the summary is written."""
 
 Listener = Callable[[RunView, Record], None]
 log = logging.getLogger("vpp.worker")
@@ -45,13 +52,12 @@ class Recorder:
         self._directory = directory
         self._counters = counters
         self._listener = listener
+        self._rows = cache(lambda: load_dataset(directory, directory.spec()))
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Keep the files open, and room on the disk for the run's end. Raises OSError."""
+        """Keep the files open. Raises OSError."""
         with ExitStack() as files:
-            files.callback(drop_ballast, self._directory.path)
-            load_ballast(self._directory.path)
             self._journal = Journal(self._directory.journal, now=steady_clock())
             files.callback(_close, self._journal)
             self.answers = AnswerLog(self._directory.answers)
@@ -80,14 +86,13 @@ class Recorder:
         self._journal.flush()
 
     def end(self, end: Event) -> None:
-        """Record how the run ended; if the disk refuses, the room kept for it is freed first."""
+        """Record how the run ended, on the disk if it takes it."""
         try:
             if not (isinstance(end, RunFailed) and end.reason == "disk"):
                 self.record(end)
                 return
         except OSError as error:
             end = self.failure(error)
-        drop_ballast(self._directory.path)
         self._journal.forget()
         usage, answers = self._counters.snapshot(), self.answers.lines
         try:
@@ -114,6 +119,8 @@ class Recorder:
 
     def _apply(self, record: Record) -> None:
         self.view.apply(record)
+        if isinstance(record.event, SUMMARISED):
+            write_summary(self._directory, self.view, self._rows, journal=self._directory.journal_bytes())
         self._listener(self.view, record)
 
 

@@ -18,9 +18,8 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, RunError
-from vpp.events import SCHEMA_VERSION
 from vpp.runs.disk import locked, refusal, sync_folder
-from vpp.runs.journal import NewerVersion, spec_of_today, write_atomically
+from vpp.runs.journal import write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.usage import Usage
 
@@ -63,6 +62,11 @@ class RunFiles:
         return self.path / "data.csv"
 
     @property
+    def summary(self) -> Path:
+        """summary.json, the run's line in a list."""
+        return self.path / "summary.json"
+
+    @property
     def log(self) -> Path:
         """worker.log, the worker's output."""
         return self.path / "worker.log"
@@ -101,7 +105,7 @@ class RunFiles:
 
     def _write_spec(self, spec: RunSpec, *, status: State) -> None:
         """Write run.json. Raises RunError if it could not be read again."""
-        content = _json({"id": self.id, "schema": SCHEMA_VERSION, "status": status, **asdict(spec)})
+        content = _json({"id": self.id, "status": status, **asdict(spec)})
         if len(content) > files.LARGEST_JSON:
             raise RunError(
                 f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
@@ -111,12 +115,10 @@ class RunFiles:
     def spec(self) -> RunSpec:
         """Read the spec. Raises RunError if there is no run, or run.json cannot be read."""
         try:
-            spec = _SPEC.validate_python(spec_of_today(files.read_json(self.path / "run.json")))
+            spec = _SPEC.validate_python(files.read_json(self.path / "run.json"))
             return replace(spec, name=spec.name[:NAME_LENGTH])
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
-        except NewerVersion as error:
-            raise RunError(f"{self.path / 'run.json'} was {error}: update vpp") from None
         except (OSError, ValueError, InputError) as error:
             reason = first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
             raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None

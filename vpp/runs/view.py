@@ -20,9 +20,7 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
-    Votes,
 )
-from vpp.posterior.prediction import average
 from vpp.posterior.weights import normalise
 from vpp.runs.journal import Record
 from vpp.usage import Usage
@@ -218,15 +216,6 @@ def last_finished(view: RunView) -> StepView:
         if at.finished:
             return at
     return StepView(step=INITIAL_STEP - 1)
-
-
-def averages(evaluated: Evaluated) -> Votes:
-    """Return (N,) the averaged predictions; computed anew for journals that do not record them."""
-    if evaluated.averaged:
-        return evaluated.averaged
-    is_label = evaluated.metric == "accuracy"
-    by_row = zip(*evaluated.answers, strict=True)
-    return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
 
 
 def size_by_step(view: RunView) -> list[int]:

@@ -22,7 +22,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
 from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, cut_torn_tail
-from vpp.runs.journal_reader import view_to_go_on_from
+from vpp.runs.journal_reader import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.recorder import Listener, Recorder, log
@@ -46,8 +46,6 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
-    from_before_damage: bool = False
-    """Set a damaged journal's rest aside; else a damaged journal is refused."""
     waits_at_cap: bool = False
     """Wait for a higher cap; else the worker ends at the cap."""
     past_command: str = ""
@@ -71,7 +69,8 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     try:
         with directory.lock():
             cut_torn_tail(directory.journal)
-            view = view_to_go_on_from(directory, from_before_damage=surroundings.from_before_damage)
+            directory.check_journal()
+            view = JournalReader(directory.journal).read()
             return view if view.phase == "finished" else asyncio.run(_Worker(directory, surroundings, view).run())
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from error
