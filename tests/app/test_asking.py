@@ -15,8 +15,7 @@ from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from vpp.data.descriptions import Descriptions
-from vpp.runs.asking import Asking
-from vpp.runs.background import Background
+from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
 Opened = Callable[[RunReader], AppTest]

@@ -57,7 +57,7 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     opened(app, reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
-    monkeypatch.setattr("vpp.runs.run_files.write_atomically", refuse)
+    monkeypatch.setattr("vpp.runs.directory.write_atomically", refuse)
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)

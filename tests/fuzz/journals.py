@@ -18,11 +18,9 @@ from tests.fuzz.pages import draw_all
 from tests.fuzz.promises import promise
 from vpp.errors import RunError, VppError
 from vpp.runs.answers import AnswerReader, read_answers
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import cut_torn_tail
-from vpp.runs.journal_reader import JournalReader, Lost
+from vpp.runs.directory import Moment, RunDirectory
+from vpp.runs.journal import JournalReader, Lost, cut_torn_tail
 from vpp.runs.reader import RunReader
-from vpp.runs.run_files import Moment
 from vpp.runs.store import EXAMPLE
 from vpp.runs.view import RunView
 from vpp.verification.verify import verify

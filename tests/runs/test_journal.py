@@ -16,8 +16,7 @@ from vpp.events import Evaluated, Event, RunStarted, Scored
 from vpp.problem import Prediction
 from vpp.runs.answers import AnswerLog, AnswerReader, read_answers
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, cut_torn_tail, decode, encode, write_atomically
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader, Record, cut_torn_tail, decode, encode, write_atomically
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, fold
 

@@ -13,12 +13,11 @@ from vpp.cli import main
 from vpp.events import RunFinished
 from vpp.llm.counters import Counters
 from vpp.runs import summary as summaries
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.recorder import Recorder
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import JournalReader
 from vpp.runs.store import EXAMPLES
 from vpp.runs.summary import Summary, read_summary, write_summary
+from vpp.runs.worker import Recorder
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples"
 

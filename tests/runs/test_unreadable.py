@@ -14,8 +14,7 @@ from vpp.errors import JournalDamaged, RunError
 from vpp.problem import Prediction
 from vpp.runs.answers import AnswerLog, AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import cut_torn_tail, decode
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader, cut_torn_tail, decode
 from vpp.runs.reader import RunReader
 from vpp.runs.view import fold
 

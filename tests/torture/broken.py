@@ -14,8 +14,8 @@ from vpp.events import Event, RunResumed
 from vpp.inference import deciding, drawing, proposing, resizing, sequential_monte_carlo
 from vpp.llm.counters import Counters
 from vpp.runs.answers import AnswerLog
-from vpp.runs.recorder import Recorder
 from vpp.runs.view import RunView
+from vpp.runs.worker import Recorder
 
 
 def from_the_step_before() -> None:

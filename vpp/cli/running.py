@@ -20,10 +20,9 @@ from vpp.gguf.plan import machine_memory
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
 from vpp.llm.templates import check_templates, gallery_text
-from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate
+from vpp.runs.preparation import Preparation, check_gate, continue_run
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.start import read_prior, read_sentences
 from vpp.settings import Config, preset

@@ -18,8 +18,8 @@ from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment, keys, until_interrupted
 from vpp.errors import InputError
 from vpp.inspection.baselines import baselines
+from vpp.runs.directory import load_dataset
 from vpp.runs.journal import write_atomically
-from vpp.runs.run_files import load_dataset
 
 METHODS = "smc"
 SEEDS = 3

@@ -17,7 +17,7 @@ from vpp.llm.budget import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.worker import Surroundings, work
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}

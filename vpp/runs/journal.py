@@ -21,6 +21,7 @@ from vpp import files
 from vpp.errors import JournalDamaged
 from vpp.events import Event, StepFinished
 from vpp.runs.disk import sync_folder
+from vpp.runs.view import RunView
 from vpp.usage import Usage
 
 T = TypeVar("T")
@@ -239,3 +240,36 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
             sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+# Reading a journal into its view
+
+
+class JournalReader:
+    """Reads a journal from the last position on, and folds it into a view."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = LineReader(path, decode)
+        self.view = RunView()
+        """The records read so far."""
+
+    @property
+    def line(self) -> int:
+        """Number of the line last read."""
+        return self._lines.number
+
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
+        for record in self._lines.new():
+            self.view.apply(record)
+            yield record
+
+    def read(self) -> RunView:
+        """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
+        for _ in self.new_records():
+            pass
+        return self.view
+
+    def is_another(self) -> bool:
+        """True if the file no longer holds what was read: read it with a new reader."""
+        return self._lines.is_another()

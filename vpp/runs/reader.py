@@ -9,9 +9,8 @@ from itertools import count
 from vpp.data.dataset import Dataset
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, State, load_dataset
+from vpp.runs.journal import JournalReader
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage

@@ -17,10 +17,8 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.posterior.metric import label_figures
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import write_atomically
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import JournalReader, write_atomically
 from vpp.runs.view import Phase, RunView, StepView
 
 

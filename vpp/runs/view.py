@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from vpp.events import (
     INITIAL_STEP,
@@ -22,8 +22,10 @@ from vpp.events import (
     StepFinished,
 )
 from vpp.posterior.weights import normalise
-from vpp.runs.journal import Record
 from vpp.usage import Usage
+
+if TYPE_CHECKING:
+    from vpp.runs.journal import Record
 
 T = TypeVar("T")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
@@ -120,7 +122,7 @@ class RunView:
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: "Record") -> None:
         """Add one more event."""
         _keep_time(self, record)
         self.usage = record.usage
@@ -234,7 +236,7 @@ def log_evidence(view: RunView) -> float | None:
     return made[-1].log_evidence if made else None
 
 
-def fold(records: Iterable[Record]) -> RunView:
+def fold(records: "Iterable[Record]") -> RunView:
     """Return the view of all records."""
     view = RunView()
     for record in records:
@@ -242,7 +244,7 @@ def fold(records: Iterable[Record]) -> RunView:
     return view
 
 
-def _keep_time(view: RunView, record: Record) -> None:
+def _keep_time(view: RunView, record: "Record") -> None:
     """Add the time since the last event, unless the run begins or goes on; a clock set back adds nothing."""
     if view.began_at is None:
         view.began_at = record.at
@@ -290,7 +292,7 @@ def _scores(view: RunView, event: Scored) -> dict[int, Scored]:
     return step.proposals_scored if event.role == "proposal" else step.scored
 
 
-def _finish_step(view: RunView, event: StepFinished, record: Record) -> None:
+def _finish_step(view: RunView, event: StepFinished, record: "Record") -> None:
     view.steps[event.step] = replace(
         _step(view, event.step), finished=event, usage=record.usage, answers=record.answers, wall_s=view.wall_s
     )

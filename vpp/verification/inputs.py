@@ -12,7 +12,7 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Prediction, Problem, all_graded_of, averages_of, graded_of, metric_of
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.run_prompts import problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
