@@ -73,14 +73,6 @@ def test_roles_with_different_sets_are_named_one_by_one() -> None:
     assert read_back(spec(endpoint=SERVER, **mixed)) == mixed
 
 
-def test_the_former_name_of_a_set_is_read_and_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = build_parser()
-    assert parser.parse_args(["run", "d.csv", "--templates", "default"]).templates == "paper"
-    with pytest.raises(SystemExit):
-        parser.parse_args(["run", "d.csv", "--templates", "unknown"])
-    assert "default" not in capsys.readouterr().err.partition("invalid choice")[2]
-
-
 def test_kinds_that_were_chosen_are_named_in_a_command_put_together() -> None:
     dataset = dataset_spec(YES_NO)
     chosen = [{**column, "is_chosen": place == 0, "kind": "text"} for place, column in enumerate(dataset["columns"])]

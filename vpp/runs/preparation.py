@@ -43,7 +43,7 @@ class Preparation:
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
-        plain = replace(self.spec, name=name, structured_as="", cell_limit=self.spec.cell_limit or 0)
+        plain = replace(self.spec, name=name, structured_as="")
         spec, dataset = with_start(plain, self.dataset)
         object.__setattr__(self, "dataset", dataset)
         if dataset.task == "regression":  # numbers are scored by their errors
@@ -64,7 +64,7 @@ class Preparation:
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
-    if (spec.cell_limit or 0) < 0:
+    if spec.cell_limit < 0:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.answers import TEXT_LIMIT
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
@@ -99,7 +98,7 @@ def split_text(dataset: Dataset) -> str:
 # Cells and prompts cut to the model's context
 
 
-def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
+def cut_cells_text(dataset: Dataset, limit: int) -> str:
     """`21 of 160 cells are shown in part, their first 2,000 characters`; empty if all are whole.
 
     limit: characters shown of a cell, as in the run's spec.
@@ -108,12 +107,12 @@ def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
     if not cut:
         return ""
     n_cells, n_cut = len(cut) * len(dataset.labelled), sum(cut.values())
-    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit or TEXT_LIMIT, 'character')}"
+    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit, 'character')}"
     cells = counted(n_cells, "cell")
     return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
 
 
-def cut_columns_sentence(dataset: Dataset, limit: int | None) -> str:
+def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
     """Return the same with the number in each column, whose name is to be escaped; empty if all are whole."""
     text = cut_cells_text(dataset, limit)
     by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
