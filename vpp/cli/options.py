@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, get_args
 
 from vpp.data.dataset import Kind, SplitRule
 from vpp.errors import InputError
-from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED, TEMPLATES, current_name
+from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED, TEMPLATES
 from vpp.settings import Config, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -122,7 +122,7 @@ def endpoint_options(parser: ArgumentParser, *, cached: bool = True) -> None:
 def _template_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group(f"prompts (NAME: {', '.join(GALLERY)})")
     about = f"templates for every role; {AUTO} = worked examples for a language model (auto)"
-    group.add_argument("--templates", metavar="NAME", type=current_name, default=AUTO, choices=TEMPLATES, help=about)
+    group.add_argument("--templates", metavar="NAME", default=AUTO, choices=TEMPLATES, help=about)
     about = "characters shown of a cell; 0 = all that the models' contexts hold (0)"
     group.add_argument("--cell-limit", type=int, default=0, metavar="N", help=about)
     for role, about in (
@@ -130,7 +130,7 @@ def _template_options(parser: ArgumentParser) -> None:
         ("optimizer", "template that asks for the next hypothesis"),
         ("prior", "template that asks for a hypothesis before any row is seen"),
     ):
-        group.add_argument(f"--{role}-template", metavar="FILE", type=current_name, help=about)
+        group.add_argument(f"--{role}-template", metavar="FILE", help=about)
 
 
 def _budget_options(parser: ArgumentParser) -> None:

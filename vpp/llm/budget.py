@@ -101,7 +101,6 @@ class Budget:
             finally:
                 self._waiting -= 1
 
-
     def pay(self, cost: float) -> None:
         """Record an answer's price."""
         self._dearest = max(self._dearest, cost)

@@ -19,8 +19,6 @@ GALLERY: dict[str, str] = {
 """Shipped template sets: name -> description."""
 TEMPLATES = (AUTO, *GALLERY)
 """Names that a user can choose."""
-FORMER_NAMES = {"default": PAPER}
-"""Names of sets in commands recorded by older versions -> their names now."""
 DEMO_READS = (PAPER, "terse", "json")
 """Sets that the demo model can read: those without worked examples."""
 AUTO_WORDS = (
@@ -36,11 +34,6 @@ def chosen_templates(name: str, *, is_demo: bool, preset: str, has_text: bool = 
     if is_demo or preset == PAPER:
         return PAPER
     return TEXT if has_text else EXAMPLES
-
-
-def current_name(name: str) -> str:
-    """Return the name that a set has now."""
-    return FORMER_NAMES.get(name, name)
 
 
 EFFORTS = ("none", "low", "medium", "high")

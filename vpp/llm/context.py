@@ -111,12 +111,12 @@ def check_fit(
         raise InputError(f"the optimizer's prompt about row {row[0].id + 1} alone {shortfall}: {REMEDY}")
 
 
-def longest_rows(rows: Iterable[Row], count: int, cell_limit: int | None) -> Sequence[Row]:
+def longest_rows(rows: Iterable[Row], count: int, cell_limit: int) -> Sequence[Row]:
     """Return the rows with the longest prompts, the longest first. cell_limit: characters shown of a cell."""
     return sorted(rows, key=lambda row: prompt_bytes(row, cell_limit), reverse=True)[:count]
 
 
-def prompt_bytes(row: Row, cell_limit: int | None) -> int:
+def prompt_bytes(row: Row, cell_limit: int) -> int:
     """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
     return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
 

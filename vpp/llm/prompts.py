@@ -77,7 +77,7 @@ class LearnerPrompts:
     dataset: Dataset
     template: Template
     structured: StructuredAnswers = FREE_TEXT
-    cell_limit: int | None = 0
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
     def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
@@ -121,7 +121,7 @@ class OptimizerPrompts:
     """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
-    cell_limit: int | None = 0
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(

@@ -21,7 +21,7 @@ from vpp.wording.status import refused_sentence
 from vpp.wording.words import NBSP, fixed, integer, number, seconds
 
 
-def data(dataset: Dataset, cell_limit: int | None) -> Iterator[str]:
+def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
     columns = [_column(column, dataset) for column in dataset.columns]

@@ -102,8 +102,7 @@ class EndpointSpec:
     structured: str = "off"
     """Form that the server shall enforce on the learner's answers: auto, off, choice or regex; it may ignore it.
 
-    auto: the whole answer form, if the server honours a field for it. The default is off because older records lack
-    this field and had free text; the command line, the app and `vpp.fit` with an address use auto."""
+    auto: the whole answer form, if the server honours a field for it."""
     reasoning_effort: str = ""
     """Effort of a thinking model: none, low, medium or high; empty leaves it to the model."""
     warm_prefix: bool = False
@@ -182,15 +181,13 @@ class RunSpec:
     reworded: int | None = None
     """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
-    structured_as: str = "structured_outputs"
+    structured_as: str = ""
     """Field of the request that carries the structure (`vpp.llm.structure.CARRIERS`); off if the server honours none.
 
-    Empty until the server has been tested. The default is what older programs sent."""
+    Empty until the server has been tested."""
 
-    cell_limit: int | None = None
-    """Characters that prompts show of a cell; 0: all that the models' contexts hold.
-
-    None, in older records: 2,000 characters in one line, with line breaks as `\\n`."""
+    cell_limit: int = 0
+    """Characters that prompts show of a cell; 0: all that the models' contexts hold."""
 
     @property
     def templates(self) -> dict[Role, str | None]:

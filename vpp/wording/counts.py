@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.answers import TEXT_LIMIT
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
+from vpp.runs.summary import Summary
 from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
@@ -18,12 +18,12 @@ from vpp.wording.words import counted, fixed, integer, listed, number, percent, 
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
 
 
-def steps_done(view: RunView) -> int:
+def steps_done(view: RunView | Summary) -> int:
     """Number of complete steps, without the first population."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
-def steps_text(view: RunView) -> str:
+def steps_text(view: RunView | Summary) -> str:
     """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 
@@ -98,7 +98,7 @@ def split_text(dataset: Dataset) -> str:
 # Cells and prompts cut to the model's context
 
 
-def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
+def cut_cells_text(dataset: Dataset, limit: int) -> str:
     """`21 of 160 cells are shown in part, their first 2,000 characters`; empty if all are whole.
 
     limit: characters shown of a cell, as in the run's spec.
@@ -107,12 +107,12 @@ def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
     if not cut:
         return ""
     n_cells, n_cut = len(cut) * len(dataset.labelled), sum(cut.values())
-    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit or TEXT_LIMIT, 'character')}"
+    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit, 'character')}"
     cells = counted(n_cells, "cell")
     return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
 
 
-def cut_columns_sentence(dataset: Dataset, limit: int | None) -> str:
+def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
     """Return the same with the number in each column, whose name is to be escaped; empty if all are whole."""
     text = cut_cells_text(dataset, limit)
     by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
