@@ -251,13 +251,10 @@ def made(candidates: Sequence[Candidate], reference: int) -> tuple[Comparison, S
 
 
 def lead(comparison: Comparison) -> None:
-    """Draw the verdict, and notes on live and damaged runs."""
+    """Draw the verdict, and notes on live runs."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
-    damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
-    if damaged:
-        notes += [f"The journal of {listed(damaged)} is damaged: only what comes before the damage counts."]
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = fitted(comparison.base) if comparison.comparable else None

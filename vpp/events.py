@@ -20,7 +20,6 @@ def hypothesis_id(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-SCHEMA_VERSION = 2
 INITIAL_STEP = -1
 
 
@@ -250,8 +249,8 @@ class Evaluated:
     """Accuracy (fraction), or mean squared error in squared units of the target."""
     value: float
     """Of the averaged prediction (Eq. 7 or 8); wrong where all abstain."""
-    averaged: Votes = ()
-    """The averaged prediction for each row; empty in journals older than this field."""
+    averaged: Votes
+    """The averaged prediction for each row."""
     shares: tuple[Shares, ...] = ()
     """The same for each particle; empty if answers are not graded."""
 

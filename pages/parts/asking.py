@@ -17,8 +17,7 @@ from vpp.errors import VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.votes import known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
-from vpp.runs.asking import Asking
-from vpp.runs.background import Background, Q
+from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup
 from vpp.wording.escaping import markdown_text
 from vpp.wording.progress import nothing_yet

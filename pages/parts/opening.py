@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts import blocks, person
 from vpp.environment import command_path
-from vpp.errors import VppError
+from vpp.errors import RunError, VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
@@ -90,8 +90,9 @@ def open_run(page: str, shows: str) -> OpenRun:
         if person.store().runs():
             empty(page, "No run is open", about, PICK)
         empty(page, "No runs yet", about, "Begin with an example, or with a table of your own.")
-    directory = next((directory for directory in person.store().runs() if directory.id == name), None)
-    if directory is None:
+    try:
+        directory = person.store().get(name)
+    except RunError:
         st.session_state.pop("run", None)
         why = "it may have been deleted, or the link was made elsewhere."
         gone = f"There is no run {name} among the runs of this app: {why}"
@@ -168,11 +169,11 @@ def open_example(name: str = EXAMPLE) -> None:
 # Starting
 
 
-def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
+def start(directory: RunDirectory) -> None:
     """Resume a run, or raise its cap, with a new worker; then show it on Watch."""
     with refusals():
         with person.starting(directory.spec().endpoint, directory) as keys:
-            launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
+            launch(directory, keys=keys, environment=person.variables())
         open_in(directory.id, "pages/watch.py")
 
 

@@ -19,7 +19,7 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.reporting.sheet import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
-from vpp.runs.continuation import continuation
+from vpp.runs.preparation import continuation
 from vpp.trials.record import parting_rows, read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet

@@ -12,8 +12,7 @@ from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
-from vpp.runs.asking import Asking
-from vpp.runs.background import Background
+from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
 Opened = Callable[[RunReader], AppTest]

@@ -42,7 +42,7 @@ from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.points import points
 from vpp.inspection.reliability import VoteReliability
 from vpp.inspection.ruled_out import parted, ruled_out
-from vpp.inspection.scores import balanced_accuracy, by_label, ensemble, rows_by_id
+from vpp.inspection.scores import by_label, ensemble, rows_by_id
 from vpp.inspection.shared_ideas import shared_ideas
 from vpp.inspection.similarity import nearness
 from vpp.inspection.summary import result
@@ -53,6 +53,7 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.summary import balanced_accuracy, read_summary
 from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, shares_sentence, voting, weights_measure
 from vpp.wording.counts import label_cells
 from vpp.wording.happening import happened
@@ -70,7 +71,8 @@ MOST_STEPS = 6
 def draw_all(reader: RunReader) -> list[str]:
     """Draw every page and export of the run as it is now; return the HTML of the pages."""
     snapshot = reader.refresh()
-    listed(reader.directory.id, snapshot, when_words(datetime(2026, 1, 1), datetime(2026, 1, 2)))
+    when = when_words(datetime(2026, 1, 1), datetime(2026, 1, 2))
+    listed(reader.directory.id, snapshot.spec, snapshot.state, read_summary(reader.directory), when)
     exports(reader)
     parts = (watch, posterior, disagreement, comparison)
     return [html for part in parts for html in part(reader, snapshot)]

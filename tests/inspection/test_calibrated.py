@@ -26,9 +26,9 @@ from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.directory import load_dataset
+from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
-from vpp.runs.run_files import load_dataset
 from vpp.verification.verify import verify
 
 SAYS = inspected.LABEL_SLOTS

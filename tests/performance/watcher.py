@@ -17,7 +17,7 @@ from aiohttp import ClientSession, WSMsgType
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.view import RunView
 from vpp.wording.progress import shown_step
 

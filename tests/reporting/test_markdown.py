@@ -204,13 +204,3 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     events[is_first.index(True)] = unread
     failed = RunFailed(reason="error", detail=texts[2])
     return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
-
-
-def test_a_damaged_journal_is_shown_and_what_stands_before_is_reported(tmp_path: Path) -> None:
-    reader = run(tmp_path, *smc_run())
-    lines = reader.directory.journal.read_bytes().splitlines(keepends=True)
-    reader.directory.journal.write_bytes(b"".join([*lines[:11], b"not a record\n", *lines[11:]]))
-    report = report_markdown(reader)
-    assert "> **Damaged journal.**" in report
-    assert "line 12 cannot be read" in report.split("## In brief")[0]
-    assert "The journal is damaged" in report.split("## How far to trust this")[1]

@@ -17,7 +17,7 @@ from vpp.inspection.summary import result
 from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.view import log_evidence, size_by_step

@@ -11,8 +11,7 @@ from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
-from vpp.runs.asking import Answers, Asking, ask
-from vpp.runs.background import Background
+from vpp.runs.asking import Answers, Asking, Background, ask
 from vpp.runs.keys import Keys
 
 ROWS = LABELS.test

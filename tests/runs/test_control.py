@@ -25,8 +25,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.events import RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader, Record
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import Slots, launch

@@ -7,8 +7,7 @@ import pytest
 from tests.conftest import METHODS
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids, demo_server, posterior
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader, Record
 
 
 def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.processes import Desk, Outcome, but_times_and_ids, model, posterior, wait_until
 from vpp.events import StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 
 SEED = random.randrange(1000)
 MOMENTS = (

@@ -20,7 +20,7 @@ from tests.processes import (
 )
 from vpp.events import RunPaused
 from vpp.runs.answers import read_answers
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 
 VML = ("--method", "vml")
 

@@ -104,7 +104,7 @@ def test_a_name_given_while_a_worker_writes_its_status_is_not_overwritten(
         spec = read(worker)
         with monkeypatch.context() as patch, suppress(RunError):
             patch.setattr(RunDirectory, "spec", read)
-            patch.setattr("vpp.runs.run_files.AMENDED_WITHIN_S", 0)
+            patch.setattr("vpp.runs.directory.AMENDED_WITHIN_S", 0)
             rename(directory, f"new {next(tries)}")
             given.append(read(worker).name)
         return spec

@@ -18,14 +18,13 @@ from vpp.errors import DiskRefused, RunError
 from vpp.files import LARGEST_JSON, read_json
 from vpp.runs import directory as directories
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import is_locked, load_ballast, locked
+from vpp.runs.disk import is_locked, locked
 from vpp.runs.process import Slots
 
 USES: dict[str, Callable[[RunDirectory], object]] = {
     "lock": lambda run: ExitStack().enter_context(run.lock()),
     ".run.json.lock": lambda run: run.amend(name="new"),
     ".heartbeat.part": lambda run: run.beat({}, queued=False),
-    ".ballast": lambda run: load_ballast(run.path),
     ".slot-0": lambda run: Slots(run.path, count=1).take_now(),
     ".lock": lambda run: ExitStack().enter_context(locked(run.path / ".lock")),
 }

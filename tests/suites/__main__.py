@@ -18,8 +18,7 @@ from tests.suites.discovery import discover, known_discovery
 from tests.suites.suite import SuiteTable, read_suite, run_table
 from vpp.cli.system import environment, keys
 from vpp.inspection.baselines import baselines
-from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
 
 HEAD = ("table", "seeds", "on test rows", "rule found", "answers alike", "calls a run")
 

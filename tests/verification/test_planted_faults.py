@@ -29,7 +29,6 @@ from vpp.events import (
 )
 from vpp.runs.directory import RunDirectory
 from vpp.verification.verify import verify
-from vpp.wording.verification import verification_lines
 
 Run = tuple[RunDirectory, list[Event]]
 RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
@@ -250,16 +249,6 @@ def test_the_command_tells_what_holds_and_what_does_not(
     assert told["claims"]["ess"]["hold"] == told["claims"]["ess"]["of"] - 1
 
 
-def test_verification_stops_at_a_line_that_cannot_be_read_and_says_where(runs: dict[str, Run], tmp_path: Path) -> None:
-    directory, events = copy_of(runs["chains"], tmp_path)
-    place = place_of(events, Proposed)
-    lines = directory.journal.read_bytes().splitlines(keepends=True)
-    directory.journal.write_bytes(b"".join([*lines[:place], b'{"v"}\n', *lines[place + 1 :]]))
-    shown = list(verification_lines(verify(directory), run="r"))
-    assert any(f"line {place + 1}: cannot be read (expected `:` at column 5)" in line for line in shown)
-    assert shown[-1].startswith(f"The journal is damaged: it is checked only up to line {place + 1}.")
-
-
 @pytest.mark.parametrize("n_bytes", [-9, 9000])
 def test_a_finished_run_without_its_last_lines_does_not_hold(
     n_bytes: int, runs: dict[str, Run], tmp_path: Path
@@ -268,7 +257,6 @@ def test_a_finished_run_without_its_last_lines_does_not_hold(
     directory.journal.write_bytes(directory.journal.read_bytes()[:n_bytes])
     found = verify(directory)
     assert [(fault.what, fault.follows) for fault in found.faults] == [("status", "not ended")]
-    assert any("the last line is cut off" in line for line in verification_lines(found, run="r"))
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

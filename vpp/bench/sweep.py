@@ -310,11 +310,11 @@ class SweepReader:
 
 
 def _cell_view(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
-    view, is_finished = snapshot.view, snapshot.state == "finished" and not snapshot.damage
+    view, is_finished = snapshot.view, snapshot.state == "finished"
     return CellView(
         cell=cell,
-        state="failed" if snapshot.damage else snapshot.state,
-        detail=snapshot.damage or view.detail,
+        state=snapshot.state,
+        detail=view.detail,
         step=0 if view.last_step is None else view.last_step + 1,
         steps=view.total_steps,
         wall_s=view.wall_s,

@@ -287,11 +287,6 @@ def _resume(commands: Commands) -> None:
     run_dir(parser)
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
     parser.add_argument("--past-command", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--from-before-damage",
-        action="store_true",
-        help="move a damaged journal's rest to events.jsonl.damaged and continue from the last complete step before it",
-    )
     parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
     cap_options(parser)
     output_options(parser)

@@ -20,10 +20,9 @@ from vpp.errors import InputError
 from vpp.llm.budget import FREE, NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import check_templates, set_texts
-from vpp.runs.continuation import continue_run
 from vpp.runs.estimate import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate
+from vpp.runs.preparation import Preparation, check_gate, continue_run
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.start import read_prior, read_sentences
 from vpp.settings import Config, preset
@@ -77,8 +76,6 @@ def continue_(options: Namespace) -> int:
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(earlier)
-    if damage := reader.refresh().damage:
-        print(f"note: {damage}", file=sys.stderr)
     answered = filled_rows(table, reader.dataset())
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)

@@ -10,9 +10,8 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.inspection.summary import result, uncertain_points
 from vpp.inspection.weighed import deciding_rows
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.disk import cache_advice
-from vpp.runs.run_files import known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text

@@ -18,7 +18,7 @@ from vpp.inspection.slots import grouped, same_answer
 from vpp.posterior.metric import PairedDifference, deviation, mean_estimate, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView, averages
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -72,7 +72,7 @@ def standing(run: Candidate) -> Standing | None:
     """Standing of the run's averaged prediction; None before the test rows are evaluated."""
     if run.test is None:
         return None
-    return _standing(rows_of(run.test, run.dataset), averages(run.test), run.dataset)
+    return _standing(rows_of(run.test, run.dataset), run.test.averaged, run.dataset)
 
 
 def standing_of(model: SimpleModel, dataset: Dataset) -> Standing:

@@ -1,20 +1,19 @@
 """Scores of answers against targets: averaged prediction, each particle, each label, ensembles, log-likelihoods."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import DataError, RunError
 from vpp.events import Evaluated
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Answer, Value, average
 from vpp.posterior.weights import Floats
 from vpp.problem import likelihood_of
-from vpp.runs.view import RunView, averages
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -68,22 +67,7 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
     """Score the averaged prediction; agrees with the value in the event."""
-    return score(averages(evaluated), rows_of(evaluated, dataset), dataset)
-
-
-def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | None:
-    """Balanced accuracy of the averaged prediction on the test rows, from 0 to 1.
-
-    None for regression, before the rows are evaluated, and if they are no longer readable.
-    """
-    test = view.evaluated.get("test")
-    if test is None or test.metric != "accuracy":
-        return None
-    try:
-        labels = averaged_score(test, read()).labels
-    except (RunError, DataError):
-        return None
-    return labels.balanced.value if labels else None
+    return score(evaluated.averaged, rows_of(evaluated, dataset), dataset)
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
@@ -147,7 +131,7 @@ def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, 
     if evaluated is None or len(dataset.classes) <= FEW_LABELS:
         return ()
     truths = [row.target for row in rows_of(evaluated, dataset)]
-    pairs = list(zip(truths, averages(evaluated), strict=True))
+    pairs = list(zip(truths, evaluated.averaged, strict=True))
     trained = Counter(row.target for row in dataset.train)
     return tuple(_line(label, [a for truth, a in pairs if truth == label], trained[label]) for label in dataset.classes)
 

@@ -22,8 +22,7 @@ from vpp.inspection.weighed import deciding_rows
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
-from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import known_rows
+from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.run_prompts import carrier_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed

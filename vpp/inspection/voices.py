@@ -10,7 +10,6 @@ from vpp.events import Evaluated
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value, leader, vote_shares
-from vpp.runs.view import averages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
         for row in by_row
     ]
-    averaged = averages(evaluated) if evaluated.metric == "mse" else _leaders(evaluated)
+    averaged = evaluated.averaged if evaluated.metric == "mse" else _leaders(evaluated)
     return tuple(_voice(slot, evaluated, dataset, given, averaged) for slot in heaviest_first(evaluated.weights))
 
 

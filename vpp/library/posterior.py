@@ -34,9 +34,8 @@ from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
-from vpp.runs.continuation import continue_run
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, continue_run
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.settings import Config

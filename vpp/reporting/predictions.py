@@ -24,7 +24,6 @@ from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted
 from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
-from vpp.runs.view import averages
 from vpp.wording.doubt import reason_words
 from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest
@@ -47,7 +46,7 @@ def predictions_csv(reader: RunReader) -> bytes:
     rows, votes, answers = rows_of(test, dataset), zip(*test.predictions, strict=True), zip(*test.answers, strict=True)
     lines = (
         (row.target, *summary.cells(said, average, test.weights), *labels)
-        for row, labels, said, average in zip(rows, votes, answers, averages(test), strict=True)
+        for row, labels, said, average in zip(rows, votes, answers, test.averaged, strict=True)
     )
     own = ("truth", *summary.names, *_numbered("particle", test.weights))
     return _csv(rows, own, lines, inputs=dataset.inputs)

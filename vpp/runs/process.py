@@ -22,23 +22,16 @@ SLOT_POLL_S = 0.2
 DEMO_READY_S = 20.0
 
 
-def launch(
-    directory: RunDirectory,
-    *,
-    keys: Keys,
-    environment: Mapping[str, str] | None = None,
-    from_before_damage: bool = False,
-) -> int:
+def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
     """Start or resume the run in a detached worker, which outlives this process; return its process id.
 
-    Keys are passed by environment only. from_before_damage: set a damaged journal's rest aside first.
-    Raises DiskRefused.
+    Keys are passed by environment only. Raises DiskRefused.
     """
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
     past_command = directory.request_worker().past_command
     words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
     try:
-        return detached([*words, *(["--from-before-damage"] if from_before_damage else [])], directory.log, variables)
+        return detached(words, directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
 

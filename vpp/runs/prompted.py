@@ -25,10 +25,9 @@ from vpp.llm.counters import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.rendering import render_input, render_rows
 from vpp.problem import averages_of
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.directory import RunDirectory, load_dataset, write_or_refuse
+from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
-from vpp.runs.run_files import load_dataset, write_or_refuse
 from vpp.runs.run_prompts import learner_prompts, problem_of
 from vpp.runs.session import Access, Session, open_session
 from vpp.runs.spec import RunSpec

@@ -15,11 +15,10 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, likelihood_of, losses_of
 from vpp.runs.asking import Answers, Asking, OnProgress
-from vpp.runs.continuation import going_on
+from vpp.runs.directory import NAME_LENGTH
 from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, going_on
 from vpp.runs.reader import RunReader
-from vpp.runs.run_files import NAME_LENGTH
 from vpp.runs.spec import RunSpec
 from vpp.runs.start import whole_text
 from vpp.runs.view import RunView, last_finished

@@ -24,11 +24,10 @@ from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.transport import warm_up
 from vpp.problem import Problem
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
-from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import (
     check_prompts_fit,
     fitted,

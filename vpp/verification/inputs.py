@@ -12,7 +12,7 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Prediction, Problem, all_graded_of, averages_of, graded_of, metric_of
 from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.run_prompts import problem_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
@@ -35,7 +35,7 @@ class Run:
     answers: Answers | None
     """Answers in answers.jsonl; None if it is missing."""
     journal: JournalReader
-    """Has read the events up to the first unreadable line."""
+    """Has read the events."""
     lines: Mapping[int, tuple[int, Event]]
     """Line number and event by `id` of the event: equal events may be on several lines."""
     ledger: Ledger = field(default_factory=Ledger)
@@ -71,19 +71,17 @@ class Run:
         return self.problem.likelihood(epsilon=self.config.epsilon, tau=tau)
 
     def rows_of(self, ids: Sequence[int]) -> tuple[Row, ...]:
-        """Return training or test rows by id. The reader of the journal has checked the ids."""
+        """Return training or test rows by id."""
         by_id = {row.id: row for row in self.dataset.labelled}
         return tuple(by_id[row] for row in ids)
 
 
 def read_run(directory: RunDirectory) -> Run:
-    """Read a run. Raises RunError if there is none, its rows are unreadable or too few, or it is of a newer version."""
+    """Read a run. Raises RunError if there is none, its rows are unreadable too few, or a line cannot be read."""
     spec = directory.spec()
     dataset, fingerprint = _read_dataset(directory, spec)
-    journal = JournalReader(directory.journal, dataset=lambda: dataset)
+    journal = JournalReader(directory.journal)
     lines = {id(record.event): (journal.line, record.event) for record in journal.new_records()}
-    if (lost := journal.lost) and lost.is_newer:
-        raise RunError(f"{directory.journal}: line {lost.line} is {lost.reason}: verify it with that version")
     return Run(
         spec=spec,
         problem=problem_of(spec, dataset),
@@ -169,9 +167,6 @@ def check_evaluations(run: Run) -> None:
         run.check(event, "texts", hypotheses=[state.hypothesis for state in at.population])
         run.check(event, "weights", weights=view.weights if event.step == after else at.weights)
         averaged = averages_of(dataset.task, event.answers, event.weights)
-        if event.averaged:
-            run.check(event, "predictions", averaged=averaged)
-        else:
-            run.ledger.skip("averaged predictions: an older version did not record them")
+        run.check(event, "predictions", averaged=averaged)
         metric, value = metric_of(dataset, averaged, [row.target for row in run.rows_of(event.rows)])
         run.check(event, "predictions", metric=metric, value=value)

@@ -1,9 +1,7 @@
 """Verify a run: derive its journal's values again without a model, and compare its exports."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from vpp.data.dataset import PARTS
 from vpp.events import INITIAL_STEP
@@ -39,8 +37,6 @@ class Verification:
     steps: int
     """Finished steps, without the initial population."""
     has_ended: bool
-    is_torn: bool
-    """True if the last line has no end: its writer was interrupted, or is still writing."""
 
     @property
     def holds(self) -> bool:
@@ -56,9 +52,6 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
     run = read_run(directory)
     view, ledger = run.view, run.ledger
     check_data(run)
-    if lost := run.journal.lost:
-        at = At(line=lost.line)
-        ledger.compare("lines", at, "record", written=f"cannot be read ({lost.reason})", follows="a record")
     if view.started:
         check_started(run, view.started)
     elif run.journal.line:
@@ -66,8 +59,7 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
     _check_steps(run)
     check_stored(run)
     check_evaluations(run)
-    if lost is None:
-        _check_end(run, directory)
+    _check_end(run, directory)
     check_exports(directory, (exports or {}) if view.has_ended else {}, ledger)
     return Verification(
         counts=ledger.counts(),
@@ -76,7 +68,6 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
         lines=run.journal.line,
         steps=0 if view.last_step is None else view.last_step + 1,
         has_ended=view.phase in ("finished", "stopped"),
-        is_torn=_is_torn(directory.journal),
     )
 
 
@@ -113,14 +104,6 @@ def _check_end(run: Run, directory: RunDirectory) -> None:
         ("splits evaluated", sorted(splits), sorted(part for part in PARTS if run.dataset.part(part))),
     ):
         run.ledger.compare("lines", last, what, written=written, follows=follows)
-
-
-def _is_torn(path: Path) -> bool:
-    if not path.exists() or not path.stat().st_size:
-        return False
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() != b"\n"
 
 
 def _unchecked(run: Run) -> Iterator[tuple[str, int]]:

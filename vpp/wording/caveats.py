@@ -55,8 +55,6 @@ def _model(snapshot: Snapshot) -> Iterator[str]:
 
 def _state(snapshot: Snapshot) -> Iterator[str]:
     view = snapshot.view
-    if snapshot.damage:
-        yield "The journal is damaged: this report covers only what comes before the damage."
     if view.phase != "finished":
         made = [step.reweighted for step in view.finished_steps if step.reweighted]
         flatter = ""

@@ -9,6 +9,7 @@ from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
+from vpp.runs.summary import Summary
 from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
@@ -17,12 +18,12 @@ from vpp.wording.words import counted, fixed, integer, listed, number, percent, 
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
 
 
-def steps_done(view: RunView) -> int:
+def steps_done(view: RunView | Summary) -> int:
     """Number of complete steps, without the first population."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
-def steps_text(view: RunView) -> str:
+def steps_text(view: RunView | Summary) -> str:
     """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 

@@ -56,7 +56,7 @@ def phase(snapshot: Snapshot) -> str:
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if snapshot.state == "stopped" and not view.drawn and not snapshot.damage:
+    if snapshot.state == "stopped" and not view.drawn:
         return "Stopped before it began"
     words = snapshot.state.capitalize()
     if not view.began_at or snapshot.state in GOING_ON:

@@ -37,9 +37,7 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
         fix = f"`python -m vpp report {run}` writes all exports again"
         return f"The journal is consistent, but {files} {differ} from it: {fix}."
     n = len(result.faults)
-    lost = next((fault for fault in result.faults if fault.what == "record"), None)
-    first = f"The journal is damaged: it is checked only up to line {lost.at.line}. " if lost else ""
-    return f"{first}The journal is inconsistent: {counted(n, 'fault')}."
+    return f"The journal is inconsistent: {counted(n, 'fault')}."
 
 
 def verification_html(result: Verification, *, run: str = "RUN") -> str:
@@ -61,14 +59,10 @@ def notes(result: Verification) -> Iterator[str]:
     """Yield observations that are no faults."""
     if not result.has_ended:
         yield "the run has not ended: only the lines written so far are checked"
-    if result.is_torn:
-        yield "the last line is cut off: it is ignored, and `python -m vpp resume` removes it and continues"
 
 
 def fault_line(fault: Fault) -> str:
     """Return a fault with its place."""
-    if fault.what == "record":
-        return f"{place(fault)}: {one_line(str(fault.written))}"
     where, what, written, follows = _cells(fault)
     return f"{where}: {what} is {written}, and should be {follows}"
 
