@@ -13,12 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.suites.rules import Condition, TrueRule
-from vpp import files
+from tests.suites.rules import TrueRule
 from vpp.data.dataset import Dataset, Row
 from vpp.data.kinds import is_number
 from vpp.inspection.ideas import merge_ideas
-from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.keys import Keys
@@ -59,21 +57,16 @@ def probes(rule: TrueRule, dataset: Dataset, *, seed: int = 0) -> list[Row]:
     values = {name: _values(rule, dataset, name) for name in rule.columns}
     n_all = prod(map(len, values.values()))
     if n_all > MOST:
-        chosen = _balanced(list(_drawn(rule, values, rng)), rule)
+        combinations = _balanced(list(_candidates(rule, values, rng)), rule)
     else:
-        combinations = [dict(zip(values, cells, strict=True)) for cells in product(*values.values())]
-        others = len(dataset.inputs) > len(values)
-        chosen = combinations * (min(DRAWS, MOST // n_all) if others else 1)
-    drawn = rng.integers(len(dataset.train), size=len(chosen)).tolist()
-    return [
-        _row(dataset, number, cells, rule, at) for number, (cells, at) in enumerate(zip(chosen, drawn, strict=True))
-    ]
-
-
-def _row(dataset: Dataset, number: int, cells: Mapping[str, str], rule: TrueRule, at: int) -> Row:
-    """Return a row with these cells, and a training row's in the remaining columns."""
-    inputs = tuple((name, cells.get(name, cell)) for name, cell in dataset.train[at].inputs)
-    return Row(id=dataset.next_id + number, inputs=inputs, target=rule.answer(cells))
+        has_more = len(dataset.inputs) > len(values)
+        every = [dict(zip(values, cells, strict=True)) for cells in product(*values.values())]
+        combinations = every * (min(DRAWS, MOST // n_all) if has_more else 1)
+    rows: list[Row] = []
+    for cells, at in zip(combinations, rng.integers(len(dataset.train), size=len(combinations)), strict=True):
+        inputs = tuple((name, cells.get(name, cell)) for name, cell in dataset.train[at].inputs)
+        rows.append(Row(id=dataset.next_id + len(rows), inputs=inputs, target=rule.answer(cells)))
+    return rows
 
 
 def _values(rule: TrueRule, dataset: Dataset, name: str) -> list[str]:
@@ -84,22 +77,18 @@ def _values(rule: TrueRule, dataset: Dataset, name: str) -> list[str]:
         return sorted(cells)
     numbers = sorted(cells, key=float)
     tried = {numbers[0], numbers[-1]}
-    for condition in _conditions(rule, name):
-        if is_number(str(condition.value)):
-            threshold = float(condition.value)
-            tried |= {
-                *[n for n in numbers if float(n) < threshold][-1:],
-                *[n for n in numbers if float(n) > threshold][:1],
-            }
-            tried |= {n for n in numbers if float(n) == threshold}
+    conditions = [condition for case in rule.cases for condition in case.conditions if condition.column == name]
+    for threshold in (float(condition.value) for condition in conditions if is_number(str(condition.value))):
+        tried |= {n for n in numbers if float(n) == threshold}
+        tried |= set(
+            [n for n in numbers if float(n) < threshold][-1:] + [n for n in numbers if float(n) > threshold][:1]
+        )
     return sorted(tried, key=float)
 
 
-def _conditions(rule: TrueRule, name: str) -> Iterator[Condition]:
-    return (condition for case in rule.cases for condition in case.conditions if condition.column == name)
-
-
-def _drawn(rule: TrueRule, values: Mapping[str, Sequence[str]], rng: np.random.Generator) -> Iterator[dict[str, str]]:
+def _candidates(
+    rule: TrueRule, values: Mapping[str, Sequence[str]], rng: np.random.Generator
+) -> Iterator[dict[str, str]]:
     """Yield candidates: free ones, and ones that meet a case of the rule in all its conditions or all but one."""
 
     def pick(cells: Sequence[str]) -> str:
@@ -135,18 +124,15 @@ async def discover(directory: RunDirectory, rule: TrueRule, *, keys: Keys, cache
     text, rows = (ideas.all[0].text if ideas else ""), probes(rule, dataset)
     async with open_session(directory, Access(keys=keys, cache_dir=cache_dir)) as session:
         answers = await session.learner.predict(text, rows)
-    discovery = Discovery(text=text, n=len(rows), n_equal=_equal(answers, rows))
+    n_equal = sum(str(answer.value) == str(row.target) for answer, row in zip(answers, rows, strict=True))
+    discovery = Discovery(text=text, n=len(rows), n_equal=n_equal)
     write_atomically(directory.path / FILE, json.dumps(asdict(discovery), ensure_ascii=False).encode())
     return discovery
-
-
-def _equal(answers: Sequence[Prediction], rows: Sequence[Row]) -> int:
-    return sum(str(answer.value) == str(row.target) for answer, row in zip(answers, rows, strict=True))
 
 
 def known_discovery(directory: RunDirectory) -> Discovery | None:
     """Read a result of an earlier command; None if there is none."""
     try:
-        return Discovery(**files.read_json(directory.path / FILE))
-    except (OSError, ValueError, TypeError):
+        return Discovery(**json.loads((directory.path / FILE).read_text()))
+    except FileNotFoundError:
         return None

@@ -3,10 +3,8 @@
     {"cases": [{"if": [{"column": "math", "op": "=", "value": "A"}], "then": "admitted"}], "otherwise": "rejected"}
 
 A case applies if all its conditions hold; the first that applies answers. `then` is a label, or {"column": NAME}: the
-row's own cell. `in` and `not in` take a list of values.
-
-A sentence is HypoBench's, as in `Students with an A in Math will be admitted, otherwise rejected`; several are
-alternatives. A reading is used only if it fits the table's rows: `SuiteTable.rule`.
+row's own cell. A sentence is HypoBench's, as in `Students with an A in Math will be admitted, otherwise rejected`;
+several are alternatives.
 """
 
 import math
@@ -16,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from vpp.data.kinds import is_number
-from vpp.errors import InputError
 
-FORM = '{"cases": [{"if": [{"column": …, "op": …, "value": …}], "then": LABEL}], "otherwise": LABEL}'
 Cells = Mapping[str, str | None]
+Values = Mapping[str, Sequence[str]]
+"""Distinct cells by column."""
 
 
 def _number(value: Any) -> float:
@@ -30,7 +28,6 @@ def _number(value: Any) -> float:
 
 
 def _same(cell: str | None, value: Any) -> bool:
-    """True for equal numbers, and for equal texts in any case."""
     return _number(cell) == _number(value) or str(cell).casefold() == str(value).casefold()
 
 
@@ -46,39 +43,30 @@ OPERATIONS: Mapping[str, Callable[[str | None, Any], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A condition on one cell."""
-
     column: str
     op: str
-    """A name of `OPERATIONS`."""
     value: Any
     """A text or a number; a tuple for `in` and `not in`."""
 
     def holds(self, cells: Cells) -> bool:
-        """True if the row's cell meets it."""
         return OPERATIONS[self.op](cells[self.column], self.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
-    """Conditions that must all hold, and the answer if they do."""
-
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Condition, ...] = ()
     label: str = ""
     from_column: str = ""
     """Column whose cell is the answer; empty if `label` is."""
 
     def answer(self, cells: Cells) -> str:
-        """Return the answer of a row to which the case applies."""
         return str(cells[self.from_column]) if self.from_column else self.label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TrueRule:
-    """Cases in order, and the answer if none applies."""
-
     cases: tuple[Case, ...]
     otherwise: Case
 
@@ -86,62 +74,42 @@ class TrueRule:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that decide, each once."""
         cases = (*self.cases, self.otherwise)
-        named = [condition.column for case in cases for condition in case.conditions]
-        return tuple(dict.fromkeys([*named, *(case.from_column for case in cases if case.from_column)]))
+        names = [condition.column for case in cases for condition in case.conditions]
+        return tuple(dict.fromkeys([*names, *(case.from_column for case in cases if case.from_column)]))
 
     def answer(self, cells: Cells) -> str:
-        """Return the rule's answer to a row."""
         applying = (case for case in self.cases if all(condition.holds(cells) for condition in case.conditions))
         return next(applying, self.otherwise).answer(cells)
 
 
-def read_rule(given: object) -> TrueRule:
-    """Read a rule from JSON types. Raises InputError for another form."""
-    try:
-        assert isinstance(given, Mapping)
-        cases = tuple(_case(case["then"], case["if"]) for case in given["cases"])
-        return TrueRule(cases=cases, otherwise=_case(given["otherwise"], ()))
-    except (AssertionError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"a program is not of the form {FORM} ({type(error).__name__}: {error})") from None
+def read_rule(program: Mapping[str, Any]) -> TrueRule:
+    """Read a rule from JSON types."""
 
+    def case(then: Any, conditions: Iterable[Mapping[str, Any]] = ()) -> Case:
+        read = tuple(Condition(**each) for each in conditions)
+        label = {"from_column": then["column"]} if isinstance(then, Mapping) else {"label": str(then)}
+        return Case(conditions=read, **label)
 
-def _case(then: Any, conditions: Any) -> Case:
-    read = tuple(_condition(each) for each in conditions)
-    if isinstance(then, Mapping):
-        return Case(conditions=read, from_column=str(then["column"]))
-    return Case(conditions=read, label=str(then))
-
-
-def _condition(given: Mapping[str, Any]) -> Condition:
-    op, value = str(given["op"]), given["value"]
-    if op not in OPERATIONS:
-        raise ValueError(f"op is {op!r}, not one of {', '.join(OPERATIONS)}")
-    if op.endswith("in") != isinstance(value, list):
-        raise ValueError(f"the value of {op!r} is {'' if isinstance(value, list) else 'not '}a list")
-    return Condition(column=str(given["column"]), op=op, value=tuple(value) if isinstance(value, list) else value)
+    cases = tuple(case(each["then"], each["if"]) for each in program["cases"])
+    return TrueRule(cases=cases, otherwise=case(program["otherwise"]))
 
 
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-COMPARISONS = (
-    (r"(?:greater|more|less|fewer) than or equal to", {"g": ">=", "m": ">=", "l": "<=", "f": "<="}),
-    (r"(?:greater|more) than|above|over", {"": ">"}),
-    (r"(?:less|fewer) than|below|under", {"": "<"}),
-    (r"at least", {"": ">="}),
-    (r"at most", {"": "<="}),
-)
+COMPARISONS = {
+    r"(?:greater|more) than or equal to|at least": ">=",
+    r"(?:less|fewer) than or equal to|at most": "<=",
+    r"(?:greater|more) than|above|over": ">",
+    r"(?:less|fewer) than|below|under": "<",
+    "": "=",
+}
 STEM = 5
 """Letters that words of one stem share."""
 NO_NAME = {"num", "number", "of", "the", "to", "a", "student", "students", "s", "grade", "in", "status", "is", "has"}
-_AND = re.compile(r",? and ", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?")
 _NOT = re.compile(r"\b(?:not|no|without|other than|never)\b", re.IGNORECASE)
-Values = Mapping[str, Sequence[str]]
-"""Distinct cells by column."""
 
 
-def stems(text: str) -> set[str]:
-    """Return the stems of the words that can name a column."""
-    words = (word.lower() for word in _WORD.findall(text.replace("_", " ")))
+def _stems(text: str) -> set[str]:
+    words = (word.lower() for word in re.findall(r"[A-Za-z]+|\d+(?:\.\d+)?", text.replace("_", " ")))
     return {
         (word[:-1] if word.endswith("s") and len(word) > 3 else word)[:STEM] for word in words if word not in NO_NAME
     }
@@ -149,8 +117,7 @@ def stems(text: str) -> set[str]:
 
 def nearest(text: str, columns: Iterable[str]) -> str | None:
     """Return the column whose name shares most stems with a text; None if none does, or several do alike."""
-    scores = {column: len(stems(column) & stems(text)) for column in columns}
-    return _best(scores)
+    return _best({column: len(_stems(column) & _stems(text)) for column in columns})
 
 
 def _best(scores: Mapping[str, float]) -> str | None:
@@ -160,70 +127,48 @@ def _best(scores: Mapping[str, float]) -> str | None:
 
 
 def read_sentences(sentences: Sequence[str], values: Values, labels: Sequence[str]) -> TrueRule | None:
-    """Return the rule of alternative sentences; None if one of them is not understood.
-
-    values: of the input columns. labels: of the target; only rules about one of two labels are read.
-    """
-    read = [_read(sentence, values, labels) for sentence in sentences]
-    cases = [case for case in read if case is not None]
-    answers = {case.label for case in cases}
-    others = [label for label in labels if label not in answers]
-    if not cases or len(cases) < len(read) or len(answers) != 1 or len(others) != 1:
+    """Return the rule of alternative sentences about one of two labels; None if one of them is not understood."""
+    cases = [case for sentence in sentences if (case := _case(sentence, values, labels))]
+    others = [label for label in labels if label not in {case.label for case in cases}]
+    if not cases or len(cases) < len(sentences) or (len(labels), len(others)) != (2, 1):
         return None
-    return TrueRule(cases=tuple(cases), otherwise=Case(conditions=(), label=others[0]))
+    return TrueRule(cases=tuple(cases), otherwise=Case(label=others[0]))
 
 
-def _read(sentence: str, values: Values, labels: Sequence[str]) -> Case | None:
+def _case(sentence: str, values: Values, labels: Sequence[str]) -> Case | None:
     before, word, after = " ".join(sentence.split()).rstrip(". ").partition(" if ")
-    if word:
-        said, asked = before, after
-    else:
-        asked, _, said = before.partition(" will ")
-    said = said.partition("otherwise")[0]
-    label = next((label for label in labels if re.search(rf"\b{re.escape(label)}\b", said, re.IGNORECASE)), None)
-    conditions = [_clause(clause, values) for clause in _AND.split(asked)]
-    known = tuple(condition for condition in conditions if condition is not None)
-    if label is None or len(known) < len(conditions):
-        return None
-    return Case(conditions=known, label=label)
+    when, _, then = before.partition(" will ")
+    when, then = (after, before) if word else (when, then)
+    then = then.partition("otherwise")[0]
+    label = next((label for label in labels if re.search(rf"\b{re.escape(label)}\b", then, re.IGNORECASE)), None)
+    clauses = [_clause(clause, values) for clause in re.split(r",? and ", when, flags=re.IGNORECASE)]
+    conditions = tuple(clause for clause in clauses if clause is not None)
+    return Case(conditions=conditions, label=label) if label and len(conditions) == len(clauses) else None
 
 
 def _clause(clause: str, values: Values) -> Condition | None:
     """Read a clause about one column; None if no column, or no value of it, is named."""
-    found = {column: _named_values(clause, cells) for column, cells in values.items()}
-    scores = {column: len(stems(column) & stems(clause)) + 0.9 * len(found[column]) for column in values}
-    column = _best(scores)
+    named = {
+        column: [cell for cell in cells if not is_number(cell) and re.search(rf"\b{re.escape(cell)}\b", clause)]
+        for column, cells in values.items()
+    }
+    column = _best({name: len(_stems(name) & _stems(clause)) + 0.9 * len(named[name]) for name in values})
     if column is None:
         return None
-    cells, is_negative = values[column], bool(_NOT.search(clause))
-    if all(is_number(cell) for cell in cells):
-        return _about_number(clause, column)
-    if {cell.lower() for cell in cells} <= {"true", "false"}:
-        return Condition(column=column, op="=", value=str(not is_negative))
-    if {cell.lower() for cell in cells} <= {"yes", "no"}:
-        return Condition(column=column, op="=", value="no" if is_negative else "yes")
-    if not found[column]:
-        return None
-    return Condition(column=column, op="not in" if is_negative else "in", value=tuple(found[column]))
+    cells, is_negative = {cell.lower() for cell in values[column]}, bool(_NOT.search(clause))
+    if all(map(is_number, cells)):
+        return _about_number(clause.lower(), column, is_negative=is_negative)
+    for no, yes in (("False", "True"), ("no", "yes")):
+        if cells <= {no.lower(), yes.lower()}:
+            return Condition(column=column, op="=", value=no if is_negative else yes)
+    op = "not in" if is_negative else "in"
+    return Condition(column=column, op=op, value=tuple(named[column])) if named[column] else None
 
 
-def _named_values(clause: str, cells: Sequence[str]) -> list[str]:
-    """List the categories that a clause names, in the table's own case."""
-    if all(is_number(cell) for cell in cells):
-        return []
-    return [cell for cell in cells if re.search(rf"\b{re.escape(cell)}\b", clause)]
-
-
-def _about_number(clause: str, column: str) -> Condition | None:
-    text = clause.lower()
+def _about_number(text: str, column: str, *, is_negative: bool) -> Condition | None:
     for number, word in enumerate(NUMBERS):
         text = re.sub(rf"\b{word}\b", str(number), text)
-    for pattern, operations in COMPARISONS:
-        match = re.search(rf"\b({pattern})\s+(\d+(?:\.\d+)?)", text)
-        if match:
-            op = operations.get(match[1][0]) or operations[""]
-            return Condition(column=column, op=op, value=float(match[2]))
-    plain = re.search(r"\b(\d+(?:\.\d+)?)\b", text)
-    if plain or _NOT.search(text):
-        return Condition(column=column, op="=", value=float(plain[1]) if plain else 0.0)
-    return None
+    for words, op in COMPARISONS.items():
+        if match := re.search(rf"\b(?:{words})\s*\b(\d+(?:\.\d+)?)\b", text):
+            return Condition(column=column, op=op, value=float(match[1]))
+    return Condition(column=column, op="=", value=0.0) if is_negative else None

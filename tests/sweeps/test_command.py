@@ -145,22 +145,22 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
     copy: SweepDirectory, desk: Desk, server: Model
 ) -> None:
     expected = results(copy), tables(copy)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for way in (signal.SIGTERM, signal.SIGINT, None):  # the last: from the page
         shutil.rmtree(copy.run_of(MH).path)
         before = server.asked
         server.hold_after = before + 150  # the first step of mh needs 90 calls, both need 160
         running = bench(desk, "copy")
         wait_until(lambda: holds(server), "the second step of the second cell is at work")
         held = at_rest(server)
-        running.signal(number)
+        running.signal(way) if way else copy.stop()
         wait_until(lambda held=held: server.asked > held, "the stopped cell evaluates its test rows")
         server.hold_after = None
         ended = running.finish()
-        assert ended.code == 130, number
+        assert ended.code == 130, way
         assert "1 of 2 cells finished" in ended.out
         assert ended.out.splitlines()[-1].endswith(f"python -m vpp bench -o {copy.path}")
-        assert not copy.run_of(MH).is_held(), number
-        assert not copy.is_held(), number
+        assert not copy.run_of(MH).is_held(), way
+        assert not copy.is_held(), way
     run_ended(bench(desk, "copy"))
     assert (results(copy), tables(copy)) == expected
 
@@ -274,20 +274,3 @@ def test_cells_side_by_side_share_the_limit_of_calls_in_flight(limit: int, jobs:
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed here")
 def test_ray_that_is_not_installed_is_one_line(refusal: Refusal) -> None:
     assert "pip install -r requirements-ray.txt" in refusal("--demo", "--engine", "ray")
-
-
-def test_a_stop_from_the_page_stops_the_cells_but_not_the_next_sweep(
-    copy: SweepDirectory, desk: Desk, server: Model
-) -> None:
-    shutil.rmtree(copy.run_of(MH).path)
-    server.hold_after = server.asked + 150
-    running = bench(desk, "copy")
-    wait_until(lambda: holds(server), "the second cell is at work")
-    copy.stop()
-    wait_until(lambda: copy.run_of(MH).last_command() is not None, "its worker is told")
-    server.hold_after = None
-    assert running.finish().code == 130
-    assert not copy.run_of(MH).is_held()
-    assert len(results(copy)) == 1
-    run_ended(bench(desk, "copy"))
-    assert len(results(copy)) == 2

@@ -137,10 +137,10 @@ class _Sweep:
         endpoint = share(spec.endpoint, self._jobs)
         folder = self._directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.sizes, endpoint, slots) for cell in self._open]
-        self._write_tables()
         with self._stops_on_signals(), ThreadPoolExecutor(1) as pool:
             parallel = pool.submit(_parallel, tasks, backend, self._jobs)
             try:
+                self._write_tables()
                 while not parallel.done():
                     self._look()
                     wait([parallel], POLL_S)
@@ -206,7 +206,7 @@ class _Sweep:
         return SweepResult(ending="stopped" if self._stops else "failed", view=view)
 
     def _write_tables(self) -> None:
-        # pandas takes a while: it is imported while the first cells start
+        # Imported late: pandas would delay the first cells.
         from vpp.bench.tables import tables_markdown
 
         view = self._reader.refresh()
