@@ -21,9 +21,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = clean(folder)
-        built = call(sys.executable, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
-        say("built", " ".join(built.split()))
-        (wheel,), (_sdist,) = folder.glob("dist/*.whl"), folder.glob("dist/*.tar.gz")
+        call(sys.executable, "-m", "hatchling", "--quiet", "build", "-d", folder / "dist", cwd=ROOT)
+        (wheel,), (sdist,) = folder.glob("dist/*.whl"), folder.glob("dist/*.tar.gz")
+        say("built", f"{wheel.name}, {sdist.name}")
         call(sys.executable, "-m", "venv", folder / "venv")
         call(folder / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", wheel)
         vpp = folder / "venv/bin/vpp"

@@ -157,8 +157,8 @@ def test_first_rules_are_diverse_and_often_wrong() -> None:
             read(write(prompt, temperature=0.7, seed=seed), SHAPES, ("no", "yes")).answer(read_row(row))
             for row in fresh
         )
-        for seed in range(40)
+        for seed in range(16)
     ]
     shares = [np.mean([given == true for given, true in zip(each, likes(fresh), strict=True)]) for each in answers]
-    assert len(set(answers)) > 20
+    assert len(set(answers)) > 8
     assert min(shares) < 0.6 < 0.9 < max(shares)
