@@ -24,7 +24,7 @@ from vpp.reporting.exports import ways
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.store import REAL_EXAMPLE, unpack
-from vpp.verification.verify import verify
+from vpp.verification import verify
 
 On = Callable[[RunReader, str], AppTest]
 FOLD, SCORE = "rewording.fold", "rewording.score"

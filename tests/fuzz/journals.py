@@ -25,7 +25,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.run_files import Moment
 from vpp.runs.store import EXAMPLE
 from vpp.runs.view import RunView
-from vpp.verification.verify import verify
+from vpp.verification import verify
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE
 FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")

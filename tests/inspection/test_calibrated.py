@@ -30,7 +30,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal_reader import JournalReader
 from vpp.runs.reader import RunReader
 from vpp.runs.run_files import load_dataset
-from vpp.verification.verify import verify
+from vpp.verification import verify
 from vpp.wording.doubt import promise_sentence, rule_sentence
 
 SAYS = inspected.LABEL_SLOTS

@@ -13,7 +13,7 @@ from vpp.errors import RunLocked
 from vpp.inspection.summary import result
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.verification.verify import verify
+from vpp.verification import verify
 
 PUT = ("report.md", "posterior.json", "predictions.csv")
 
