@@ -27,7 +27,7 @@ from tests.processes import wait_until
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = {
-    "arviz": "arviz",
+    "arviz": "xarray",
     "local": "xllamacpp",
     "login": "authlib",
     "mlflow": "mlflow",

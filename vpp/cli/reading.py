@@ -20,9 +20,9 @@ from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import Score, averaged_score
+from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html
-from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
