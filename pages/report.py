@@ -7,14 +7,14 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import VppError
+from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.exports import ways
-from vpp.reporting.inference_data import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.reader import RunReader
-from vpp.verification.verify import verify
+from vpp.verification import verify
 from vpp.wording import markup
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
@@ -98,9 +98,9 @@ def offer(run: opening.OpenRun) -> None:
 
 
 def check(run: opening.OpenRun) -> None:
-    """Offer to derive the journal again and compare."""
+    """Offer to replay the run and compare."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
-    words = "Weights, ESS, resampling and decisions follow from the journal, the rows and the seed: no model is asked."
+    words = "The sampler runs again on the recorded answers, and its events are compared: no model is asked."
     left.html(markup.block(markup.caption(words)))
     if not right.button("Check the journal", key="report.check", width="stretch"):
         return

@@ -22,7 +22,7 @@ from tests.reporting.builders import SEED
 from vpp.reporting.exports import ways
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.verification.verify import verify
+from vpp.verification import verify
 
 On = Callable[[RunReader, str], AppTest]
 FOLD, SCORE = "rewording.fold", "rewording.score"

@@ -29,7 +29,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
-from vpp.verification.verify import verify
+from vpp.verification import verify
 
 SAYS = inspected.LABEL_SLOTS
 

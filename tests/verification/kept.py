@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.inference import scripted
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Column
 from vpp.data.record import rows_csv
-from vpp.events import Event, RunFinished, RunStarted
+from vpp.events import Event, RunFinished
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.llm.prompts import seed_sentence
@@ -19,6 +19,7 @@ from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal
 from vpp.runs.preparation import dataset_spec
+from vpp.runs.run_prompts import start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import population_of
 from vpp.settings import Config
@@ -66,22 +67,11 @@ def kept_run(
         start_texts=start,
         start_origin="yours",
     )
-    events = [_started(spec, problem), *asyncio.run(_events(problem, config)), RunFinished(outcome="finished")]
+    started = start_of(spec, dataset, versions={"vpp": "0.1.0", "python": "3.11"})
+    events = [started, *asyncio.run(_events(problem, config)), RunFinished(outcome="finished")]
     log.close()
     write(directory, events)
     return directory, events
-
-
-def _started(spec: RunSpec, problem: Problem) -> RunStarted:
-    return RunStarted(
-        config=asdict(spec.config),
-        dataset=spec.dataset,
-        seed_text=problem.seed_text,
-        steps=problem.steps,
-        templates={"learner": "aa" * 32, "optimizer": "bb" * 32},
-        versions={"vpp": "0.1.0", "python": "3.11"},
-        models={"learner": "demo", "optimizer": "demo"},
-    )
 
 
 async def _events(problem: Problem, config: Config) -> list[Event]:

@@ -1,5 +1,6 @@
 """Runs as the samplers make them hold, whichever way their steps go."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,12 +9,23 @@ import pytest
 from tests.inference import scripted
 from tests.inference.test_resizing import keep, right
 from tests.processes import ROOT, model
-from tests.verification.kept import GROWING, SHRINKING, kept_run, write
+from tests.verification.kept import GROWING, SHRINKING, Learner, kept_run, write
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
-from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, RunFinished, RunPaused, RunResumed, StepFinished
+from vpp.events import (
+    Evaluated,
+    ParticleDrawn,
+    Proposed,
+    Resampled,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    Scored,
+    StepFinished,
+)
+from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
@@ -21,7 +33,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import EXAMPLES
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
-from vpp.verification.verify import verify
+from vpp.verification import verify
 from vpp.wording.verification import fault_line
 
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
@@ -102,7 +114,7 @@ def test_answers_after_a_stop_that_a_resume_discarded_need_not_be_stored(tmp_pat
         RunFinished(outcome="stopped"),
     ]
     write(directory, stopped)
-    assert "answers" in {fault.claim for fault in verify(directory).faults}
+    assert verify(directory).faults
     write(directory, [*stopped, RunResumed(step=1), *events[end:]])
     assert faults(directory) == []
 
@@ -113,6 +125,38 @@ def test_a_run_under_way_holds_as_far_as_it_has_come(tmp_path: Path) -> None:
         write(directory, events[:end])
         assert faults(directory) == [], end
     assert not verify(directory).has_ended
+
+
+def test_a_run_without_the_answers_that_were_asked_for_ahead_holds(tmp_path: Path) -> None:
+    directory, events = kept_run(tmp_path / "run", scripted.variant("smc"))
+    stored = [json.loads(line) for line in directory.answers.read_text().splitlines()]
+    for end in range(2, len(events), 17):
+        scored = [event for event in events[:end] if isinstance(event, Scored)]
+        pairs = {(event.hypothesis, row) for event in scored for row in event.rows}
+        kept = [json.dumps(each) for each in stored if (each["hypothesis"], each["prediction"]["row"]) in pairs]
+        directory.answers.write_text("".join(f"{line}\n" for line in kept))
+        write(directory, events[:end])
+        assert faults(directory) == [], end
+
+
+def test_a_run_that_was_stopped_holds_and_a_resume_from_another_step_does_not(tmp_path: Path) -> None:
+    config = scripted.paper(method="smc", final_weights="rescored")
+    directory, events = kept_run(tmp_path / "run", config)
+    end = next(n for n, event in enumerate(events) if isinstance(event, StepFinished) and event.step == 1) + 1
+    population = scripted.populations(events[:end])[-1]
+    roles, log = scripted.Script("classification"), AnswerLog(directory.answers)
+    problem = replace(scripted.make_problem(config, roles), learner=Learner(roles, log))
+    ending = scripted.run_conclusion(problem, config, population)
+    log.close()
+    stopped = [*events[: end + 3], RunResumed(step=1), *ending, RunFinished(outcome="stopped")]
+    for n in (len(stopped), end + 5):  # a second stop ends the evaluation
+        write(directory, [*stopped[:n], RunFinished(outcome="stopped")])
+        assert faults(directory) == []
+    write(directory, [*stopped, RunResumed(step=1), *events[end:]])
+    assert faults(directory) == []
+    for step in (None, 0, 2):
+        write(directory, [*stopped, RunResumed(step=step), *events[end:]])
+        assert any(fault.startswith(f"line {len(stopped) + 1}") for fault in faults(directory))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

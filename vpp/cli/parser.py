@@ -343,7 +343,7 @@ def _reading(commands: Commands) -> None:
     where = "a tracking server's address, such as http://localhost:5000"
     export.add_argument("--mlflow", metavar="URI", required=True, help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
-    about_verify = "recompute a run's journal and exports without a model, and report differences"
+    about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
     verify = command(commands, "verify", "reading:verify", about_verify)
     run_dir(verify)
     verify.add_argument("--json", action="store_true", help="print one JSON object")

@@ -20,9 +20,9 @@ from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import Score, averaged_score
+from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import ways, write_all, write_html
-from vpp.reporting.inference_data import posterior_nc
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
@@ -32,8 +32,8 @@ from vpp.runs.prompted import Asked, PromptedAsking, PromptedBaselines
 from vpp.runs.reader import RunReader
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import trial_json
+from vpp.verification import TOLERANCE, Verification
 from vpp.verification import verify as verification
-from vpp.verification.ledger import TOLERANCE
 from vpp.wording.escaping import one_line
 from vpp.wording.verification import notes, verification_lines
 from vpp.wording.words import counted, score_text
@@ -79,9 +79,9 @@ def export(options: Namespace) -> int:
 
 
 def verify(options: Namespace) -> int:
-    """Recompute the journal and the exports, and report differences."""
+    """Replay the run on its recorded answers, and report differences from the journal and the exports."""
     directory = find_run(options.run_dir)
-    result = verification.verify(directory, ways(directory))
+    result = verification(directory, ways(directory))
     if options.json:
         print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
     else:
@@ -89,7 +89,7 @@ def verify(options: Namespace) -> int:
     return HOLDS if result.holds else DOES_NOT_HOLD
 
 
-def _verification_json(result: verification.Verification, run: str) -> dict[str, Any]:
+def _verification_json(result: Verification, run: str) -> dict[str, Any]:
     return {
         "run": run,
         "holds": result.holds,
@@ -100,10 +100,10 @@ def _verification_json(result: verification.Verification, run: str) -> dict[str,
         "faults": [
             {
                 "claim": fault.claim,
-                "file": fault.at.file or None,
-                "line": fault.at.line,
-                "step": fault.at.step,
-                "particle": fault.at.slot,
+                "file": fault.file or None,
+                "line": fault.line,
+                "step": fault.step,
+                "particle": fault.slot,
                 "what": fault.what,
                 "written": fault.written,
                 "follows": fault.follows,
@@ -111,7 +111,7 @@ def _verification_json(result: verification.Verification, run: str) -> dict[str,
             for fault in result.faults
         ],
         "told": list(notes(result)),
-        "unchecked": [{"why": why, "times": times} for why, times in result.unchecked],
+        "unchecked": result.unchecked,
     }
 
 

@@ -26,9 +26,9 @@ from vpp.inspection.votes import votes_on
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.charts import report_figures
+from vpp.reporting.data_tree import data_tree
 from vpp.reporting.document import report_html
 from vpp.reporting.exports import write_all
-from vpp.reporting.inference_data import inference_data
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
@@ -42,8 +42,8 @@ from vpp.settings import Config
 
 if TYPE_CHECKING:
     import pandas as pd
-    from arviz import InferenceData
     from plotly.graph_objects import Figure
+    from xarray import DataTree
 
 
 POLL_S = 0.1
@@ -175,9 +175,9 @@ class Posterior(_Recorded):
             )
         return disagreement_frame(points(test, rows_by_id(dataset), calibrated(self.view, dataset, of=test)))
 
-    def to_arviz(self) -> "InferenceData":
-        """Return the particles for ArviZ (vpp.reporting.inference_data). Raises InputError if it is not installed."""
-        return inference_data(self._reader)
+    def to_arviz(self) -> "DataTree":
+        """Return the particles for ArviZ 1 (vpp.reporting.data_tree). Raises InputError if xarray is not installed."""
+        return data_tree(self._reader)
 
     def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
         """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""

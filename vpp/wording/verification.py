@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vpp.verification.ledger import CLAIMS, TOLERANCE, Fault
-from vpp.verification.verify import Verification
+from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import capitalised, counted, cut, integer, listed, step_words
@@ -17,13 +16,13 @@ def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
     """Yield the result for a terminal: claims, faults, notes, what was not checked, and the verdict last."""
     yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
     for claim, (n_held, n) in result.counts.items():
-        yield f"{claim:<12} {integer(n_held):>6} of {integer(n):>6} hold   {CLAIMS[claim]}"
+        yield f"{claim:<8} {integer(n_held):>6} of {integer(n):>6} hold   {CLAIMS[claim]}"
     for fault in result.faults[:FAULTS_SHOWN]:
         yield f"does not hold: {fault_line(fault)}"
     if len(result.faults) > FAULTS_SHOWN:
         yield f"and {counted(len(result.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
     yield from (f"note: {note}" for note in notes(result))
-    yield from (f"not checked: {why}{f' ({n} times)' if n > 1 else ''}" for why, n in result.unchecked)
+    yield from (f"not checked: {why}" for why in result.unchecked)
     yield verdict(result, run=run)
 
 
@@ -31,13 +30,12 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
     """Return the verdict in one line. run: its id, for the commands that it names."""
     if result.holds:
         return f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
-    if all(fault.at.file for fault in result.faults):
-        files = listed(list(dict.fromkeys(fault.at.file for fault in result.faults)))
-        differ = "differs" if len({fault.at.file for fault in result.faults}) == 1 else "differ"
+    if {fault.claim for fault in result.faults} == {"exports"}:
+        names = list(dict.fromkeys(fault.file for fault in result.faults))
+        differ = "differs" if len(names) == 1 else "differ"
         fix = f"`python -m vpp report {run}` writes all exports again"
-        return f"The journal is consistent, but {files} {differ} from it: {fix}."
-    n = len(result.faults)
-    return f"The journal is inconsistent: {counted(n, 'fault')}."
+        return f"The journal is consistent, but {listed(names)} {differ} from it: {fix}."
+    return f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
 
 
 def verification_html(result: Verification, *, run: str = "RUN") -> str:
@@ -51,7 +49,7 @@ def verification_html(result: Verification, *, run: str = "RUN") -> str:
     checked = [(claim, f"{integer(k)} of {integer(n)}", CLAIMS[claim]) for claim, (k, n) in result.counts.items()]
     parts.append(markup.table(("Checked", "Hold", "How"), checked, right=(1,)))
     parts += [markup.caption(f"{capitalised(note)}.") for note in notes(result)]
-    unchecked = "; ".join(why for why, _ in result.unchecked)
+    unchecked = "; ".join(result.unchecked)
     return markup.block(*parts, markup.caption(f"Not checked: {unchecked}."), label="what the check result")
 
 
@@ -69,25 +67,15 @@ def fault_line(fault: Fault) -> str:
 
 def _cells(fault: Fault) -> tuple[str, str, str, str]:
     """Return place, name, written value and derived value."""
-    more = f" (and {fault.n - 1} more)" if fault.n > 1 else ""
-    name = f"{fault.claim}: {one_line(fault.what)}{more}"
-    return place(fault), name, _shown(fault.written), _shown(fault.follows)
+    parts = [fault.file or f"line {fault.line}"]
+    parts += [step_words(fault.step)] if fault.step is not None else []
+    parts += [f"particle {fault.slot}"] if fault.slot is not None else []
+    return ", ".join(parts), one_line(fault.what), _short(fault.written), _short(fault.follows)
 
 
-def place(fault: Fault) -> str:
-    """`line 57, step 3, particle 2`."""
-    at = fault.at
-    parts = [f"line {at.line}" if at.line else at.file or "run.json and data.csv"]
-    parts += [step_words(at.step)] if at.step is not None else []
-    parts += [f"particle {at.slot}"] if at.slot is not None else []
-    return ", ".join(parts)
-
-
-def _shown(value: object) -> str:
+def _short(value: object) -> str:
     """Return a value short, on one line, and safe for a terminal."""
     if value is None or value == ():
         return "nothing"
-    text = one_line(
-        ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
-    )
-    return cut(text, LONGEST_VALUE)
+    items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return cut(one_line(", ".join(map(str, items))), LONGEST_VALUE)

@@ -1,0 +1,454 @@
+"""Verification of a run: replay its sampler on the recorded answers, without a model, and compare events and exports.
+
+Learner and optimizer of the replay repeat what the run recorded. Everything else in the journal follows from data.csv,
+run.json and the seed, and has to come out again: floats to `TOLERANCE`, events of different particles in any order.
+"""
+
+import asyncio
+import csv
+import io
+import json
+import math
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from itertools import repeat
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from vpp import files
+from vpp.data.dataset import Row
+from vpp.errors import VppError
+from vpp.events import (
+    INITIAL_STEP,
+    Evaluated,
+    Event,
+    ParticleDrawn,
+    Proposed,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    Scored,
+    StepFinished,
+    hypothesis_id,
+)
+from vpp.inference import sample
+from vpp.inference.drawing import PRIOR_DRAWS
+from vpp.inference.evaluation import conclude
+from vpp.problem import Prediction, Problem, Proposal
+from vpp.randomness import call_seed
+from vpp.runs.answers import AnswerReader
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import Record, decode
+from vpp.runs.run_prompts import own_templates, problem_of, start_of
+from vpp.runs.spec import first_fault
+from vpp.runs.view import fold, population_of
+from vpp.settings import Config
+from vpp.usage import Usage
+
+TOLERANCE = 1e-9
+"""Relative tolerance of floats; the absolute tolerance is a thousandth of it."""
+CLAIMS = {
+    "files": "run.json and the journal are of one run",
+    "lines": "each follows from the recorded answers, by a replay of the sampler",
+    "exports": "posterior.json and predictions.csv say what the journal says",
+}
+BEYOND = (
+    "whether models gave these answers, and whether they were parsed correctly: no model is called again",
+    "counts, times, and built-in templates",
+    "lines that a resume discarded",
+)
+"""Facts that no replay derives."""
+Ways = Mapping[str, Callable[[], bytes]]
+"""Functions that write an export again from the journal, by file name."""
+NOTHING = "nothing"
+"""Stands for a value that one side lacks."""
+CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
+"""Fields of posterior.json that the user may change after the run: name, directory and caps."""
+Difference = tuple[str, Any, Any]
+"""Name of a value, as written, and as derived."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """The first difference in a line or a file."""
+
+    claim: str
+    what: str
+    """Name of the value: a field, then the keys and the place in it."""
+    written: Any
+    follows: Any
+    """Derived value."""
+    line: int = 0
+    """Line of events.jsonl, from 1; 0 for a fault in another file."""
+    step: int | None = None
+    slot: int | None = None
+    file: str = ""
+    """Name of the other file."""
+
+
+@dataclass(slots=True)
+class _Ledger:
+    faults: list[Fault] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter)
+    """Number of comparisons by claim."""
+    unchecked: list[str] = field(default_factory=list)
+
+    def compare(self, claim: str, what: str, written: object, follows: object, **place: Any) -> None:
+        self.add(claim, differences(what, written, follows), **place)
+
+    def add(self, claim: str, differing: Iterator[Difference], **place: Any) -> None:
+        """Add a comparison, with the first of its differences."""
+        self.checked[claim] += 1
+        for what, written, follows in differing:
+            self.faults.append(Fault(claim=claim, what=what, written=written, follows=follows, **place))
+            break
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """Result of a verification."""
+
+    counts: dict[str, tuple[int, int]]
+    """(comparisons that hold, comparisons) by claim."""
+    faults: tuple[Fault, ...]
+    """Faults in the order of the journal."""
+    unchecked: tuple[str, ...]
+    lines: int
+    """Lines read."""
+    steps: int
+    """Finished steps, without the initial population."""
+    has_ended: bool
+    is_torn: bool
+    """True if the last line has no end: its writer was interrupted, or is still writing."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.faults
+
+
+def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification:
+    """Verify a run from its files. Raises RunError if there is no run, or its rows are not those that it had.
+
+    exports: functions that write the run's exports again; without them exports are not compared.
+    """
+    spec, status, ledger = directory.spec(), directory.status(), _Ledger()
+    dataset = load_dataset(directory, spec)
+    problem = problem_of(spec, dataset)
+    journal = _read_journal(directory, problem.steps, ledger)
+    if started := journal.started:
+        due = start_of(spec, dataset, versions=started.versions)
+        own: dict[str, str] = {
+            role: due.templates[role] for role, text in own_templates(spec).items() if text is not None
+        }
+        due = replace(due, templates={**started.templates, **own})
+        ledger.compare("files", started.type, started, due, line=1)
+    if status in ("finished", "stopped", "failed"):
+        ledger.compare("files", "status", status, journal.phase or "not ended", file="run.json")
+    if not any(fault.claim == "files" and fault.line for fault in ledger.faults):
+        _check_lines(journal, _with_answers(problem, directory, journal, ledger), spec.config, ledger)
+    _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
+    n_faults = Counter(fault.claim for fault in ledger.faults)
+    return Verification(
+        counts={claim: (n - n_faults[claim], n) for claim in CLAIMS if (n := ledger.checked[claim])},
+        faults=tuple(sorted(ledger.faults, key=lambda fault: fault.line)),
+        unchecked=(*ledger.unchecked, *BEYOND),
+        lines=journal.n_lines,
+        steps=max(0, journal.n_finished - 1),
+        has_ended=journal.has_ended,
+        is_torn=journal.is_torn,
+    )
+
+
+# The journal
+
+
+@dataclass(slots=True)
+class _Journal:
+    """The lines of events.jsonl that count."""
+
+    started: RunStarted | None = None
+    phase: str = ""
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    """Lines of the sampler's events, without those that a resume discarded."""
+    n_settled: int = 0
+    """Number of them up to the last finished step."""
+    n_finished: int = 0
+    """Finished steps, the initial population included."""
+    n_lines: int = 0
+    is_torn: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        return self.phase in ("finished", "stopped")
+
+    @property
+    def tail(self) -> list[tuple[int, Event]]:
+        """Lines after the last finished step: of the next one, or of the run's end."""
+        return self.events[self.n_settled :]
+
+    @property
+    def last_step(self) -> int | None:
+        return self.n_finished - 2 if self.n_finished else None
+
+    @property
+    def concludes(self) -> bool:
+        """True if final weights and evaluations follow the last finished step."""
+        return self.phase == "finished" or any(getattr(event, "step", None) == self.last_step for _, event in self.tail)
+
+    def add(self, line: int, event: Event, *, steps: int) -> bool:
+        """Add an event; False if it cannot come next. steps: T."""
+        match event:
+            case _ if self.phase == "finished":
+                return False
+            case RunStarted() if not self.started:
+                self.started, self.phase = event, "running"
+            case RunResumed() if event.step in (steps, self.last_step):
+                if event.step != steps:
+                    del self.events[self.n_settled :]
+                self.phase = "running"
+            case RunPaused() | RunFailed():
+                self.phase = event.type.removeprefix("run_")
+            case RunFinished():
+                self.phase = event.outcome
+            case RunStarted() | RunResumed():
+                return False
+            case _ if self.phase == "running":
+                self.events.append((line, event))
+                if isinstance(event, StepFinished):
+                    self.n_settled, self.n_finished = len(self.events), self.n_finished + 1
+            case _:
+                return False
+        return True
+
+
+def _read_journal(directory: RunDirectory, steps: int, ledger: _Ledger) -> _Journal:
+    """Read events.jsonl up to the first line that is torn, cannot be read, or cannot come after those before it."""
+    journal = _Journal()
+    with suppress(FileNotFoundError), directory.journal.open("rb") as lines:
+        for line, content in enumerate(lines, 1):
+            journal.is_torn = not content.endswith(b"\n")
+            if journal.is_torn:
+                break
+            try:
+                event = decode(content[:-1]).event
+            except ValueError as error:
+                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
+                ledger.compare("lines", "record", f"it cannot be read ({reason})", "a record", line=line)
+                break
+            if not journal.add(line, event, steps=steps):
+                ledger.compare("lines", "record", _named(event), "none of its kind", line=line)
+                break
+            journal.n_lines = line
+    return journal
+
+
+# The replay
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The run's learner and optimizer, as recorded. What was never answered is an abstention, or unreadable.
+
+    The sampler asks ahead for more than was recorded: no line of the journal needs it.
+    """
+
+    answers: Mapping[tuple[str, int], Prediction]
+    """By hypothesis id and row id."""
+    proposals: Mapping[int, Proposal]
+    """By the seed of their call."""
+
+    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
+        identity = hypothesis_id(hypothesis)
+        return tuple(self.answers.get((identity, row.id), Prediction(row=row.id, value=None)) for row in rows)
+
+    async def propose(self, *_: Any, temperature: float, seed: int, **__: Any) -> Proposal:
+        return await self.draw(temperature=temperature, seed=seed)
+
+    async def draw(self, *, temperature: float, seed: int) -> Proposal:
+        unreadable = Proposal(text=None, raw="", temperature=temperature, seed=seed)
+        return replace(self.proposals.get(seed, unreadable), temperature=temperature)
+
+
+def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal, ledger: _Ledger) -> Problem:
+    """Return the problem with what was recorded in the place of its models."""
+    reader = AnswerReader(directory.answers)
+    reader.refresh()
+    answers = dict(reader.by_pair)
+    # A resume discards the answers to an unfinished step before it discards the step's lines.
+    unstored = [] if journal.has_ended else journal.tail
+    if not directory.answers.exists():
+        ledger.unchecked.append("answers.jsonl is missing: the journal's own answers are taken")
+        unstored = journal.events
+    for _, event in unstored:
+        for pair, prediction in _answers_in(event):
+            answers.setdefault(pair, prediction)
+    proposals = dict(each for _, event in journal.events for each in _proposals_in(event, problem.seed))
+    recorded = _Recorded(answers, proposals)
+    return replace(problem, learner=recorded, optimizer=recorded)
+
+
+def _answers_in(event: Event) -> Iterator[tuple[tuple[str, int], Prediction]]:
+    """Yield an event's answers by hypothesis id and row id."""
+    match event:
+        case Scored():
+            each = [(event.hypothesis, event.predictions, event.shares)]
+        case Evaluated():
+            each = list(zip(event.hypotheses, event.predictions, event.shares or repeat(()), strict=False))
+        case _:
+            return
+    for hypothesis, values, shares in each:
+        for row, value, share in zip(event.rows, values, shares or repeat(None), strict=False):
+            yield (hypothesis, row), Prediction(row=row, value=value, shares=share)
+
+
+def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
+    """Yield an event's proposal by the seeds that the sampler asks for it with."""
+    match event:
+        case ParticleDrawn(step=step, particle=slot):
+            first = call_seed(seed, "draw", 0, slot) if step == INITIAL_STEP else call_seed(seed, "resize", step, slot)
+            seeds = [first, *(call_seed(first, "draw", again) for again in range(PRIOR_DRAWS))]
+            text = event.text if event.reason is None else None
+        case Proposed(step=step, particle=slot):
+            seeds, text = [call_seed(seed, "propose", step, slot)], event.text
+        case _:
+            return
+    same = {name: getattr(event, name) for name in ("raw", "temperature", "reason", "refused", "shown", "thoughts")}
+    yield from ((each, Proposal(text=text, seed=each, **same)) for each in seeds)
+
+
+async def _replay(problem: Problem, config: Config, journal: _Journal, events: list[Event]) -> None:
+    """Add the sampler's events up to the step that the journal has reached, and those of its end."""
+    n_steps = journal.n_finished + bool(journal.tail and not journal.concludes)
+    async with aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))) as stream:
+        while n_steps and (event := await anext(stream, None)):
+            events.append(event)
+            n_steps -= isinstance(event, StepFinished)
+    view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
+    if journal.concludes and (population := population_of(view)):
+        async for event in conclude(problem, config, population):
+            events.append(event)
+
+
+def _check_lines(journal: _Journal, problem: Problem, config: Config, ledger: _Ledger) -> None:
+    """Compare the sampler's lines with the replay, up to the first that is missing or superfluous."""
+    events: list[Event] = []
+    end = NOTHING
+    try:
+        asyncio.run(_replay(problem, config, journal, events))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        end = f"nothing: the sampler fails ({error})"
+    due, lines = deque(events), journal.events
+    if lines and getattr(lines[-1][1], "role", None) == "proposal":
+        lines = lines[:-1]  # the next line will hold the text that it scores
+    for line, event in lines:
+        place = {"line": line, "step": getattr(event, "step", None), "slot": getattr(event, "particle", None)}
+        follows = _take(due, event)
+        if follows is None:
+            ledger.compare("lines", "record", _named(event), _named(due[0]) if due else end, **place)
+            ledger.unchecked.append(f"lines after line {line}")
+            return
+        ledger.compare("lines", event.type, event, follows, **place)
+    if journal.phase == "finished":
+        last, line = journal.last_step, journal.n_lines
+        ledger.compare("lines", "last finished step", last, problem.steps - 1, line=line)
+        ledger.compare("lines", "record", "run_finished", _named(due[0]) if due else "run_finished", line=line)
+
+
+def _take(due: deque[Event], event: Event) -> Event | None:
+    """Remove and return the event due in this one's place; None if another has to come before it.
+
+    Events of different particles come in any order; one of the whole population is a barrier.
+    """
+    slot = getattr(event, "particle", None)
+    for place, each in enumerate(due):
+        if _address(each) == _address(event):
+            del due[place]
+            return each
+        if slot is None or getattr(each, "particle", None) in (None, slot):
+            return None
+    return None
+
+
+def _address(event: Event) -> dict[str, object]:
+    return {name: getattr(event, name, None) for name in ("type", "step", "particle", "role", "split")}
+
+
+def _named(event: Event) -> str:
+    """`scored, step 3, particle 2, role buffer`, with steps as the journal counts them."""
+    first, *others = (item for item in _address(event).items() if item[1] is not None)
+    return ", ".join([str(first[1]), *(f"{name} {value}" for name, value in others)])
+
+
+# The exports
+
+
+def _check_exports(directory: RunDirectory, ways: Ways, ledger: _Ledger) -> None:
+    """Compare the exports in the run's folder, if the journal itself has no faults."""
+    can_compare = not (ledger.faults or directory.is_held())
+    for name, read in (("posterior.json", _fields), ("predictions.csv", _cells)):
+        path = directory.path / name
+        if not path.exists():
+            continue
+        if not can_compare or name not in ways:
+            ledger.unchecked.append(f"{name}: compared only for a run that has ended, with a journal without faults")
+            continue
+        try:
+            with files.read(path) as file:
+                written, follows = read(file.read()), read(ways[name]())
+        except (VppError, OSError) as error:
+            ledger.unchecked.append(f"{name}: cannot be read or written again ({error})")
+        else:
+            differing = (each for each in differences("", written, follows) if each[0] not in CHANGEABLE)
+            ledger.add("exports", differing, file=name)
+
+
+def _fields(content: bytes) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(content)
+    return "it cannot be read"
+
+
+def _cells(content: bytes) -> Any:
+    """Cells of a CSV by line and column; the header is line 1."""
+    with suppress(ValueError, csv.Error):
+        lines = enumerate(csv.reader(io.StringIO(content.decode(), newline="")), 1)
+        return {f"line {n}": {f"column {k}": cell for k, cell in enumerate(line, 1)} for n, line in lines}
+    return "it cannot be read"
+
+
+def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
+    """Yield the values that differ, in order: of records and mappings by key, of sequences of equal length by place.
+
+    Floats differ beyond the tolerance. A list equals a tuple of the same items.
+    """
+    if is_dataclass(written) and written != follows:
+        written, follows = asdict(cast(Any, written)), asdict(follows)
+    if isinstance(written, Mapping) and isinstance(follows, Mapping):
+        for key in dict.fromkeys([*written, *follows]):
+            name = f"{what} {key}".lstrip()
+            yield from differences(name, written.get(key, NOTHING), follows.get(key, NOTHING))
+    elif _is_list(written) and _is_list(follows) and len(written) == len(follows):
+        if tuple(written) != tuple(follows):
+            for place, (one, other) in enumerate(zip(written, follows, strict=True)):
+                yield from differences(f"{what}[{place}]", one, other)
+    elif not _is_same(written, follows):
+        yield what or "content", written, follows
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_same(written: Any, follows: Any) -> bool:
+    """True for equal values, floats to the tolerance."""
+    if isinstance(written, bool) or isinstance(follows, bool):
+        return written is follows
+    if isinstance(written, int | float) and isinstance(follows, int | float):
+        both_undefined = math.isnan(written) and math.isnan(follows)
+        return both_undefined or math.isclose(written, follows, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
+    return bool(written == follows)
