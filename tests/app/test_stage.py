@@ -60,7 +60,7 @@ def test_every_part_shows_the_same_step_at_each_of_many_readings(app: App, conte
 def test_cards_move_from_step_to_step_unless_a_reader_prefers_none(
     app: App, context: BrowserContext, motion: str
 ) -> None:
-    with watched(app, context, f"20260106-0002-{motion}-smc-0000", every_s=1.0) as page:
+    with watched(app, context, f"20260106-0002-{motion}-smc-0000", every_s=2.0) as page:
         page.emulate_media(reduced_motion=motion)  # type: ignore[arg-type]
         page.evaluate(MOVES)
         if motion == "reduce":
