@@ -17,7 +17,6 @@ from vpp.wording.words import capitalised, counted
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the time while the clock runs, and the buttons that fit its state."""
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
@@ -53,13 +52,11 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def say(directory: RunDirectory, command: Command) -> None:
-    """Send the worker a command."""
     with opening.refusals():
         directory.send_command(command)
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw all parts from one reading of the run, so that all show the same step."""
     live = run.snapshot.state in opening.LIVE
     pieces.head(run, run.snapshot.spec.name)
 
@@ -75,7 +72,6 @@ def page(run: opening.OpenRun) -> None:
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw what went wrong, the controls, the stage, and the whole run's numbers and charts."""
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     with st.container(key="watch_head"):
         st.html(trouble_html(run, snapshot) or markup.block())
@@ -90,7 +86,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def whole_html(snapshot: Snapshot) -> str:
-    """Return the calls of the whole run, and the load of its endpoint. They change without a step."""
     if snapshot.view.last_step is None:
         faults = faults_sentence(snapshot.usage)
         return "".join((*([markup.caption(faults)] if faults else []), load_html(snapshot)))
@@ -98,7 +93,6 @@ def whole_html(snapshot: Snapshot) -> str:
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
-    """Return a box that says what stopped, what is saved and how to go on; empty if nothing is wrong."""
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
     endpoint = snapshot.spec.endpoint

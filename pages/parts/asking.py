@@ -31,7 +31,6 @@ AT_ONCE_S = 1.0
 
 
 def draw(run: opening.OpenRun) -> None:
-    """Draw the section, outside any fragment that has a timer."""
     snapshot = opening.fresh(run)
     decides = "weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
     blocks.draw(markup.heading("Ask the posterior", f"Every particle answers; {decides}"))
@@ -56,30 +55,25 @@ def _key(run: opening.OpenRun, what: str) -> str:
 
 
 def job_of(run: opening.OpenRun, what: str) -> Background[Any] | None:
-    """Return what was last asked of this kind in this browser session, or None."""
     job: Background[Any] | None = st.session_state.get(_key(run, what))
     return job
 
 
 def asks_key(run: opening.OpenRun) -> bool:
-    """Return whether the section asks for a key, since the server refused a question."""
     jobs = [job_of(run, what) for what in WHAT]
     return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
 
 
 def is_running(run: opening.OpenRun, what: str) -> bool:
-    """Return whether answers are still coming in."""
     job = job_of(run, what)
     return job is not None and job.is_running
 
 
 def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
-    """Ask every particle about rows."""
     return ask_beside(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
 
 
 def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
-    """Ask in the background; answers that take longer are shown as they come."""
     keys = person.keys_of(run.snapshot.spec.endpoint)
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
@@ -89,7 +83,6 @@ def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
 
 
 def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> None:
-    """Show the progress and a way to stop; rerun the page after the end."""
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
@@ -104,7 +97,6 @@ def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> No
 
 
 def ask_row(run: opening.OpenRun) -> None:
-    """Draw the form, and the answers about the last row."""
     fields = input_fields(run.reader.dataset())
     cells, pressed = form(run, fields)
     try:
@@ -119,7 +111,6 @@ def ask_row(run: opening.OpenRun) -> None:
 
 
 def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
-    """Draw a field for each input column; return their contents and whether the button was pressed."""
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
     allowed = consent(run, "row")
@@ -158,7 +149,6 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
 
 
 def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
-    """Draw a field of several lines for a column of text."""
     example = field.example or ""
     begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
     label, about = markdown_text(field.column.name), meanings.get(field.column.name)
@@ -166,7 +156,6 @@ def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
-    """Offer to fill the fields from a row of the data, so that one cell can be changed."""
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
     by_id = {row.id: row for rows in parts.values() for row in rows}
@@ -193,7 +182,6 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    """Show every particle's answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
     config, answers = snapshot.spec.config, job.asking.whole()
     if not answers.rows:
@@ -214,7 +202,6 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
 
 
 def unanswered(job: Background[Asking]) -> None:
-    """Say why no row has all its answers."""
     if job.outcome == "stopped":
         blocks.draw(markup.state("Stopped", "Not every particle had answered. Ask again to go on."))
     else:
@@ -225,7 +212,6 @@ def unanswered(job: Background[Asking]) -> None:
 
 
 def ask_table(run: opening.OpenRun) -> None:
-    """Draw the upload, the progress, and the answers."""
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     read = rows_of(run, file.getvalue(), file.name) if file else None
@@ -255,7 +241,6 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
 
 
 def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
-    """Return an upload's rows and its other columns; show why and return None if input columns are missing."""
     try:
         dataset = run.reader.dataset()
         table = _read(content, name, dataset.columns)
@@ -266,7 +251,6 @@ def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row,
 
 
 def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
-    """Show the rows that every particle answered: their numbers, the first of them, and all as CSV."""
     answers = job.asking.whole()
     if not answers.rows:
         unanswered(job)
@@ -317,7 +301,6 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
 
 
 def served_words(run: opening.OpenRun, calls: int) -> str:
-    """Return the model and the duration of some calls: `to the demo model, about 4 s at this run’s pace`."""
     view, endpoint = opening.fresh(run).view, run.snapshot.spec.endpoint
     fresh = view.usage.calls - view.usage.cached
     pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
@@ -326,7 +309,6 @@ def served_words(run: opening.OpenRun, calls: int) -> str:
 
 
 def consent(run: opening.OpenRun, what: str) -> bool:
-    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
     endpoint = run.snapshot.spec.endpoint
     label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{what}"
     return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)

@@ -20,7 +20,6 @@ NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out",
 
 
 def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
-    """Ask for the cap and the prices, folded away."""
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
         blocks.captions(words)
@@ -37,7 +36,6 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
 
 
 def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
-    """Ask for the prices of the learner, or of the optimizer."""
     prompt = _amount(left, f"Input price per million tokens{of}", f"{role}price_in")
     return Price(prompt=prompt, completion=_amount(right, f"Output price per million tokens{of}", f"{role}price_out"))
 
@@ -56,7 +54,6 @@ def fill(spec: RunSpec) -> None:
 
 
 def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None, start: Callable[[], None]) -> None:
-    """Draw the cost in one line, what `start` draws, and the whole estimate folded away."""
     expected = estimate(spec, dataset)
     blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
     start()
@@ -71,7 +68,6 @@ def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None, start: Callabl
 
 
 def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
-    """Offer a run that has paused at its cap a higher one; whether it now needs a new worker."""
     is_held = directory.is_held()
     asked = _raise_cap(directory, snapshot.spec)
     with opening.refusals():
@@ -83,7 +79,6 @@ def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
 
 
 def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
-    """Ask for a higher cap; whether one was given."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         calls = int(

@@ -57,23 +57,19 @@ class Model:
     checks: tuple[Checked, ...] = ()
 
     def measured(self, name: str) -> dict[str, Any]:
-        """Return the values of a finding about the learner's server."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
         return next((finding.values for finding in of_learner if finding.name == name), {})
 
     @property
     def carrier(self) -> str:
-        """Return the way of structuring answers that the server can; empty before a test."""
         return str(self.measured("structured output").get("carrier", ""))
 
     @property
     def context_length(self) -> int:
-        """Return the tokens of the learner's context that the server stated; 0 before a test and if it did not."""
         return int(self.measured("context length").get("tokens") or 0)
 
     @property
     def pace(self) -> Pace | None:
-        """Return the pace that the test measured; that of the demo model is known roughly."""
         if self.endpoint.demo:
             return demo_pace(self.endpoint)
         round_trip_s = self.measured("answers").get("latency_s")
@@ -82,18 +78,15 @@ class Model:
 
     @property
     def doubt_html(self) -> str:
-        """Return the test's doubt about answers as HTML; empty without one."""
         summary = verdict(self.checks) if self.checks else None
         return verdict_html(summary) if summary and summary.mark == "note" else ""
 
 
 def is_demo() -> bool:
-    """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
 def offered() -> tuple[str, ...]:
-    """Return the kinds of models that may be asked here."""
     if person.environment().demo_only:
         return (DEMO,)
     return (DEMO, SERVER, MODEL_FILE) if person.may_use_model_files() else (DEMO, SERVER)
@@ -116,7 +109,6 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
 
 
 def _model_file(*, writes: bool) -> Model:
-    """Ask for the file's path, and describe the file."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
@@ -132,7 +124,6 @@ def _model_file(*, writes: bool) -> Model:
 
 
 def server(*, writes: bool = True) -> Model:
-    """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
     named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
     endpoint = replace(_asking(writes=writes), **named)
@@ -153,7 +144,6 @@ def server(*, writes: bool = True) -> Model:
 
 
 def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
-    """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
@@ -181,7 +171,6 @@ def _owners(env: Environment) -> dict[str, Any]:
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
-    """Ask for a line of text, which may be filled from elsewhere."""
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
 
@@ -224,7 +213,6 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
 
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
-    """Ask for the most tokens of one answer."""
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
@@ -236,7 +224,6 @@ def _seconds(place: DeltaGenerator, value: float) -> float:
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
-    """Offer the models that the server listed when it was last tested; the field stays free text."""
     listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
     if not listed:
         return
@@ -249,7 +236,6 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 
 
 def _are_addresses(*urls: str) -> bool:
-    """Return whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
             person.gate().check(checked_address(url))
@@ -273,13 +259,11 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
 
 
 def _failed(checks: tuple[Checked, ...]) -> str:
-    """Return what failed in a test, as a reason not to start; empty if nothing did."""
     head = failure(checks)
     return f"{head}: see Model." if head else ""
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
-    """Test the endpoint, and draw each finding as it is made; rows of the table are not sent."""
     checks: list[Checked] = []
     with st.status(
         "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
@@ -313,7 +297,6 @@ def has_model(model: Model) -> bool:
 
 
 def _keep(endpoint: EndpointSpec, checks: Sequence[Checked]) -> None:
-    """Store the findings about this very endpoint, and draw the page again with them."""
     st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
     listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
@@ -330,7 +313,6 @@ def gauge(base_url: str, gate: Gate) -> Gauge:
 
 
 def load_html(snapshot: Snapshot) -> str:
-    """Return the load of a run's servers as HTML; empty unless the run is at work and there is something to report."""
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""

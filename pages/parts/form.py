@@ -66,7 +66,6 @@ class Plan:
 
     @property
     def planned(self) -> RunSpec:
-        """Return the spec with the context length that a test found, which the run asks for again."""
         endpoint = self.spec.endpoint
         length = endpoint.context_length or self.model.context_length
         return replace(self.spec, endpoint=replace(endpoint, context_length=length))
@@ -87,7 +86,6 @@ def part(place: str, head: str) -> Iterator[None]:
 
 
 def draw() -> None:
-    """Draw data, method and model, and at their right the cost and Start."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
         head = markup.heading(f"1\u2002{DATA}")
@@ -172,7 +170,6 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
 
 
 def offer_start(plan: Plan) -> None:
-    """Draw what speaks against the run, and Start."""
     text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
     if text_words:
         blocks.draw(markup.phase("uns", text_words))
@@ -192,7 +189,6 @@ def offer_start(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> str:
-    """Return the first reason why the run cannot begin; empty if it can."""
     if plan.model.lacks:
         return plan.model.lacks
     try:
@@ -203,7 +199,6 @@ def lacking(plan: Plan) -> str:
 
 
 def start_button(why_not: str) -> bool:
-    """Draw Start, disabled beside the reason why a run cannot begin; return whether it was pressed."""
     is_pressed = st.button("Start the run", type="primary", width="stretch", disabled=bool(why_not), key="new.start")
     blocks.captions(why_not or GOES_ON)
     return is_pressed
@@ -226,7 +221,6 @@ class Choice:
     """Meanings of columns and labels, by key."""
 
     def part_of(self, column: str) -> str:
-        """Return a column's part."""
         if column == self.target:
             return "target"
         return "input" if column in self.inputs else "left out"
@@ -250,7 +244,6 @@ def rows_of_table() -> Rows | None:
 
 
 def choose_columns(table: Table) -> Choice:
-    """Ask for target, task, inputs, split and descriptions. Raises DataError."""
     guess = target_guess(table)
     names = list(table.names)
     left, middle = st.columns(2)
@@ -285,7 +278,6 @@ def choose_columns(table: Table) -> Choice:
 
 
 def preview(source: table_part.Source, choice: Choice | None) -> str:
-    """Show the first rows, each column with its kind and its part."""
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
@@ -350,7 +342,6 @@ def fill(run: str, spec: RunSpec) -> None:
 
 
 def rows_of_run() -> Rows | None:
-    """Return the rows of the run that is started again, and offer a way back to other tables; None without one."""
     run = st.session_state.get(FROM)
     if run is None:
         return None
@@ -368,5 +359,4 @@ def rows_of_run() -> Rows | None:
 
 
 def leave() -> None:
-    """Go back to a table of one's own."""
     st.session_state.pop(FROM, None)

@@ -79,7 +79,6 @@ def _listed(directory: RunDirectory) -> Listed:
 
 
 def _name(directory: RunDirectory) -> str:
-    """Return a run's name; its id if the name cannot be read."""
     spec = opening.settings(directory)
     return spec.name if spec else directory.id
 

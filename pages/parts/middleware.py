@@ -22,7 +22,6 @@ from vpp.errors import VppError
 
 
 def _inline_scripts() -> str:
-    """Return the hashes of the scripts in Streamlit's own index.html."""
     index = (Path(st.__file__).parent / "static" / "index.html").read_bytes()
     scripts = re.findall(rb"<script>(.*?)</script>", index, re.DOTALL)
     return " ".join(f"'sha256-{b64encode(hashlib.sha256(script).digest()).decode()}'" for script in scripts)
@@ -65,7 +64,6 @@ class Guard:
         """Bytes of each session's uploads, by file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse the request, or pass it on and add the headers to the response."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

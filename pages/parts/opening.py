@@ -51,12 +51,10 @@ class OpenRun:
 
 @st.cache_resource(max_entries=MOST_READ, show_spinner=False)
 def reader(path: str) -> RunReader:
-    """Return the incremental reader of a run, shared by all its watchers."""
     return RunReader(RunDirectory(path))
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
     record = directory.path / "run.json"
     try:
         return _settings(record, record.stat().st_mtime)
@@ -73,7 +71,6 @@ def _settings(record: Path, changed_at: float) -> RunSpec | None:
 
 
 def open_in(run: str, page: str) -> None:
-    """Open a run on a page."""
     st.session_state["run"] = run
     st.switch_page(page, query_params={"run": run})
 
@@ -150,7 +147,6 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
 
 
 def not_yet(run: OpenRun, head: str, *words: str) -> None:
-    """Say that the run has nothing to show here yet, and offer to watch it."""
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words))
         if st.button("Watch the run", key="frame.watch"):
@@ -158,7 +154,6 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def open_example(name: str = EXAMPLE) -> None:
-    """Open a finished run that is shipped; nothing is started."""
     try:
         directory = unpack(EXAMPLES / name, person.store().folder)
     except VppError as error:
@@ -188,7 +183,6 @@ def start_new(prepared: "Preparation") -> None:
 
 @contextmanager
 def refusals(head: str = "That could not be done") -> Iterator[None]:
-    """Show in a box what a cap, a run's folder or its disk refuses; the page goes on."""
     try:
         yield
     except VppError as error:

@@ -66,7 +66,6 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    """Return whether the visitor may see the pages."""
     try:
         return not environment().login or user() is not None
     except VppError:
@@ -115,7 +114,6 @@ def _outside(head: str, words: str, *, failed: bool = False) -> None:
 
 
 def _providers() -> list[str | None]:
-    """Return the login providers by name; None is the one that [auth] itself describes."""
     named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
     return [*([None] if "client_id" in _auth() else []), *named]
 
@@ -130,7 +128,6 @@ def _log_in(provider: str | None) -> None:
 
 
 def sign_out() -> None:
-    """Show who is logged in and a button to log out, where the app asks for a login."""
     if environment().login:
         _offer_sign_out()
 
@@ -171,7 +168,6 @@ def home() -> Path:
 
 
 def store() -> RunStore:
-    """Return the visitor's runs."""
     return RunStore(home())
 
 
@@ -194,7 +190,6 @@ def is_reached_by_others() -> bool:
 
 
 def open_words() -> str:
-    """Return the first page's warning that others can reach the app without a login; empty if they cannot."""
     env = environment()
     if env.login or not is_reached_by_others():
         return ""
@@ -204,7 +199,6 @@ def open_words() -> str:
 
 
 def gate() -> Gate:
-    """Return the gate of servers that this page may call."""
     env = environment()
     return Gate.of(replace(env, shared=env.shared or is_reached_by_others()))
 
@@ -244,7 +238,6 @@ def _ask_key(label: str, address: str, has_own: bool) -> None:
 
 
 def consent(label: str, key: str, *urls: str) -> bool:
-    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
     away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
     if not away:
         return True

@@ -70,7 +70,6 @@ def head(run: OpenRun, words: str) -> None:
 
 
 def identity(run: OpenRun) -> str:
-    """Return method, K, rows and model in one line; the demo model has a chip instead."""
     spec = run.snapshot.spec
     n_calibration = spec.dataset.get("n_calibration", 0)
     calibrating = f", {integer(n_calibration)} calibration" if n_calibration else ""
@@ -85,7 +84,6 @@ def identity(run: OpenRun) -> str:
 
 
 def details(run: OpenRun) -> str:
-    """Return seed, changed options, the run that this one continues, and the run's id."""
     spec = run.snapshot.spec
     return " · ".join(
         (
@@ -108,7 +106,6 @@ def label(run: str) -> str:
 
 
 def made(directory: RunDirectory) -> str:
-    """Return when a run was made, in words."""
     return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
@@ -176,7 +173,6 @@ _ZOOM = component("zoom")
 
 
 def listen(key: str) -> None:
-    """Draw the component that reports how far the charts are zoomed; once a page."""
     _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
 
 

@@ -78,13 +78,11 @@ def _cell_limit(dataset: Dataset) -> int:
 
 
 def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
-    """Return the shipped set that all texts are from, or None."""
     names = {name_of(text, role) for role, text in texts.items()}
     return names.pop() if len(names) == 1 else None
 
 
 def _own(rest: str, roles: Sequence[Role]) -> Texts:
-    """Ask for the files of some roles; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
     blocks.captions(pattern, f"A role without a file uses the set {rest}.")
     texts = dict(set_texts(rest))

@@ -111,7 +111,6 @@ def _detected(content: bytes, name: str) -> Reading | None:
 
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
-    """Ask for the decisions that the file's format has."""
     if detected and detected.format in ("parquet", "json"):
         called = "Parquet" if detected.format == "parquet" else "JSON"
         blocks.captions(f"A {called} file holds rows and names itself: nothing had to be detected.")
@@ -139,7 +138,6 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
 
 
 def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
-    """Ask for one of the options; None means as detected. Options may have names."""
     named = options if isinstance(options, dict) else {}
     as_found = f"{was}, as found" if was else "as found"
     return place.selectbox(
@@ -218,7 +216,6 @@ NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
 
 
 def choose_split(table: Table, target: str) -> Splitting:
-    """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
     so_far = str(st.session_state.get("new.split", CHANCE))
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
@@ -271,7 +268,6 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
 
 
 def _test_file() -> Table | None:
-    """Ask for a test file; return None until there is one."""
     file = _uploaded("A file of test rows, with the same columns", "new.test_file", "Take another test file")
     if file is None:
         blocks.captions("Until there is one, rows are drawn by chance.")

@@ -18,7 +18,6 @@ ABOUT = (
 
 
 def chosen() -> Thresholds:
-    """Return this visitor's thresholds, else the address's; navigation empties the address, so write it again."""
     if IN_SESSION not in st.session_state:
         st.session_state[IN_SESSION] = read(st.query_params.get(ADDRESS, ""))
     at: Thresholds = st.session_state[IN_SESSION]
@@ -31,8 +30,6 @@ def chosen() -> Thresholds:
 
 
 def draw_expander() -> None:
-    """Draw a fold with the fields, and how many are moved. The fields are costly, so they are drawn as it opens."""
-
     @st.fragment
     def part() -> None:
         if st.session_state.pop(MOVED, False):

@@ -247,7 +247,7 @@ def test_a_finished_run_without_its_last_lines_does_not_hold(
     directory, _ = copy_of(runs["chains"], tmp_path)
     directory.journal.write_bytes(directory.journal.read_bytes()[:n_bytes])
     found = verify(directory)
-    assert [(fault.what, fault.follows) for fault in found.faults] == [("status", "not ended")]
+    assert [(fault.what, fault.follows) for fault in found.faults] == [("status", "running")]
 
 
 def test_the_command_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,7 +92,6 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
 
 
 def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
-    """Badges under the number of their step."""
     return (("", f"step {step}:"), *marks) if marks else ()
 
 
@@ -113,7 +112,6 @@ def _outcome(run: History, proposed: Proposed) -> str:
 
 
 def _reason(proposed: Proposed) -> str:
-    """Reason why the text stays."""
     if proposed.why == "unchanged":
         return "rewrite is the same text"
     if proposed.why == "unparsable":
@@ -136,7 +134,6 @@ def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
 
 
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
-    """Badges on what the step's resampling and its end did to the text."""
     copies = heirs(at, slot)
     if not copies:
         return at_step(at.step, ("gone", "resampled away"))
@@ -146,7 +143,6 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
-    """Badges of slots dropped or renumbered when all agreed and K fell."""
     if at.shrunk is None:
         return ()
     kept = [new for slot in slots for new in kept_as(at, slot)]
@@ -161,7 +157,6 @@ def is_fresh(proposed: Proposed | None) -> bool:
 
 
 def _outcome_mark(proposed: Proposed) -> Mark:
-    """Mark of a proposal's outcome."""
     marks: Mapping[str, Mark] = {"unparsable": "abs", "unchanged": "same", "taken": "new"}
     return marks.get(proposed.why) or ("acc" if proposed.accepted else "rej")
 
@@ -170,7 +165,6 @@ def _outcome_mark(proposed: Proposed) -> Mark:
 
 
 def hits_of(run: History, scored: Scored) -> Hits:
-    """Right or wrong on each row scored."""
     answers = zip(scored.rows, scored.predictions, strict=True)
     return tuple([None if value is None else value == run.rows[row].target for row, value in answers])
 
@@ -193,18 +187,15 @@ def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str,
 
 
 def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
-    """Root mean squared error on some of the rows scored."""
     targets = [run.rows[scored.rows[i]].target for i in places]
     return math.sqrt(_squared(run, [scored.predictions[i] for i in places], targets))
 
 
 def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
-    """Mean squared error."""
     return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
 
 
 def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
-    """Score of a text on all training rows; empty if it was not evaluated on them."""
     train = run.view.evaluated.get("train")
     if train is None or hypothesis not in train.hypotheses:
         return ()
@@ -254,7 +245,6 @@ class Folds:
     """Slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
 
     def rewritings(self, at: StepView, slot: int) -> tuple[Fold, ...]:
-        """The proposals for the slot's copies; several are in one fold."""
         folds = tuple(self._rewriting(at, k) for k in heirs(at, slot) if k in at.proposed)
         if len(folds) <= 1:
             return tuple(replace(each, name="next") for each in folds)
@@ -275,7 +265,6 @@ class Folds:
         )
 
     def judged(self, at: StepView, slot: int) -> tuple[Fold, ...]:
-        """The slot's proposal and, if it was judged, the arithmetic of the decision."""
         proposed = at.proposed.get(slot)
         if proposed is None:
             return ()
@@ -287,7 +276,6 @@ class Folds:
         return (replace(asked, title=title, sentence=sentence, notes=self._notes(at, slot)),)
 
     def _asked(self, at: StepView, slot: int) -> Fold:
-        """Prompt and answer of the slot's proposal. The prompt is rebuilt, if the journal has what was shown in it."""
         proposed = at.proposed[slot]
         is_included = self.wanted is None or slot in self.wanted
         prompt = (self.prompts.proposal(self.run.view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
@@ -305,7 +293,6 @@ class Folds:
         return (f"proposed at temperature {proposed.temperature:.2g}", *cut)
 
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
-        """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
         proposed = at.proposed[slot]
         notes = (
             AFRESH if is_fresh(proposed) else "",
@@ -330,12 +317,10 @@ class Folds:
 
 
 def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
-    """The optimizer's reasoning, if any, and its answer."""
     thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
     return (*thoughts, ("the whole answer", event.raw))
 
 
 def answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
-    """The optimizer's answer behind a first hypothesis."""
     title = "the optimizer’s whole answer"
     return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()

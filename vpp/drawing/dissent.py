@@ -56,7 +56,6 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
 
 
 def _possible_sentence(rows: Sequence[Point]) -> str:
-    """Sentence on the rows whose answer is “I don’t know”, calibrated."""
     unknown = sum(point.is_undecided for point in rows)
     if not unknown:
         return "Every row is decided: one label alone is possible."
@@ -108,7 +107,6 @@ def _of_them(some: int, n: int) -> str:
 
 
 def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
-    """Sentence on the step of the evaluation, and when the next one comes."""
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
     evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
     if not live:
@@ -119,7 +117,6 @@ def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
 
 
 def order_words(test: Evaluated) -> str:
-    """Caption on the order of rows and columns."""
     are_equal = max(test.weights) - min(test.weights) < EQUAL
     return f"most uncertain first · columns by {'share' if are_equal else 'weight'}"
 
@@ -160,7 +157,6 @@ def metrics(
 
 
 def _promised(rows: Sequence[Point]) -> list[Metric]:
-    """Figure of the calibration, if there is one."""
     return [promised_metric(rows, rows[0].calibrated)] if rows[0].calibrated else []
 
 
@@ -202,7 +198,6 @@ def _with_weight(config: Config) -> str:
 
 
 def vote_legend(labels: Sequence[str]) -> str:
-    """Caption on how to read the cells of a vote."""
     signs = code_legend(labels)
     cells = "Faint = with the majority; full = dissent; grey = tie; hatched = no readable answer."
     return f"{cells} {signs}." if signs else cells
@@ -218,7 +213,6 @@ def number_legend(unit: float, held: str) -> str:
 
 
 def merged_words(n_columns: int, size: int) -> str:
-    """Caption on particles that share a column."""
     return (
         f"{capitalised(in_words(size))} particles answer the rows in {counted(n_columns, 'way')}: one column "
         f"per way; ×2{NBSP}={NBSP}two particles."

@@ -196,7 +196,6 @@ def log_text(value: float | None) -> str:
 
 
 def answer_text(value: Value | None) -> str:
-    """An answer or a target of a contradicted row."""
     return number(value, 6) if isinstance(value, float) else value_text(value)
 
 

@@ -117,7 +117,6 @@ def _range_words(bars: _Bars) -> str:
 
 
 def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
-    """Paths of all bars, the bar shown, the threshold and the rings, which stay round if the drawing is stretched."""
     pitch = WIDTH / total
     gap = min(3.0, 0.3 * pitch)
 

@@ -107,7 +107,6 @@ class Point:
 
     @property
     def is_right(self) -> bool:
-        """True if the vote decides for the true label."""
         return self.decision is not None and self.decision == self.row.target
 
     @property
@@ -117,12 +116,10 @@ class Point:
 
     @property
     def _answered(self) -> float:
-        """Weight of the particles that voted for a label."""
         return math.fsum(share for _, share in self.shares)
 
 
 def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal | None = None) -> list[Point]:
-    """Return every evaluated row, most uncertain first."""
     is_label = evaluated.metric == "accuracy"
     votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
     by_row = zip(evaluated.rows, votes_by_row, answers_by_row, evaluated.averaged, strict=True)

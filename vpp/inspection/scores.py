@@ -37,24 +37,20 @@ class Score:
 
     @property
     def value(self) -> float:
-        """Accuracy, or mean squared error."""
         if self.n_correct is not None:
             return self.n_correct / self.n
         return self.mse if self.mse is not None else 0.0
 
     @property
     def error(self) -> float:
-        """Error rate, or mean squared error."""
         return self.value if self.n_correct is None else 1 - self.value
 
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
-    """Training and test rows by id."""
     return {row.id: row for row in dataset.labelled}
 
 
 def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
-    """Score one answer a row, for at least one row."""
     targets = [row.target for row in rows if row.target is not None]
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
@@ -66,18 +62,15 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
-    """Score the averaged prediction; agrees with the value in the event."""
     return score(evaluated.averaged, rows_of(evaluated, dataset), dataset)
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
-    """(K,) score of each particle alone."""
     rows = rows_of(evaluated, dataset)
     return tuple(score(answers, rows, dataset) for answers in evaluated.predictions)
 
 
 def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
-    """Evaluated rows, in the order of the event."""
     by_id = rows_by_id(dataset)
     return tuple(by_id[row] for row in evaluated.rows)
 
@@ -104,7 +97,6 @@ def constant_answer(dataset: Dataset) -> Value:
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    """Score the constant answer on at least one row."""
     answer = constant_answer(dataset)
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))
 
@@ -166,7 +158,6 @@ class Ensemble:
 
 
 def ensemble(view: RunView, dataset: Dataset) -> Ensemble | None:
-    """Summarise independent runs; None before both splits are evaluated."""
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test is None or train is None:
         return None

@@ -85,13 +85,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 
 def _acceptance_rate(view: RunView) -> float | None:
-    """Return the accepted share of the proposals that an accept step judged; None without any."""
     judged = view.decided_by_likelihood
     return sum(p.accepted for p in judged) / len(judged) if judged else None
 
 
 def _structured(spec: RunSpec) -> dict[str, str | None]:
-    """The option, and the field of a request that carries it; null for free text."""
     return {"option": spec.endpoint.structured, "carrier": carrier_of(spec)}
 
 
@@ -128,7 +126,6 @@ def remembered(view: RunView) -> int:
 
 
 def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float | str] | None:
-    """(K,) accuracy or mean squared error of each particle alone."""
     if evaluated is None or dataset is None:
         return None
     return [_json(each.value) for each in particle_scores(evaluated, dataset)]
@@ -140,7 +137,6 @@ def _json(value: float) -> float | str:
 
 
 def _figures(score: Score | None) -> dict[str, Any] | None:
-    """Return figures of the averaged prediction, each with its standard error."""
     if score is None:
         return None
     figures: dict[str, Estimate | None] = {}
@@ -157,7 +153,6 @@ def _figures(score: Score | None) -> dict[str, Any] | None:
 
 
 def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
-    """Return the metric of one constant answer, and whether the averaged prediction is strictly better."""
     if dataset is None or evaluated is None or not evaluated.rows:
         return {"baseline": None, "beats_baseline": None}
     constant = baseline(rows_of(evaluated, dataset), dataset)
@@ -168,8 +163,6 @@ def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> d
 
 
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
-    """Return hypotheses that do better than the averaged prediction on training rows, values in the metric's units."""
-
     def value(loss: float) -> float | str:
         return _json(1 - loss if dataset and dataset.task == "classification" else loss)
 
@@ -197,7 +190,6 @@ def _independent(view: RunView, dataset: Dataset | None) -> dict[str, float | st
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
-    """Return the evidence of a run with carried weights, and why it is nominal; nothing if it is exact."""
     value = log_evidence(view)
     if value is None:
         return None
@@ -211,7 +203,6 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
 
 
 def given_by(spec: RunSpec) -> Literal["", "continued", "reworded", "yours"]:
-    """Return where first hypotheses come from if they were given."""
     if spec.reworded is not None:
         return "reworded"
     return "continued" if spec.is_continued else "yours" if spec.start else ""
@@ -223,7 +214,6 @@ def is_exact(spec: RunSpec) -> bool:
 
 
 def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:
-    """Return the sentences, their log-likelihoods, the evidence as a number, and the rows that decide."""
     found = evidence(spec, view)
     decided = deciding_rows(view, spec.config, dataset) if dataset else None
     return {

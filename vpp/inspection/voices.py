@@ -34,7 +34,6 @@ class Voice:
 
 
 def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
-    """Return one record a particle, heaviest first."""
     by_row = tuple(zip(*evaluated.predictions, strict=True))
     given = [
         {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
@@ -45,7 +44,6 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
 
 
 def _leaders(evaluated: Evaluated) -> list[Value | None]:
-    """(N,) the label that leads each vote; None at a tie and if all abstain."""
     by_row = zip(*evaluated.answers, strict=True)
     return [leader(vote_shares(answers, evaluated.weights)) for answers in by_row]
 
@@ -74,6 +72,5 @@ def _voice(
 
 
 def _distance(answered: Mapping[int, Value], means: Sequence[Value | None]) -> float | None:
-    """Mean absolute distance from the means over the rows answered."""
     gaps = [abs(float(answer) - float(mean)) for i, answer in answered.items() if (mean := means[i]) is not None]
     return float(np.mean(gaps)) if gaps else None

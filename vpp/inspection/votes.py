@@ -25,7 +25,6 @@ class Vote(Point):
 
     @property
     def voices(self) -> tuple[int, ...]:
-        """Slots with an answer and positive weight, heaviest first."""
         return tuple(
             slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
         )
@@ -74,5 +73,4 @@ def target_spread(dataset: Dataset) -> float:
 
 
 def known_row(row: Row, dataset: Dataset) -> Row | None:
-    """Return the first labelled row with identical inputs, or None."""
     return next((known for known in dataset.labelled if known.inputs == row.inputs), None)

@@ -19,7 +19,6 @@ from vpp.wording.words import capitalised, counted, fixed, in_words, integer, nu
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Yield the limits of the result, the gravest first."""
     view = snapshot.view
     yield from _model(snapshot)
     yield from _state(snapshot)
@@ -40,7 +39,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 
 
 def is_demo(snapshot: Snapshot) -> bool:
-    """True if the demo model answered in any role."""
     models = snapshot.view.started.models if snapshot.view.started else {}
     return snapshot.spec.endpoint.is_demo or "demo" in models.values()
 
@@ -115,7 +113,6 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Warn of a tau estimated at its lower bound."""
     config = snapshot.spec.config
     tau = tau_of(snapshot.view, config)
     if tau is None or dataset.task != "regression" or config.fixed_tau is not None:

@@ -46,7 +46,6 @@ class RepeatCommand:
 
     @property
     def script(self) -> str:
-        """Both commands, a line each."""
         return f"{self.table}\n{self.line}" if self.table else self.line
 
 
@@ -61,7 +60,6 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
 
 
 def _generating(spec: RunSpec) -> str:
-    """Return the command that writes the run's data file; empty if it was not generated."""
     provenance, n_test = spec.dataset["provenance"], spec.dataset["n_test"]
     n_train = provenance["n_rows"] - n_test  # all other rows of the file, used or not
     for note in map(_GENERATED.match, provenance["notes"]):
@@ -75,7 +73,6 @@ def _generating(spec: RunSpec) -> str:
 
 
 def without_credentials(address: str) -> str:
-    """Remove user name and password from an address."""
     return _CREDENTIALS.sub("", address)
 
 
@@ -128,7 +125,6 @@ def _path(spec: RunSpec, name: str) -> str:
 
 
 def _start_file(spec: RunSpec) -> str:
-    """Return the path of the file of sentences as it was typed, or a name to save them under."""
     typed = (after for before, after in zip(spec.command, spec.command[1:], strict=False) if before == "--start")
     joined = (word.removeprefix("--start=") for word in spec.command if word.startswith("--start="))
     return [*typed, *joined, SENTENCES][0]
@@ -163,7 +159,6 @@ def _can_be_listed(names: Sequence[str]) -> bool:
 
 
 def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options that differ from the usual ones."""
     for name in names:
         if (value := getattr(given, name)) != getattr(usual, name):
             yield _option(name, value)
@@ -177,7 +172,6 @@ def _option(field: str, value: object) -> str:
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
-    """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
     else:

@@ -19,7 +19,6 @@ from vpp.wording.words import counted, fixed, integer, listed, number, percent, 
 
 
 def steps_done(view: RunView | Summary) -> int:
-    """Number of complete steps, without the first population."""
     return 0 if view.last_step is None else view.last_step + 1
 
 
@@ -56,7 +55,6 @@ def sizes_text(view: RunView, config: Config) -> str:
 
 
 def ending_words(view: RunView) -> str:
-    """Say what the worker does after the last step."""
     has_test = view.started is None or view.started.dataset.get("n_test")
     return "final weights and test rows" if has_test else "training rows, for the summary"
 
@@ -75,7 +73,6 @@ def rows_sentence(dataset: Dataset) -> str:
 
 
 def unlabelled_sentence(dataset: Dataset) -> str:
-    """Say that rows without a target are not used; empty if there are none."""
     n = dataset.provenance.n_unlabelled
     if not n:
         return ""
@@ -128,7 +125,6 @@ def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
 
 
 def cut_sentences(view: RunView) -> Iterator[str]:
-    """Yield a sentence on the run's cut prompts, if there are any."""
     proposed = [each for step in view.steps.values() for each in step.proposed.values()]
     short = [each.shown for each in proposed if each.shown is not None]
     if short:

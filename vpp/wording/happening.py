@@ -55,7 +55,6 @@ def _beginning(view: RunView, config: Config) -> str:
 
 
 def _weighing(at: StepView, config: Config) -> Iterator[str]:
-    """Describe the weights and the resampling."""
     made = at.reweighted
     if made is None:
         return
@@ -70,7 +69,6 @@ def _weighing(at: StepView, config: Config) -> Iterator[str]:
 
 
 def _copies(resampled: Resampled, size: int) -> str:
-    """Say which particles have copies now, and which ended."""
     copies = Counter(resampled.ancestors)
     copied = [slot for slot in sorted(copies) if copies[slot] > 1]
     ended = [slot for slot in range(size) if slot not in copies]
@@ -91,7 +89,6 @@ def _named(slots: Sequence[int]) -> str:
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
-    """Count the proposals by their result; during a step, those made so far."""
     made = list(at.proposed.values())
     if not made:
         return
@@ -135,7 +132,6 @@ def _joined(slots: Sequence[int]) -> str:
 
 
 def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
-    """Describe the end of the run and its test result."""
     last = view.last_step
     if last is None:
         return
@@ -153,7 +149,6 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
 
 
 def final_rows(config: Config) -> str:
-    """Name the rows on which the last texts are weighed again."""
     return "all training rows" if config.final_weights == "train" else "the last buffer"
 
 

@@ -62,7 +62,6 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
 
 
 def unreadable(run: str) -> Listed:
-    """Return the line of an unreadable run; its pages say why."""
     return Listed(id=run, name=run, mark="rej", note="cannot be read")
 
 
@@ -78,7 +77,6 @@ def _extended_if_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) ->
 
 
 def where(state: State, summary: Summary) -> str:
-    """Return the progress of a run in a few words that stay true until its state changes."""
     if state == "finished" and summary.metric and summary.test is not None:
         return f"finished · {metric_text(summary.metric, summary.test, summary.balanced_accuracy)}"
     if summary.last_step is None or state in ("queued", "running"):

@@ -109,7 +109,6 @@ MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    """Warn that the demo model cannot use the inputs with free text; empty without one."""
     names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
     if not names:
         return ""
@@ -121,13 +120,11 @@ def demo_text_words(dataset: Dataset) -> str:
 
 
 def groups() -> dict[str, tuple[str, ...]]:
-    """Return the options under More options by group."""
     titles = dict.fromkeys(option.group for option in OPTIONS.values() if option.group)
     return {title: tuple(name for name, option in OPTIONS.items() if option.group == title) for title in titles}
 
 
 def name_of(option: str) -> str:
-    """Return an option's label on a form."""
     return OPTIONS[option].label
 
 
@@ -187,14 +184,12 @@ def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None)
 
 
 def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return a sentence for each condition whose options have no effect now."""
     folded = [name for name, option in OPTIONS.items() if option.group]
     idle = _by_condition(folded, deciding, task)
     return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
 
 
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    """Name the given options that have no effect, and their condition; empty if all have one."""
     named = [option.name for option in fields(config) if option.name in given]
     return "; ".join(
         f"{listed(['--' + name.replace('_', '-') for name in names])} (for {to})"
@@ -203,7 +198,6 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
 
 
 def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
-    """Group the options without an effect by the condition that they need."""
     idle: dict[str, list[str]] = {}
     for name in options:
         if not has_effect(name, config, task):
@@ -218,7 +212,6 @@ ALL_OR_NOTHING = 10.0
 
 
 def tau_words(config: Config, dataset: Dataset) -> str:
-    """Compare a given tau with the spread of the targets; empty if tau is estimated or not used."""
     tau = config.fixed_tau
     if tau is None or dataset.task != "regression" or not has_effect("tau", config):
         return ""

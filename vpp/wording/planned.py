@@ -71,12 +71,10 @@ def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
 
 
 def call_rows(estimate: Estimate) -> list[tuple[str, ...]]:
-    """Return a row for each kind of work and a total, with calls at most."""
     return [row[:2] for row in plan_rows(estimate)]
 
 
 def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
-    """Return the estimates, each with typical and with the longest texts."""
     rows: list[tuple[str, ...]] = [
         ("tokens in", roughly(estimate.prompt.about), roughly(estimate.prompt.high)),
         ("tokens out", roughly(estimate.completion.about), roughly(estimate.completion.high)),
@@ -89,7 +87,6 @@ def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[
 
 
 def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
-    """Return the sentences under the table."""
     return [
         *_left_out(dataset),
         *_cells(spec, dataset),
@@ -158,7 +155,6 @@ def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    """Return the demo model's pace, including the pauses that make it watchable."""
     known = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000
     return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)

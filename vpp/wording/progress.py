@@ -46,7 +46,6 @@ def shown_step(view: RunView) -> int | None:
 
 
 def phase(snapshot: Snapshot) -> str:
-    """Return the state of the run and the step it is at, or the time it took."""
     view = snapshot.view
     if snapshot.loading_s is not None:
         return capitalised(loading_words(snapshot.loading_s))
@@ -65,7 +64,6 @@ def phase(snapshot: Snapshot) -> str:
 
 
 def pace(snapshot: Snapshot) -> str:
-    """Return time spent and time left, in one line; empty unless the clock runs."""
     view = snapshot.view
     if not view.began_at or snapshot.state not in GOING_ON:
         return ""
@@ -75,7 +73,6 @@ def pace(snapshot: Snapshot) -> str:
 
 
 def _activity(view: RunView) -> str:
-    """Say what the worker is doing."""
     last = view.last_step
     if last is None:
         return "writing the first hypotheses"
@@ -87,7 +84,6 @@ def _activity(view: RunView) -> str:
 
 
 def nothing_yet(state: State) -> str:
-    """Say why there is no population to show."""
     if state == "queued":
         return "Starting, or queued behind another run."
     if state in ("running", "paused", "stalled"):
@@ -123,7 +119,6 @@ def _different(ids: Sequence[str]) -> str:
 
 
 def _answers(view: RunView, at: StepView | None, ids: Sequence[str], config: Config) -> tuple[Sequence[Hashable], str]:
-    """Return a key for each particle, equal for the same answers; and the rows on which these were compared."""
     if at is None:
         found = compare(view)
         return (found.keys, end_rows(found)) if found else (ids, "")
@@ -148,7 +143,6 @@ def end_rows(found: Compared) -> str:
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
-    """Return the weights made at a step, or used at the end; empty before the first."""
     if at is not None:
         return at.reweighted.weights if at.reweighted else ()
     return view.weights if view.final is not None or view.has_ended else ()
@@ -170,7 +164,6 @@ def shown_ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[
 
 
 def _began_with(view: RunView, at: StepView) -> StepView:
-    """Return the step before."""
     return view.steps.get(at.step - 1, at)
 
 
@@ -215,7 +208,6 @@ def _last_weights(view: RunView) -> Reweighted | None:
 
 
 def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
-    """Return K, for runs in which it may change."""
     size = len(_began_with(view, at).population) if at else view.size
     changes = size_changes(view, until=at.step if at else None)
     words = (
@@ -233,7 +225,6 @@ def _texts_metric(ids: Sequence[str]) -> Metric:
 
 
 def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
-    """Return accepted proposals for methods with an accept step; else the changed, unchanged and unreadable ones."""
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
@@ -254,7 +245,6 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
 def _accepted_metric(
     view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str, thresholds: Thresholds
 ) -> Metric:
-    """Return the acceptance of a step, or of the whole run."""
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
     if not judged:
         yet = "" if view.has_ended or (at and at.finished) else " yet"
@@ -270,7 +260,6 @@ def _accepted_metric(
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
-    """Return tempering and evidence; the number of steps for methods without tempering."""
     config, view = snapshot.spec.config, snapshot.view
     if not config.is_weighted:
         done = steps_done(view) if at is None else min(at.step + 1, steps_done(view))
@@ -329,7 +318,6 @@ class BatchErrors:
 
 
 def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
-    """Share of wrong answers, or root mean squared error in the target's unit, on the rows of each step's batch."""
     targets = {row.id: row.target for row in dataset.train}
     spread = None if dataset.task == "classification" else dataset.target_range
 
@@ -342,7 +330,6 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
         return float((regression_errors(answers, truth, abstention_error=spread) ** 2).mean() ** 0.5)
 
     def mean(at: StepView) -> float | None:
-        """Return the particles' mean error on the step's batch; None if none was scored on it."""
         # Nearly always, all particles of a step are scored on the same rows: find the batch once for each set of rows.
         alike = {scored.rows: scored for scored in at.scored.values()}
         by_rows = {rows: batch_places(at, each, config, n_train=len(dataset.train)) for rows, each in alike.items()}

@@ -26,13 +26,11 @@ FAILURES = {
 
 
 def failure(checks: Sequence[Checked]) -> str:
-    """Return the head of the finding that fails; empty without one."""
     failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
     return FAILURES.get(failing, failing)
 
 
 def checks_html(checks: Sequence[Checked]) -> str:
-    """Return one line per finding under its server's name, each with a badge; a failure as a box with its fix."""
     parts: list[str] = []
     for place, one in enumerate(checks):
         name, finding = f"{one.model or 'no model named'} at {one.base_url}", one.finding
@@ -58,7 +56,6 @@ class Verdict:
 
 
 def verdict(checks: Sequence[Checked]) -> Verdict:
-    """Decide whether a run can begin, and whether its answers can be read."""
     for one in checks:
         if one.finding.mark == "fails":
             return Verdict("fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}")
@@ -74,14 +71,12 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
 
 
 def _unread(name: str, finding: Finding) -> str:
-    """Say what a prompt gave instead of a usable answer, and the fix."""
     if mend := finding.values.get("mend"):
         return f"answers could not be read ({name}): {mend}."
     return f"the {name} was {finding.words}"
 
 
 def verdict_html(conclusion: Verdict) -> str:
-    """Return the conclusion as a line with a badge, its lead in bold."""
     lead = next((each for each in LEADS if conclusion.words.startswith(each)), "")
     mark, rest = markup.badge(MARKS[conclusion.mark], conclusion.mark), conclusion.words.removeprefix(lead)
     return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")

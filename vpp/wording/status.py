@@ -16,7 +16,6 @@ from vpp.wording.words import counted, integer, seconds
 
 
 def pending_words(command: Command, state: State) -> str:
-    """Status text for a pending command; empty if there is nothing to say."""
     if state == "stalled":
         return "The command is saved. The worker does not respond; it will carry the command out once it does."
     if command == "stop":
@@ -81,7 +80,6 @@ def window_words(usage: Usage, ceiling: int) -> str:
 
 
 def files_words(usage: Usage) -> str:
-    """Say that this process's limit of open files bounds the calls; empty if it does not."""
     if usage.narrowed_by != "files":
         return ""
     calls = "call" if usage.window == 1 else "calls"
@@ -97,7 +95,6 @@ def wait_words(usage: Usage, *, now: float) -> str:
 
 
 def cache_sentence(usage: Usage) -> str:
-    """Say why the cache keeps no answers; empty if it does."""
     if not usage.cache_fault:
         return ""
     n = usage.unkept
@@ -106,7 +103,6 @@ def cache_sentence(usage: Usage) -> str:
 
 
 def refused_sentence(usage: Usage) -> str:
-    """Return the optional fields that a server refused; empty if it took all."""
     if not usage.refused_fields:
         return ""
     shown = ", ".join(usage.refused_fields[:NAMED])
@@ -123,7 +119,6 @@ def is_key_refused(view: RunView) -> bool:
 
 
 def model_file_words(endpoint: EndpointSpec) -> str:
-    """Describe a model file and how llama.cpp will serve it."""
     gigabytes = Path(endpoint.gguf).stat().st_size / 1e9
     return (
         f"{endpoint.model}: {gigabytes:.1f} GB. llama.cpp serves it on this machine: "

@@ -13,7 +13,6 @@ from vpp.wording.words import EQUAL, ROW_OF, capitalised, counted, integer, numb
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
-    """Return the warnings that a headline begins with, each with both figures; empty without any."""
     return " ".join(_sentences(view, dataset, ideas))
 
 
@@ -68,7 +67,6 @@ def unread_sentence(view: RunView) -> str:
 
 
 def unread_html(view: RunView) -> str:
-    """Return the same warning for the top of a page, with where to look; empty if enough could be read."""
     words = _unread(view)
     where = f"{capitalised(LITTLE)}. Open a card’s answer on Watch to see why."
     return state(words, where, failed=True) if words else ""

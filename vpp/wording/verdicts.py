@@ -49,7 +49,6 @@ class Movable:
     """`%`: the field is a fraction, shown in percent."""
 
     def shown(self, at: Thresholds) -> float:
-        """Return the value as a reader sees it."""
         value = float(getattr(at, self.name))
         return round(100 * value, 6) if self.unit else value
 
@@ -65,7 +64,6 @@ class Movable:
 
     @property
     def is_whole(self) -> bool:
-        """True if the value is a whole number."""
         return isinstance(getattr(DEFAULTS, self.name), int)
 
     @property
@@ -129,7 +127,6 @@ def read(written_values: str) -> Thresholds:
 
 
 def defaults_sentence() -> str:
-    """List the thresholds of a report's verdicts."""
     parts = "; ".join(f"{movable.label[0].lower()}{movable.label[1:]} {movable.default}" for movable in MOVABLE)
     return f"Verdicts use the default thresholds, which you can move in the app: {parts.replace(', in %', '')}."
 
@@ -226,7 +223,6 @@ def abstention_verdict(silent: int, asked: int, *, at: Thresholds = DEFAULTS) ->
 
 
 def too_few_words(n: int, *, at: Thresholds = DEFAULTS) -> str:
-    """Warn of too few test rows; empty if there are enough."""
     few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few for a verdict: fewer than"
     return f"{few} {integer(at.few_rows)}." if n < at.few_rows else ""
 
@@ -297,5 +293,4 @@ def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
 
 
 def chance_verdict(p: float, *, at: Thresholds = DEFAULTS) -> str:
-    """Say whether a difference is significant."""
     return "significant on these rows" if _is_below(p, at.chance) else "not significant on these rows"

@@ -90,7 +90,6 @@ def target_text(value: float, decimals: int | None) -> str:
 
 
 def fixed(value: float, decimals: int = 2) -> str:
-    """Return a number with that many decimals; a rounded zero has no sign."""
     if not math.isfinite(value):
         return number(value)
     shown = f"{value:.{decimals}f}"
@@ -167,7 +166,6 @@ def cut(words: str, most: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """Capitalise the first letter only; a symbol such as β stays as it is."""
     first = sentence[:1]
     return (first.upper() if first.isascii() else first) + sentence[1:]
 
