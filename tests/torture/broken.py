@@ -11,7 +11,7 @@ from typing import Any
 
 import vpp.runs.worker as worker
 from vpp.events import Event, RunResumed
-from vpp.inference import deciding, drawing, proposing, resizing, sequential_monte_carlo
+from vpp.inference import drawing, proposing, resizing, sequential_monte_carlo
 from vpp.llm.counters import Counters
 from vpp.runs.answers import AnswerLog
 from vpp.runs.recorder import Recorder
@@ -61,7 +61,7 @@ def unfinished_step_counted() -> None:
 
 def other_numbers() -> None:
     """Draws other random numbers than the run would have drawn: a generator's state, lost."""
-    for module in (deciding, drawing, proposing, resizing, sequential_monte_carlo):
+    for module in (drawing, proposing, resizing, sequential_monte_carlo):
         for name in ("rng", "call_seed"):
             if hasattr(module, name):
                 setattr(module, name, _shifted(getattr(module, name)))
