@@ -162,12 +162,14 @@ def planned(config):
 def test_a_run_killed_after_any_step_and_resumed_asks_for_no_answer_again(name):
     config = small(name)
     whole = World(config, delay=steadily(random.Random(1)))
+    whole.instead = "no"  # each row is asked about once
     told, _ = virtual_time.run_timed(whole.whole())
     finished = [(e, usage, n) for e, usage, n in told if isinstance(e, StepFinished)]
     populations = scripted.populations([e for e, *_ in told])
     for (_, usage, n), population in zip(finished, populations, strict=True):
         kept = whole.kept[:n]
         again = World(config, delay=steadily(random.Random(2)), known=[(h, p) for h, p, _ in kept])
+        again.instead = "no"
         again.counters.restore(usage)
         again.kept.extend(kept)
         virtual_time.run_timed(again.rest(population, populations[-1]))
@@ -184,9 +186,9 @@ def test_a_run_killed_after_any_step_and_resumed_asks_for_no_answer_again(name):
 # --- what it gains ------------------------------------------------------------------------------------------------
 
 
-def published(name, *, epochs=2, **options):
+def published(name, **options):
     """Three particles of the table's ten: rounds are the same, and the calls a particle."""
-    config = as_published(name, particles=3, epochs=epochs)
+    config = as_published(name, particles=3)
     world = World(config, n_train=N_TRAIN, n_test=N_TEST, write=scripted.rewrite_anew, **options)
     world.instead = "no"  # each row is asked about once
     return world
@@ -233,7 +235,7 @@ def test_slots_that_do_not_wait_for_one_another_take_less_than_the_sum_of_the_ro
 
 
 def test_the_end_of_a_run_is_one_round():
-    world = published("smc", epochs=1, delay=virtual_time.tick)
+    world = published("smc", delay=virtual_time.tick)
     world.config = replace(world.config, final_weights="train")
 
     async def ending():

@@ -18,7 +18,7 @@ MOMENTS = range(1, 60, 2)
 
 def make(method, script, **options):
     config = scripted.paper(method=method, particles=4, tau="auto", final_weights="train", epochs=1, **options)
-    return scripted.make_problem(config, script, n_train=10), config
+    return scripted.make_problem(config, script, n_train=15), config
 
 
 async def whole(problem, config):

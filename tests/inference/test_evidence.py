@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vpp.events import Resampled, Reweighted
-from vpp.inference import deciding, proposing, sequential_monte_carlo, tempered
+from vpp.inference import proposing, sequential_monte_carlo, tempered
 from vpp.inference.population import Particle, Population
 from vpp.inference.tempered import why_nominal
 from vpp.posterior.tempering import log_mean_weight
@@ -82,8 +82,11 @@ class Enumeration:
         self._u, self._accepts = 0.5, {}
         self._runner = runner
         patch.setattr(sequential_monte_carlo, "rng", lambda *_: Given(self._u))
-        patch.setattr(deciding, "rng", lambda seed, purpose, step, slot: Given(self._accepts[slot]))
+        patch.setattr(proposing, "rng", self._drawn)
         patch.setattr(proposing, "call_seed", lambda seed, purpose, step, slot: slot)
+
+    def _drawn(self, seed, purpose, step, slot):
+        return Given(0.0 if purpose == "restart" else self._accepts[slot])
 
     @property
     def truth(self):
