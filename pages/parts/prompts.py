@@ -108,5 +108,5 @@ def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[Carrier | 
     template = template_of(texts.get("learner"), role="learner")
     prompts = LearnerPrompts(dataset=dataset, template=template, carrier=shown[0], cell_limit=shown[1])
     asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
-    filled.code(as_text(asked, opening=len(template.opening)), language=None, wrap_lines=True)
+    filled.code(as_text(asked), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))
