@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.inspected import labels
-from tests.reporting.builders import SEED, drawn, finished, proposed, scored, started, view_of
+from tests.reporting.builders import SEED, started, view_of
 from tests.reporting.builders import YES_NO as DATA
 from tests.reporting.sampled import SMALL, agreeing, sampled, sampled_run
 from vpp.events import Event
@@ -37,28 +35,6 @@ def test_a_step_of_smc_names_its_weights_its_resampling_and_its_proposals(tmp_pa
         None: "The last texts were weighed once more, on the last buffer: ESS 3.3 of 4. "
         "Of 6 test rows the weighted vote got 3 right, 50.0\N{NO-BREAK SPACE}%.",
     }
-
-
-RESULTS = {
-    "aarruuu?": "2 of 8 proposals accepted, 2 rejected, 3 unchanged, 1 unreadable",
-    "a": "1 of 1 proposal accepted",
-    "uu": "0 of 2 proposals accepted, 2 unchanged",
-}
-
-
-@pytest.mark.parametrize("became", RESULTS)
-def test_proposals_are_counted_by_their_result(became: str) -> None:
-    """a accepted, r rejected, u left as it was, ? not to be read."""
-    made: list[Event] = [scored(0, slot, A, {0: "yes"}) for slot in range(len(became))]
-    for slot, what in enumerate(became):
-        if what in "ar":
-            made.append(proposed(0, slot, A, B, accepted=what == "a"))
-        else:
-            why, text = ("unchanged", A) if what == "u" else ("unparsable", None)
-            made.append(proposed(0, slot, A, text, why=why, accepted=what == "u", log_alpha=None, u=None))
-    made.append(finished(0, tuple([A] * len(became))))
-    words = described(Config(method="mh", particles=len(became)), *drawn(*[A] * len(became)), *made)
-    assert words == f"Step 0: {RESULTS[became]}."
 
 
 BY_METHOD = (
