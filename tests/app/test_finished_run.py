@@ -1,4 +1,4 @@
-"""A finished run in a browser: film, prompts, copied texts, thresholds, the matrix, the genealogy, first screens."""
+"""A finished run in a browser: film, prompts, copied texts, the matrix, the genealogy, first screens."""
 
 import os
 import re
@@ -196,34 +196,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
         button.click()
         copied.wait_for()
         assert page.evaluate("navigator.read.readText()") == inspected.EVEN
-
-
-# Thresholds, from page to page
-
-
-def field(page: Page, name: str) -> Locator:
-    return page.locator(f".st-key-thresholds-{name} input")
-
-
-@pytest.mark.browser
-def test_thresholds_are_set_one_after_another_and_keep_their_values_on_another_page(
-    finished: Finished, visit: Visit
-) -> None:
-    page = finished.open(visit, "watch")
-    page.get_by_text("Interpretation thresholds").click()
-    field(page, "well_backed").fill("90")
-    page.keyboard.press("Tab")
-    page.get_by_text("1 threshold moved.").wait_for()
-    assert page.evaluate("document.activeElement !== document.body")
-    field(page, "few_rows").fill("77")
-    page.keyboard.press("Enter")
-    page.get_by_text("2 thresholds moved.").wait_for()
-    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
-    page.get_by_role("link", name="Disagreement").click()
-    page.get_by_role("heading", name="Most informative labels to collect").wait_for()
-    page.get_by_text("Interpretation thresholds").click()
-    field(page, "well_backed").wait_for()
-    assert [field(page, name).input_value() for name in ("well_backed", "few_rows")] == ["90", "77"]
 
 
 # The matrix
