@@ -51,12 +51,10 @@ FEW_IDEAS = 6  # lines shown unasked
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _fitted(fingerprint: str, _dataset: Dataset) -> Baselines:
-    """Return the simple baselines of a split, fitted once."""
     return baselines(_dataset)
 
 
 def fitted(run: Candidate) -> Baselines:
-    """Return the simple baselines of the run's rows, with the prompted ones that the run has."""
     simple = _fitted(str(run.snapshot.spec.dataset["fingerprint"]), run.dataset)
     return with_prompted(simple, RunDirectory(person.store().folder / run.id), run.dataset)
 
@@ -78,7 +76,6 @@ class Shelf:
 
 
 def shelf(asked: Sequence[str]) -> Shelf:
-    """Return the newest runs, and those asked for."""
     stored = enumerate(person.store().runs())
     kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
     specs = {run: opening.settings(directory) for run, directory in kept.items()}
@@ -87,7 +84,6 @@ def shelf(asked: Sequence[str]) -> Shelf:
 
 
 def page() -> None:
-    """Draw the choice of runs, then the comparison, which follows live runs."""
     named = st.query_params.get("compare", "").split(",")
     asked = list(dict.fromkeys(filter(None, named)))[: len(CODES)]
     runs = shelf(asked)
@@ -131,13 +127,11 @@ def page() -> None:
 
 
 def compared(reference: str, chosen: Sequence[str]) -> str:
-    """Name the reference, with how many runs stand beside it."""
     others = len(chosen) - 1
     return f"{reference} · beside {counted(others, 'other run')}" if others else reference
 
 
 def demo_chip(candidates: Sequence[Candidate]) -> str:
-    """Return the mark of the demo model, after the letters of its runs if others are beside them; else empty."""
     letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
     if not letters:
         return ""
@@ -145,7 +139,6 @@ def demo_chip(candidates: Sequence[Candidate]) -> str:
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
-    """Ask for the runs to compare; their letters follow the order of picking."""
     fill(runs, asked, opened)
     picked = st.multiselect(
         "Runs",
@@ -190,7 +183,6 @@ def pick_reference(runs: Shelf, chosen: Sequence[str], opened: str) -> str:
 
 
 def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    """Return each run's present state, and why some cannot be read."""
     readable, unread = [], []
     for run in chosen:
         try:
@@ -203,7 +195,6 @@ def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tupl
 
 
 def draw_result(candidates: Sequence[Candidate], reference: str) -> None:
-    """Draw the verdict and the results, simple baselines among them."""
     if candidates:
         comparison, _ = compared_now(candidates, reference)
         lead(comparison)
@@ -211,13 +202,11 @@ def draw_result(candidates: Sequence[Candidate], reference: str) -> None:
 
 
 def draw_prompted(runs: Shelf, base: Candidate, letter: str) -> None:
-    """Offer to ask the prompted baselines of the reference, unless they are among the results."""
     directory = runs.directories[base.id]
     beside.draw_baselines(opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot), letter)
 
 
 def draw_rest(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:
-    """Draw the other parts of the comparison. names: of the runs that can be picked, by id."""
     if not candidates:
         return
     comparison, shared = compared_now(candidates, reference)
@@ -243,20 +232,16 @@ def compared_now(candidates: Sequence[Candidate], reference: str) -> tuple[Compa
 
 
 def made(candidates: Sequence[Candidate], reference: int) -> tuple[Comparison, SharedIdeas | None]:
-    """Return the comparison, and the ideas of the runs with the same test rows; None if there are not two."""
     comparison = compare(candidates, reference=reference)
     alike = {place: comparison.runs[place] for place in comparison.comparable}
     return comparison, shared_ideas(alike) if len(alike) > 1 else None
 
 
 def lead(comparison: Comparison) -> None:
-    """Draw the verdict, and notes on live and damaged runs."""
+    """Draw the verdict, and notes on live runs."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
-    damaged = [CODES[i] for i, run in enumerate(runs) if run.snapshot.damage]
     notes = [f"As things stand now: {listed(live)}. The page follows."] if live else []
-    if damaged:
-        notes += [f"The journal of {listed(damaged)} is damaged: only what comes before the damage counts."]
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = fitted(comparison.base) if comparison.comparable else None
@@ -264,7 +249,6 @@ def lead(comparison: Comparison) -> None:
 
 
 def draw_standings(comparison: Comparison) -> None:
-    """Draw results on the reference's test rows, then on other rows, and the runs without results yet."""
     simple = fitted(comparison.base) if comparison.comparable else None
     if simple:
         n = len(comparison.base.dataset.test)
@@ -286,7 +270,6 @@ def draw_standings(comparison: Comparison) -> None:
 
 
 def draw_spreads(comparison: Comparison) -> None:
-    """Draw the spread over seeds, if some setting has several."""
     by_setting = spreads(comparison)
     if any(len(spread.by_seed) > 1 for spread in by_setting):
         title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
@@ -294,7 +277,6 @@ def draw_spreads(comparison: Comparison) -> None:
 
 
 def draw_curves(comparison: Comparison) -> None:
-    """Draw ESS and acceptance of all runs in common charts."""
     runs, reference = dict(enumerate(comparison.runs)), comparison.reference
     made = (
         ("Effective sample size", "share of K, before resampling", ess_overlay),
@@ -315,7 +297,6 @@ def draw_curves(comparison: Comparison) -> None:
 
 
 def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
-    """Draw the ideas of the runs side by side: first those of several, then those of one."""
     about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
     blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
     rows = idea_rows(shared)
@@ -325,7 +306,6 @@ def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
 
 
 def draw_points(comparison: Comparison) -> None:
-    """Draw the test rows on which the averaged predictions differ."""
     places = comparison.comparable
     if len(places) < 2:
         return
@@ -341,7 +321,6 @@ def draw_points(comparison: Comparison) -> None:
 
 
 def draw_settings(comparison: Comparison, names: Mapping[str, str]) -> None:
-    """Draw two folds: the settings that differ and can change the result, and every setting."""
     facts = conditions(comparison.runs, used=has_effect, labels=names)
     differing = [each for each in facts if each.matters]
     places, reference = range(len(comparison.runs)), comparison.reference

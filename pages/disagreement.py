@@ -35,7 +35,6 @@ JUDGED = "Does uncertainty mean error?"
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw what refreshes while the run is live, then the section that asks the model."""
     pieces.head(run, "Where the particles disagree")
     with st.container():
         opening.follow(run, lambda snapshot: draw(run, snapshot), every_s=3.0)
@@ -44,7 +43,6 @@ def page(run: opening.OpenRun) -> None:
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the last evaluation of the test rows; of the training rows if there are no test rows."""
     test = snapshot.view.evaluated.get("test" if run.reader.dataset().test else "train")
     if test is None:
         opening.not_yet(
@@ -60,7 +58,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
     test_points = points(test, rows_by_id(dataset), doubt)
-    asked = dissent.asked_words(test, snapshot.view, config, live=snapshot.state in opening.LIVE)
+    asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
     promise = f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}" if doubt else ""
@@ -92,13 +90,11 @@ def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> N
 
 
 def ask(run: opening.OpenRun, row: int) -> None:
-    """Choose a row in the section on labels."""
     settling.choose_row(run, row)
     st.session_state[ASKED] = True
 
 
 def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points: list[Point]) -> None:
-    """Draw the matrix of points and particles, some rows at a time."""
     test = drawn.test
     size, numeric = len(test.weights), test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
@@ -132,7 +128,6 @@ def draw_matrix(
     *,
     alike: bool,
 ) -> bool:
-    """Draw the points shown, one of them opened; whether the opened point is among them."""
     if not shown:
         blocks.captions("The particles agree on every row.")
         return False
@@ -157,7 +152,6 @@ def draw_matrix(
 
 
 def open_row(row: int) -> None:
-    """Open a row, or close the open one."""
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
@@ -175,12 +169,10 @@ def opened(run: opening.OpenRun, drawn: Opened, test_points: list[Point], *, is_
 
 
 def opened_html(run: opening.OpenRun, drawn: Opened, point: Point) -> str:
-    """Return one row's inputs, camps and answers as HTML."""
     return drawn.html(point, run.reader.read_answers().by_pair, with_answers=True)
 
 
 def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
-    """Draw a line for each particle."""
     head, rows = trust.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
     right = range(1, len(head))
     table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
@@ -193,7 +185,6 @@ def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> No
 
 
 def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
-    """Draw uncertainty against error; no curve if all answers are equally sure."""
     if len(test.weights) == 1:
         blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return

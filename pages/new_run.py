@@ -4,7 +4,6 @@ from pages.parts import frame, front
 
 
 def page() -> None:
-    """Draw the introduction, then the form."""
     front.draw()
     # Late: the form needs pandas, and the first paint should not wait for it.
     from pages.parts import form

@@ -23,8 +23,7 @@ from vpp.bench.sweep import (
     launch,
     sweeps,
 )
-from vpp.bench.table import Table, paper, shown_alone, value_text
-from vpp.bench.tables import heading, tables, tables_markdown
+from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
 from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
@@ -48,7 +47,6 @@ def reader(path: str) -> SweepReader:
 
 
 def page() -> None:
-    """Draw the paper's tables with those of the chosen sweep, then the sweep, and the form to start or extend one."""
     existing = {sweep.path.name: sweep for sweep in sweeps(person.store().folder)}
     about = f"by {paper()['authors']}. Its numbers are from {paper()['model']}."
     blocks.draw(markup.title("Paper", about, of=paper()["title"]))
@@ -74,18 +72,14 @@ def page() -> None:
 
 
 def cost(spec: SweepSpec) -> str:
-    """Return the cells and calls of a sweep, before anything is asked."""
     return f"{counted(len(spec.cells), 'cell')}: at most {calls_of(spec.cells, spec.sizes)}"
 
 
 def calls_of(cells: Sequence[Cell], sizes: Sizes) -> str:
-    """Return the most calls that the cells can need."""
     return f"{integer(sum(calls_at_most(cell, sizes) for cell in cells))} calls"
 
 
 def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, below: DeltaGenerator) -> None:
-    """Draw the tables, the sweep's progress above them while it runs, and the form to extend it."""
-
     def latest() -> SweepView:
         return reader(str(sweep.path)).refresh()
 
@@ -114,7 +108,6 @@ def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, b
 
 
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
-    """Draw the model, and the cells done, in flight and left."""
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
     blocks.draw(f'<div class="about">{about}</div>')
     held, stopping = sweep.is_held(), sweep.is_stopping()
@@ -132,12 +125,11 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
     if not held and (why := last_complaint(sweep)):
         blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
-        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.ask_to_stop)
+        st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.stop)
         blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
 
 
 def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
-    """Return the cells in flight and their steps."""
     cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
     idle = "Starting." if held else "Nothing runs."
     words = "Stopping." if stopping else f"{listed(cells)}." if cells else idle
@@ -145,7 +137,6 @@ def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup
 
 
 def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
-    """Return the time left, and what it is based on."""
     if not view.left:
         return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
     if not held or stopping:
@@ -158,7 +149,6 @@ def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
 
 
 def failures(failed: Sequence[CellView]) -> str:
-    """Name the failed cells, and why the first failed."""
     if not failed:
         return "None."
     first = failed[0]
@@ -166,7 +156,6 @@ def failures(failed: Sequence[CellView]) -> str:
 
 
 def last_complaint(sweep: SweepDirectory) -> str:
-    """Return the error of the last sweep started here; empty if it worked, or a later one did."""
     log = sweep.log
     if not log.exists() or (sweep.results.exists() and sweep.results.stat().st_mtime > log.stat().st_mtime):
         return ""
@@ -175,18 +164,16 @@ def last_complaint(sweep: SweepDirectory) -> str:
 
 
 def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
-    """Draw who answers, and every table of the paper, with yours as far as the cells go."""
     done = f"{len(outcomes)} of {counted(len(spec.cells), 'cell')} finished"
     words = f"Yours: {endpoint_text(spec.endpoint)}, {done}." if outcomes else NO_RESULTS
     if outcomes and spec.endpoint.is_demo:
         words += " The demo model is no language model."
     every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
-    parts = [drawn(shown_alone(table)) for table in tables(every, outcomes)]
+    parts = [drawn(papers_part(table)) for table in tables(every, outcomes)]
     pieces.steady(markup.caption(words) + "".join(parts), key="paper.tables")
 
 
 def draw_files(view: SweepView) -> None:
-    """Offer the sweep's files for download."""
     if not view.outcomes:
         return
     files = (
@@ -200,7 +187,6 @@ def draw_files(view: SweepView) -> None:
 
 
 def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
-    """Ask for a finished cell; show its result, its folder, and the command that reports it."""
     if not outcomes:
         return
     blocks.draw(markup.heading("The run of a cell", f"{counted(len(outcomes), 'cell')} finished"))
@@ -212,7 +198,6 @@ def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
 
 
 def headline(outcome: Outcome) -> str:
-    """Return a cell's result and cost in one sentence."""
     unit = "" if outcome.is_error else " %"
     test, train = (value_text(v, is_error=outcome.is_error) + unit for v in (outcome.test, outcome.train))
     return (
@@ -223,7 +208,6 @@ def headline(outcome: Outcome) -> str:
 
 
 def drawn(table: Table) -> str:
-    """Return one table as HTML, with its title above and its note below."""
     # A narrow page keeps the line ends, a wide one draws them as blanks.
     rows = [
         [cell.replace(" ±", "\n±").replace("± ", f"±{NBSP}").replace(" (", "\n(") for cell in row] for row in table.rows
@@ -235,7 +219,6 @@ def drawn(table: Table) -> str:
 
 
 def choose_new() -> None:
-    """Say how to fill your lines of the tables, with the command, and offer to start a sweep here."""
     blocks.draw(
         markup.heading("Fill in yours"),
         markup.caption(f"Run the paper's sweep in a terminal, or start it below: {cost(whole(DEMO))}."),
@@ -253,12 +236,10 @@ def choose_new() -> None:
 
 
 def whole(answering: EndpointSpec) -> SweepSpec:
-    """Return the paper's own sweep: every task and method."""
     return SweepSpec(endpoint=answering, tasks=tuple(TASKS), methods=PAPER, seeds=SEEDS)
 
 
 def extend(sweep: SweepDirectory, view: SweepView) -> None:
-    """Offer to continue a sweep or add to it; the model stays."""
     with st.expander("Add tasks, methods or seeds", key=f"paper.covers.{sweep.path.name}"):
         wanted = choose_cells(view.spec, key=sweep.path.name)
     if not view.spec.endpoint.is_demo:
@@ -267,7 +248,6 @@ def extend(sweep: SweepDirectory, view: SweepView) -> None:
 
 
 def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
-    """Ask for tasks, methods and seeds; the defaults are those of `spec`."""
     with st.container(key=f"paper_cells_{key}"):
         left, right, last = st.columns([2, 3, 1])
         tasks = left.multiselect("Tasks", list(TASKS), default=list(spec.tasks), key=f"paper.tasks.{key}")
@@ -281,7 +261,6 @@ def choose_cells(spec: SweepSpec, *, key: str) -> SweepSpec:
 
 
 def explained(methods: Sequence[str]) -> list[str]:
-    """Explain names: the sweep over K in one line, and each method beyond the paper."""
     swept = [name for name in methods if VARIANTS[name].tasks == SWEPT_TASKS]
     sizes = listed([VARIANTS[name].options["particles"] for name in swept])
     about = [f"{listed(swept)}: mh with K = {sizes} (particles), on {listed(SWEPT_TASKS)} only."] if swept else []
@@ -289,7 +268,6 @@ def explained(methods: Sequence[str]) -> list[str]:
 
 
 def offer(words: str, sweep: SweepDirectory, spec: SweepSpec, *, ready: bool, lead: str = "") -> None:
-    """Say what the sweep will cost, and draw the button."""
     try:
         takes, left = price(sweep, spec)
     except VppError as error:
@@ -315,7 +293,6 @@ def price(sweep: SweepDirectory, spec: SweepSpec) -> tuple[str, int]:
 
 
 def begin(sweep: SweepDirectory, spec: SweepSpec) -> None:
-    """Start the sweep, wait a moment until it is on disk, and open it."""
     st.session_state["paper.open"] = sweep.path.name
     try:
         with person.starting(spec.endpoint) as keys:

@@ -44,7 +44,6 @@ class Made(NamedTuple):
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw the ideas, questions to them, their genealogy, the ruled-out texts, and the ideas' agreement."""
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, reworded = st.container(), st.container(key="posterior_reworded")
@@ -65,8 +64,6 @@ def page(run: opening.OpenRun) -> None:
 
 
 def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
-    """Return the ideas, made again only if the journal has grown."""
-
     def make() -> Made:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
@@ -78,7 +75,6 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
 
 
 def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the ideas after the last complete step."""
     ideas, _, support = made(run, snapshot)
     if ideas is None or snapshot.view.started is None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
@@ -119,7 +115,6 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def deciding_html(snapshot: Snapshot, dataset: Dataset) -> str:
-    """Return the rows that decide between the two heaviest of the weighed sentences; empty for other runs."""
     config = snapshot.spec.config
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
     if decided is None:
@@ -129,7 +124,6 @@ def deciding_html(snapshot: Snapshot, dataset: Dataset) -> str:
 
 
 def by_label_html(snapshot: Snapshot, dataset: Dataset) -> str:
-    """Return a folded table with a line per label; empty unless there are more than two."""
     lines = by_label(snapshot.view.evaluated.get("test"), dataset)
     if not lines:
         return ""
@@ -138,7 +132,6 @@ def by_label_html(snapshot: Snapshot, dataset: Dataset) -> str:
 
 
 def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int | None:
-    """Offer to show the lighter ideas too; return how many ideas are drawn, or None for all."""
     key = f"posterior.all.{run.directory.id}"
     words = more_words(ideas, AT_ONCE, is_weighted=is_weighted)
     if st.session_state.get(key) or not words:
@@ -152,7 +145,6 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
 
 
 def choose_wording(ideas: Ideas) -> str:
-    """Ask which wording represents an idea that has several."""
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
     chosen = st.segmented_control(
@@ -167,7 +159,6 @@ def choose_wording(ideas: Ideas) -> str:
 
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw how far the ideas agree: a sentence for two, a matrix and a threshold for more."""
     ideas, near, _ = made(run, snapshot)
     config, started = snapshot.spec.config, snapshot.view.started
     if ideas is None or started is None or config.size == 1:

@@ -28,7 +28,6 @@ File = tuple[str, str, str, Callable[[], bytes]]
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw the downloads, the report, the command that repeats the run, and the check."""
     pieces.head(run, "Report")
     view = run.snapshot.view
     if not view.population:
@@ -51,7 +50,6 @@ def page(run: opening.OpenRun) -> None:
 
 
 def preview(run: opening.OpenRun) -> None:
-    """Draw the report, and on request its markdown."""
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = written(key, run.reader)
@@ -74,7 +72,6 @@ def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
 
 
 def offer(run: opening.OpenRun) -> None:
-    """Draw the report's button, then a line with one for each other file."""
     reader = run.reader
     others: list[File] = [
         ("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode()),

@@ -1,7 +1,6 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
-from collections.abc import Iterator
 
 import streamlit as st
 
@@ -18,7 +17,6 @@ from vpp.wording.words import capitalised, counted
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the time while the clock runs, and the buttons that fit its state."""
     directory, state = run.directory, snapshot.state
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
@@ -42,12 +40,7 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
         if row.button("Stop and keep", key="watch.stop"):
             say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):
-        if snapshot.damage:
-            if can_continue(snapshot) and row.button(
-                "Go on from before the damage", key="watch.before_damage", type="primary"
-            ):
-                opening.start(directory, from_before_damage=True)
-        elif row.button("Resume", key="watch.resume", type="primary"):
+        if row.button("Resume", key="watch.resume", type="primary"):
             opening.start(directory)
         if not snapshot.spec.endpoint.is_demo:
             person.ask_keys(snapshot.spec.endpoint)
@@ -58,21 +51,14 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
-def can_continue(snapshot: Snapshot) -> bool:
-    """True if a worker may continue from before the damage: not if a newer program wrote the journal."""
-    return snapshot.lost is None or not snapshot.lost.is_newer
-
-
 def say(directory: RunDirectory, command: Command) -> None:
-    """Send the worker a command."""
     with opening.refusals():
         directory.send_command(command)
 
 
 def page(run: opening.OpenRun) -> None:
-    """Draw all parts from one reading of the run, so that all show the same step."""
     live = run.snapshot.state in opening.LIVE
-    pieces.head(run, run.snapshot.spec.name, tells_damage=False)
+    pieces.head(run, run.snapshot.spec.name)
 
     @st.fragment(run_every=1.0 if live else None)
     def now() -> None:
@@ -86,7 +72,6 @@ def page(run: opening.OpenRun) -> None:
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw what went wrong, the controls, the stage, and the whole run's numbers and charts."""
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     with st.container(key="watch_head"):
         st.html(trouble_html(run, snapshot) or markup.block())
@@ -101,7 +86,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def whole_html(snapshot: Snapshot) -> str:
-    """Return the calls of the whole run, and the load of its endpoint. They change without a step."""
     if snapshot.view.last_step is None:
         faults = faults_sentence(snapshot.usage)
         return "".join((*([markup.caption(faults)] if faults else []), load_html(snapshot)))
@@ -109,11 +93,8 @@ def whole_html(snapshot: Snapshot) -> str:
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
-    """Return a box that says what stopped, what is saved and how to go on; empty if nothing is wrong."""
     view, whole = snapshot.view, steps_done(snapshot.view)
     kept = f"{counted(whole, 'whole step')} {'is' if whole == 1 else 'are'} saved."
-    if snapshot.damage:
-        return markup.block(markup.state("The journal is damaged", *damage_words(snapshot), failed=True))
     endpoint = snapshot.spec.endpoint
     asks_key = not (endpoint.is_demo or endpoint.gguf or person.environment().endpoint_fixed)
     anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
@@ -136,14 +117,6 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     if snapshot.state == "paused" and view.detail:
         return markup.block(markup.state("The endpoint does not answer", view.detail, kept, failed=True))
     return ""
-
-
-def damage_words(snapshot: Snapshot) -> Iterator[str]:
-    """Yield where the journal is damaged, and what continuing from before the damage keeps."""
-    yield snapshot.damage
-    if snapshot.state in ("interrupted", "failed", "stopped") and can_continue(snapshot):
-        kept = counted(steps_done(snapshot.view), "whole step")
-        yield f"Going on from before the damage keeps {kept}; the rest of the file is moved to events.jsonl.damaged."
 
 
 frame.enter()

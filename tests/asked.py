@@ -22,9 +22,9 @@ def asked_labels(folder: Path, served: Model, **endpoint_options: Any) -> RunRea
     return run(folder, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG, endpoint=endpoint)
 
 
-def asked_pair(folder: Path, served: Model, *, packed: int = 1, data: Dataset = inspected.LABELS) -> RunReader:
+def asked_pair(folder: Path, served: Model, *, data: Dataset = inspected.LABELS) -> RunReader:
     """Run of three particles with two different sentences."""
-    config = Config(method="mh", particles=3, points_per_call=packed)
+    config = Config(method="mh", particles=3)
     texts = (inspected.EVEN, inspected.ODD, inspected.EVEN)
     endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]

@@ -14,7 +14,9 @@ from vpp.collecting import no_collecting
 from vpp.data.tasks import generate
 
 # No property fails because the machine is slow.
-hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("untimed")
 # A shell without job control starts background jobs with SIGINT ignored; commands started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Tables in markdown, and the places of the documentation that campaigns write them into."""
+"""Tables in markdown, and the places of the documentation that measurements are written into."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -52,7 +52,6 @@ VARIANTS = "tests/inference/test_variants.py"
 PARTICLES = "tests/inference/test_particles.py"
 RESIZING = "tests/inference/test_resizing.py"
 AHEAD = "tests/inference/test_ahead.py"
-EARLY = "tests/inference/test_early_rejection.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
 CHARTS = "tests/drawing/test_calibration_figures.py"
@@ -71,7 +70,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("ancestors shuffled",
          "ancestors = systematic_resample(weights, u=u)",
          "ancestors = systematic_resample(weights, u=u)[::-1]"),
-        ("resampling at the threshold", "reweighted.ess < config", "reweighted.ess <= config"),
+        ("resampling at the threshold", "reweighted.ess < ESS_SHARE", "reweighted.ess <= ESS_SHARE"),
         ("text left behind",
          "log_weight=0.0, parent=int(a)) for a in ancestors)",
          "log_weight=0.0, parent=int(a), text=particles[k].text) for k, a in enumerate(ancestors))"),
@@ -81,6 +80,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("weights accumulated",
          "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta)",
          "log_w = tempered_log_weights(log_likelihoods(particles), beta=beta) + [p.log_weight for p in particles]"),
+        ("median is bold", "particle.log_likelihood >= median", "particle.log_likelihood > median"),
+        ("temperatures swapped",
+         "CAUTIOUS_TEMPERATURE if at_least else BOLD",
+         "BOLD_TEMPERATURE if at_least else BOLD"),
     ),
     ("posterior/weights.py", LITERAL): (
         ("beta inverted", "return log_lik / beta", "return log_lik * beta"),
@@ -101,18 +104,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "epoch, index = divmod(step, self.steps_per_epoch)",
          "epoch, index = 0, step % self.steps_per_epoch"),
     ),
-    ("inference/deciding.py", LITERAL): (
-        ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
-        ("rejected text kept", "if accepted else _kept(candidate)", ""),
-    ),
-    ("inference/deciding.py", VARIANTS): (
-        ("parent decided untempered",
-         "log_acceptance(exponent * log_lik_new, exponent * log_lik)",
-         "log_acceptance(exponent * log_lik_new, log_lik)"),
-    ),
     ("inference/tempered.py", EVIDENCE): (
         ("nearly all restarts are enough", "config.restart < 1", "config.restart < 0.9"),
-        ("tempering left out of the decision", "ancestors, exponent=exponent)", "ancestors)"),
+        ("tempering left out of the decision", "(particles, rows, exponent=exponent)", "(particles, rows)"),
         ("evidence not kept", "exponent=exponent, log_evidence=log_evidence", "exponent=exponent"),
         ("exponent not kept",
          "particles=mutating.particles, exponent=exponent",
@@ -163,21 +157,16 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("settings.py", EVIDENCE): (
         ("mutation unfiltered", " or self.is_telescoping", ""),
     ),
-    ("inference/mutating.py", LITERAL): (
-        ("median is bold", "particle.log_likelihood >= median", "particle.log_likelihood > median"),
-        ("temperatures swapped",
-         "config.cautious_temperature if at_least else config.bold",
-         "config.bold_temperature if at_least else config.bold"),
-    ),
-    ("inference/mutating.py", VARIANTS): (
-        ("first copy rewritten too", "in (ancestors or ())[:k]", "in (ancestors or ())[: k + 1]"),
-    ),
     ("inference/proposing.py", LITERAL): (
+        ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
+        ("rejected text kept", "particle=new.particle if accepted else chain.particle", "particle=new.particle"),
         ("one seed for all slots", '"propose", chain.step, chain.slot)', '"propose", chain.step, 0)'),
     ),
     ("inference/proposing.py", VARIANTS): (
         ("restart by the particle", '"restart", chain.step, chain.slot)', '"restart", chain.step, len(particle.text))'),
-        ("memory not inherited", "history=(particle.exchange,) if particle.exchange else ()", "history=()"),
+        ("parent decided untempered",
+         "log_acceptance(exponent * log_lik_new, exponent * log_lik)",
+         "log_acceptance(exponent * log_lik_new, log_lik)"),
         ("restarts by likelihood",
          "< config.restart",
          "< config.restart * (0.9 if (particle.log_likelihood or 0) < -9 else 1)"),
@@ -189,8 +178,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inference/resizing.py", RESIZING): (
         ("grows when all agree", "agreed_for=population.agreed_for + 1 if agreed else 0", "agreed_for=0"),
-        ("grows past its bound", "min(2 * size, config.particles_max)", "2 * size"),
-        ("budget not asked", "if not config.growth_budget:", "if True:"),
+        ("grows past its bound", "min(2 * population.size, config.particles_max)", "2 * population.size"),
         ("shrinks on a shared mistake", ">= likelihood.usual_term", ">= -1e9"),
         ("changes K at the last step",
          "if step + 1 < problem.steps and population.agreed_for",
@@ -212,7 +200,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
-        ("error mass not shared", 'n_wrong if error_mass == "shared" else 1', "1"),
+        ("error mass not shared", "n_shares=max(1, len(dataset.classes) - 1)", "n_shares=1"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
         ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
@@ -241,20 +229,13 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/ahead.py", AHEAD): (
         ("no bound on the lead", "if step - LEAD >= first:", "if False:"),
         ("a chain waits for its turn", "self._reached[step - LEAD].wait()", "self._reached[step].wait()"),
-        ("chains count at once", "with self._transactions[step].opened():", "if True:"),
-        ("what a step owes is not settled", "        self._transactions[step].commit()\n", ""),
         ("chains wait for one another", "problem.steps - 1 if config.may_run_ahead else step", "step"),
-        ("rewritten particles wait to be scored",
-         "                self._ask(outcome.particle.text, rows)",
-         "                pass"),
-        ("the next scores count at once", ", rows), transaction.context())", ", rows))"),
-        ("the next scores are never counted", "            transaction.commit()\n", ""),
-        ("a loser's guess goes on", "            task.cancel()\n", ""),
-        ("a loser's guess is kept", "            transaction.rollback()\n", ""),
-        ("guesses go on until the next step", "        self._keep(outcome.particle.text)\n", ""),
-        ("the loser is kept", "self._asked.keys() - {hypothesis}", "{hypothesis} & self._asked.keys()"),
-        ("a guess counts at once", ", self._next_rows), transaction.context())", ", self._next_rows))"),
-        ("guesses whatever the room", " or not self._problem.has_room()", ""),
+        ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
+    ),
+    ("inference/metropolis_hastings.py", AHEAD): (
+        ("the parent's next forward pass waits",
+         "ahead.ask_next(chain, chain.particle.text, candidate",
+         "ahead.ask_next(chain, candidate"),
     ),
     ("inference/ahead.py", CANCELLATION): (
         ("tasks outlive the run", "await cancel(self._tasks)", "pass"),
@@ -264,37 +245,11 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("settings.py", AHEAD): (
         ("chains ahead though K changes",
-         "return not self.particles_max and self.points_per_call == 1",
-         "return self.points_per_call == 1"),
-    ),
-    ("inference/scoring.py", EARLY): (
-        ("rejected by what is answered",
-         "np.full(len(rows) - len(answered), likelihood.largest_term)",
-         "np.zeros(0) - 1.0"),
-        ("rows unanswered are waited for", "if is_whole or not is_open(bound):", "if is_whole:"),
-        ("rows unanswered are asked to the end", "await cancel(asked)", "await cancel(())"),
-    ),
-    ("llm/shared_answers.py", AHEAD): (
-        ("a needed answer stays uncounted", "ahead.transaction.commit()", "ahead.transaction.rollback()"),
-        ("needed, and dropped by another",
-         "not self._ahead[question].claims and question not in self._requests",
-         "question not in self._requests"),
-        ("dropped while it may be joined",
-         "not self._ahead[question].claims and question not in self._requests",
-         "not self._ahead[question].claims"),
-        ("answers of a lost guess remembered", "            self._answers.pop(question, None)\n", ""),
-    ),
-    ("llm/counters.py", AHEAD): (
-        ("a guess that fails has failed", 'NEEDED | {"failed"}', "NEEDED"),
+         "return not self.particles_max",
+         "return True"),
     ),
     ("llm/limits.py", WINDOW): (
-        ("a round trip halves often", "            self._cut_at = now\n", ""),
-        ("quartile for median", "[COHORT // 2]", "[COHORT // 4]"),
-    ),
-    ("runs/estimate.py", "tests/runs/test_estimate.py"): (
-        ("rows of one call are calls of their own",
-         "view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call",
-         "view.n_unique * rows * spec.config.learner_samples"),
+        ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
     ("drawing/calibration_figures.py", CHARTS): (
         ("bar without its dot", "[high - each.accuracy for", "[high for"),
@@ -304,11 +259,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ),
     ("inspection/reliability.py", "tests/inspection/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),
-    ),
-    ("inspection/ruled_out.py", "tests/inspection/test_ruled_out.py"): (
-        ("bound of log alpha untempered",
-         "tempered = 1.0 if self.exponent is None else self.exponent",
-         "tempered = 1.0"),
     ),
     ("wording/verdicts.py", "tests/wording/test_words.py"): (
         ("half of the voices are nearly all", "NEARLY_ALIKE = 0.95", "NEARLY_ALIKE = 0.5"),

@@ -21,7 +21,7 @@ from tests.llm.stub import Reply, Request, refusal, serving
 from vpp.demo.server import App, DemoServer, Options
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader, Snapshot
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,6 @@ FLOORS = {
     "environment": 1,
     "errors": 0,
     "files": 0,
-    "gguf": 1,
     "usage": 0,
     "randomness": 0,
     "settings": 1,

@@ -30,7 +30,7 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Journal, decode
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
-from vpp.runs.recorder import Recorder
+from vpp.runs.worker import Recorder
 from vpp.settings import Config
 from vpp.usage import Usage
 

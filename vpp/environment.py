@@ -63,7 +63,7 @@ class Environment:
     """Server of a second model that writes the hypotheses; None: one model for both roles."""
     optimizer_model: str | None = _variable("VPP_OPTIMIZER_MODEL")
     allowed_endpoints: tuple[str, ...] = _variable("VPP_ALLOWED_ENDPOINTS", _listed)
-    """Only these are asked; empty: any that the gate lets through."""
+    """Base URLs; if any are listed, or others reach the app, only these and the owner's own are asked."""
     endpoint_fixed: bool = _variable("VPP_ENDPOINT_FIXED", _switch)
     """The endpoint and model named here are asked, and no other."""
     demo_only: bool = _variable("VPP_DEMO_ONLY", _switch)
@@ -78,8 +78,6 @@ class Environment:
     """Model files of this machine may be used where others reach the app."""
     max_runs_per_user: int = _variable("VPP_MAX_RUNS_PER_USER", partial(_whole, default=0))
     """Runs of one user that go on at once; 0: no cap."""
-    max_calls_per_user: int = _variable("VPP_MAX_CALLS_PER_USER", partial(_whole, default=0))
-    """Calls that one user sends in a day (UTC); 0: no cap."""
 
     @property
     def is_shared(self) -> bool:
@@ -135,8 +133,8 @@ def usual_runs_dir() -> Path:
     return user_data_path("vpp", appauthor=False) / "runs"
 
 
-OTHERS = ("VPP_CALLS_FILE", "VPP_OPTIMIZER_API_KEY", "VPP_BROWSER", "VPP_PICTURES")
-"""Other variables: `Keys` reads the first two, the tests the others."""
+OTHERS = ("VPP_OPTIMIZER_API_KEY", "VPP_BROWSER", "VPP_PICTURES")
+"""Other variables: `Keys` reads the first, the tests the others."""
 
 
 def _check_names(values: Mapping[str, str]) -> None:

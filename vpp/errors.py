@@ -6,7 +6,7 @@ VppError
 ├── RunError                the run directory cannot be used as asked (exit code 2)
 │   ├── RunLocked           another worker holds it
 │   ├── DiskRefused         the disk takes no more, or a limit of this process is reached
-│   └── JournalDamaged      a line in the middle of the journal cannot be read
+│   └── JournalDamaged      a line of the journal or of the answers cannot be read
 └── EndpointError           the model's server (exit code 3)
     ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood, no text ever
     │   └── PromptTooLong   the question does not fit the model's context: ask for less
@@ -39,7 +39,7 @@ class DiskRefused(RunError):
 
 
 class JournalDamaged(RunError):
-    """A line before the journal's last cannot be read, or is missing."""
+    """A line of the journal or of the answers cannot be read, or the journal is missing."""
 
 
 class EndpointError(VppError):

@@ -20,7 +20,6 @@ def hypothesis_id(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-SCHEMA_VERSION = 2
 INITIAL_STEP = -1
 
 
@@ -178,15 +177,11 @@ class Proposed:
     log_likelihood: Log | None = None
     """Of the parent on the decision's rows; null if not needed."""
     log_likelihood_proposal: Log | None = None
-    """Of the proposal on the same rows; null after early rejection, like `log_alpha`."""
+    """Of the proposal on the same rows; null if not needed, like `log_alpha`."""
     log_alpha: Log | None = None
     """Natural log of the acceptance probability (Eq. 9)."""
     u: Unit | None = None
-    """Uniform number it is compared with, drawn before the evaluation."""
-    unanswered: int = 0
-    """Rows not waited for (early rejection); the `scored` line has the others."""
-    log_likelihood_bound: Log | None = None
-    """Upper bound of its log-likelihood with each unanswered row at its best; null without such rows."""
+    """Uniform number it is compared with."""
     origin: Literal["refined", "prior"] = "refined"
     """Refined from parent and batch, or drawn from the prior without data."""
     shown: int | None = None
@@ -209,8 +204,6 @@ class ParticleState:
     """Of the ancestor on the rows that made the weights; null for methods without."""
     log_weight: Log
     """Natural log, unnormalised; 0 for all after resampling."""
-    exchange: tuple[int, int] | None = None
-    """Step and slot of the exchange that the optimizer is shown; null without history."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,8 +249,8 @@ class Evaluated:
     """Accuracy (fraction), or mean squared error in squared units of the target."""
     value: float
     """Of the averaged prediction (Eq. 7 or 8); wrong where all abstain."""
-    averaged: Votes = ()
-    """The averaged prediction for each row; empty in journals older than this field."""
+    averaged: Votes
+    """The averaged prediction for each row."""
     shares: tuple[Shares, ...] = ()
     """The same for each particle; empty if answers are not graded."""
 

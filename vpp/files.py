@@ -5,7 +5,6 @@ import fcntl
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -73,8 +72,6 @@ def holds_huge_integer(value: Any) -> bool:
     """True if the value is an integer beyond 64 bits, or holds one."""
     if isinstance(value, int):
         return abs(value) > LARGEST_INTEGER
-    if is_dataclass(value) and not isinstance(value, type):
-        return holds_huge_integer(asdict(value))
     if isinstance(value, Mapping):
         return any(map(holds_huge_integer, value.values()))
     return isinstance(value, list | tuple) and any(map(holds_huge_integer, value))
@@ -94,11 +91,11 @@ def written(path: Path, flags: int = os.O_WRONLY | os.O_CREAT | os.O_TRUNC) -> B
     return os.fdopen(plain_file(path, flags), "wb")
 
 
-def locked(path: Path, *, shared: bool = False) -> BinaryIO | None:
+def locked(path: Path) -> BinaryIO | None:
     """Create a file, locked until it is closed; None if another process holds it. Raises OSError as `plain_file`."""
     file = written(path, os.O_RDWR | os.O_CREAT)
     try:
-        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
         return None

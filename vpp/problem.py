@@ -3,7 +3,7 @@
 The protocols here are all that inference/ and llm/ share.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
@@ -17,8 +17,8 @@ from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLike
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import Answer, Grades, average
 from vpp.posterior.weights import Floats
-from vpp.randomness import rng, tie_draw
-from vpp.settings import Config, ErrorMass
+from vpp.randomness import rng
+from vpp.settings import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,24 +72,9 @@ class Proposal:
     refused: bool = False
     """True if it could be read, but is no rule for this table."""
     shown: int | None = None
-    """Number of the batch's first rows that were shown, without earlier exchanges; None: everything had room."""
+    """Number of the batch's first rows that were shown; None: all of them."""
     thoughts: str = ""
     """The first 2,000 characters of a thinking model's thoughts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """An earlier question to the optimizer about a particle, with its answer."""
-
-    step: int
-    slot: int
-    """Slot of the proposal."""
-    hypothesis: str
-    """The text it was shown."""
-    rows: tuple[Row, ...]
-    predictions: tuple[Prediction, ...]
-    raw: str
-    """The optimizer's whole answer."""
 
 
 class Learner(Protocol):
@@ -104,16 +89,9 @@ class Optimizer(Protocol):
     """f_opt(theta, batch): writes the next hypothesis."""
 
     async def propose(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        *,
-        temperature: float,
-        seed: int,
-        history: Sequence[Exchange] = (),
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
     ) -> Proposal:
-        """Return a revised hypothesis; `history` goes before the question, oldest first. Raises EndpointError."""
+        """Return a revised hypothesis. Raises EndpointError."""
         ...
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
@@ -142,9 +120,7 @@ class Problem:
     batch_size: int
     epochs: int
     seed: int
-    batch_order: Literal["shuffled", "fixed"] = "shuffled"
-    deduplicate_buffer: bool = False
-    error_mass: ErrorMass = "whole"
+    buffer_repeats: bool = False
     start_texts: tuple[str, ...] = ()
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()
@@ -153,8 +129,6 @@ class Problem:
     """Where these come from: an earlier run, or a person."""
     reworded: int | None = None
     """Slot of the one text of an earlier run in whose place a person wrote another."""
-    has_room: Callable[[], bool] = lambda: True
-    """True while the learner has room for calls that may turn out not to be needed. It changes no result."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -167,21 +141,20 @@ class Problem:
         return self.epochs * self.steps_per_epoch
 
     def batch(self, step: int) -> tuple[Row, ...]:
-        """The step's rows: a seeded shuffle of the training rows each epoch, or their own order, cut in order."""
+        """The step's rows: a seeded shuffle of the training rows each epoch, cut in order."""
         epoch, index = divmod(step, self.steps_per_epoch)
-        n, first = len(self.dataset.train), index * self.batch_size
-        order = range(n) if self.batch_order == "fixed" else _shuffled(self.seed, epoch, n)
+        order, first = _shuffled(self.seed, epoch, len(self.dataset.train)), index * self.batch_size
         return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
         """The last `size` rows seen up to and including the step's batch.
 
-        Repeats of a later epoch stay, unless the buffer keeps each row once, where it was seen last.
+        Each row is kept once, where it was seen last, unless `buffer_repeats` lets repeats of a later epoch stay.
         """
         rows: list[Row] = []
         known: set[int] = set()
         for earlier in range(step, -1, -1):
-            new = [row for row in self.batch(earlier) if not (self.deduplicate_buffer and row.id in known)]
+            new = [row for row in self.batch(earlier) if self.buffer_repeats or row.id not in known]
             known.update(row.id for row in new)
             rows[:0] = new
             if len(rows) >= size:
@@ -212,7 +185,7 @@ class Problem:
 
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
         """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
-        return likelihood_of(self.dataset, epsilon=epsilon, tau=tau, error_mass=self.error_mass)
+        return likelihood_of(self.dataset, epsilon=epsilon, tau=tau)
 
 
 @lru_cache(maxsize=4)
@@ -221,28 +194,19 @@ def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
     return tuple(rng(seed, "batches", epoch).permutation(n).tolist())
 
 
-def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None, error_mass: ErrorMass) -> Likelihood:
+def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None) -> Likelihood:
     """Eq. 5 or 6, as the target's task asks. tau is None only for classification, else ValueError."""
     if dataset.task == "classification":
-        n_wrong = max(1, len(dataset.classes) - 1)
-        return ZeroOneLikelihood(epsilon=epsilon, n_shares=n_wrong if error_mass == "shared" else 1)
+        return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
     if tau is None:
         raise ValueError("regression needs tau")
     return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
 
 
-def averages_of(
-    task: str, config: Config, rows: Iterable[int], answers: Sequence[Sequence[Answer]], weights: Sequence[float]
-) -> Votes:
-    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8).
-
-    rows: (N,) ids, which seed the draws that break ties. answers: (K, N). weights: (K,) normalised.
-    """
+def averages_of(task: str, answers: Sequence[Sequence[Answer]], weights: Sequence[float]) -> Votes:
+    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8). answers: (K, N). weights: (K,) normalised."""
     is_label = task == "classification"
-    return tuple(
-        average(votes, weights, is_label=is_label, draw=tie_draw(config.seed, row, ties=config.ties))
-        for row, votes in zip(rows, zip(*answers, strict=True), strict=True)
-    )
+    return tuple(average(votes, weights, is_label=is_label) for votes in zip(*answers, strict=True))
 
 
 def metric_of(

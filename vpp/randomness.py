@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-Purpose = Literal["batches", "draw", "propose", "accept", "resample", "ties", "restart", "resize"]
+Purpose = Literal["batches", "draw", "propose", "accept", "resample", "restart", "resize"]
 """In an order that never changes: a purpose is addressed by its place."""
 
 
@@ -20,8 +20,3 @@ def rng(seed: int, purpose: Purpose, *path: int) -> np.random.Generator:
 def call_seed(seed: int, purpose: Purpose, *path: int) -> int:
     """The seed sent along with a model call, in [0, 2^31)."""
     return int(rng(seed, purpose, *path).integers(2**31))
-
-
-def tie_draw(seed: int, row: int, *, ties: str) -> float:
-    """Return the number in [0, 1) that decides a row's tied vote: drawn by seed, or 0 for the lowest label."""
-    return float(rng(seed, "ties", row).random()) if ties == "seeded" else 0.0

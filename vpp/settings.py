@@ -12,18 +12,27 @@ Method = Literal["smc", "mh", "always-accept", "vml", "vml5", "weigh"]
 Preset = Literal["recommended", "paper"]
 FinalWeights = Literal["rescored", "train", "paper"]
 Tempering = Literal["paper", "incremental", "adaptive"]
-Mutation = Literal["every", "filtered", "duplicates"]
+Mutation = Literal["every", "filtered"]
 ScoredRows = Literal["batch", "buffer", "train"]
-Start = Literal["batch", "prior"]
-BatchOrder = Literal["shuffled", "fixed"]
-Ties = Literal["lowest", "seeded"]
-ErrorMass = Literal["whole", "shared"]
 Grading = Literal["labels", "logprobs"]
-WEIGHING = (
-    *("seed", "points_per_call", "learner_temperature"),
-    *("tau", "likelihood", "learner_samples", "epsilon", "error_mass", "ties"),
-)
+WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon")
 """Options with an effect where given sentences are weighed."""
+PRIOR_TEMPERATURE = 1.0
+"""Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
+INITIAL_TEMPERATURES = (0.3, 1.2)
+"""Sampling temperatures of the first and the last hypothesis drawn from the first batch; a spread makes them differ."""
+CAUTIOUS_TEMPERATURE = 0.3
+"""SMC's mutations at or above the median: small changes of what fits (Section 3.3)."""
+BOLD_TEMPERATURE = 1.0
+"""SMC's mutations below the median: large changes of what does not fit."""
+SAMPLES_TEMPERATURE = 0.7
+"""The learner's temperature with several samples a row: at 0 all would be equal, and from 1 a small model rambles."""
+BETA_END = 1.0
+"""The last tempering divisor: the likelihood itself."""
+ESS_SHARE = 0.5
+"""SMC resamples when the ESS falls below this share of K (Algorithm 2, line 8); adaptive tempering aims at it."""
+PARTICLES_MIN = 3
+"""The fewest particles a growing and shrinking K comes down to: a vote of two has no majority."""
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
 LARGEST_BETA = 1e9
@@ -45,10 +54,6 @@ def _option(default: Any, doc: str, *, least: float | None = None, most: float =
     return field(default=default, metadata={"doc": doc, "range": None if least is None else (least, most)})
 
 
-def _temperature(default: float, doc: str) -> Any:
-    return _option(default, f"sampling temperature of {doc}", least=0, most=HOTTEST)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Every option of the method. Defaults are the preset `recommended`."""
@@ -63,26 +68,19 @@ class Config:
     batch_size: int = _option(10, "M, rows a step", least=1)
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
-    batch_order: BatchOrder = _option("shuffled", "rows of each epoch: shuffled by seed, or fixed in the table's order")
-    points_per_call: int = _option(1, "rows a learner call answers, a line each", least=1)
-    history: int = _option(0, "earlier exchanges that the optimizer is shown with a particle: 0 or 1", least=0, most=1)
-    learner_temperature: float = _temperature(0.0, "the learner; 0 makes f(x; theta) a function")
-    optimizer_temperature: float = _temperature(0.7, "the proposals of every method but smc")
-    cautious_temperature: float = _temperature(0.3, "smc's mutations at or above the median")
-    bold_temperature: float = _temperature(1.0, "smc's mutations below the median")
-    initial: Start = _option("batch", "first hypotheses: from the first batch, or from the prior, without data")
-    initial_temperature_low: float = _temperature(0.3, "the first initial particle")
-    initial_temperature_high: float = _temperature(1.2, "the last initial particle")
+    optimizer_temperature: float = _option(
+        0.7, "sampling temperature of the proposals of every method but smc", least=0, most=HOTTEST
+    )
     restart: float = _option(
-        0.0, "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior", least=0, most=1
+        0.0,
+        "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior, without data; "
+        "at 1 the first hypotheses are too: the exact sampler",
+        least=0,
+        most=1,
     )
-    prior_temperature: float = _temperature(1.0, "every draw from the prior")
     mh_rows: ScoredRows = _option("batch", "rows on which mh compares a proposal: batch, buffer, or all training rows")
-    early_rejection: bool = _option(
-        False, "cancel an accept step's remaining calls once no answer can save the proposal; decisions stay the same"
-    )
     buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles", least=1)
-    deduplicate_buffer: bool = _option(True, "keep each row once in the buffer, where it was seen last")
+    buffer_repeats: bool = _option(False, "let a row that a later epoch repeats be in the buffer more than once")
     tempering: Tempering = _option(
         "paper",
         "smc's weights: paper (each step anew, on the buffer), incremental (ratios of tempered posteriors on all "
@@ -94,22 +92,14 @@ class Config:
         least=1 / LARGEST_BETA,
         most=LARGEST_BETA,
     )
-    beta_end: float = _option(
-        1.0, "last tempering divisor; 1 is the likelihood itself", least=1 / LARGEST_BETA, most=LARGEST_BETA
-    )
-    ess_threshold: float = _option(
-        0.5, "smc resamples when ESS falls below this fraction of K; adaptive aims at it", least=0, most=1
-    )
     mutate: Mutation = _option(
         "filtered",
-        "smc's rewriting: every particle, filtered (as every, kept by an accept step), or duplicates of resampling; "
+        "smc's rewriting: every particle, or filtered (as every, kept by an accept step); "
         "incremental and adaptive tempering always filter",
     )
     particles_max: int = _option(
         0, "let K grow to this while ideas or ESS stay few, and shrink on agreement; 0: fixed", least=0
     )
-    particles_min: int = _option(3, "the fewest particles that a growing and shrinking K comes down to", least=1)
-    growth_budget: int = _option(0, "calls of a whole run beyond which K does not grow; 0: no bound", least=0)
     final_weights: FinalWeights = _option(
         "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
@@ -118,14 +108,9 @@ class Config:
         "labels", "classification's likelihood: of the label answered, or of each label's probability (logprobs)"
     )
     learner_samples: int = _option(
-        1, "answers per row, at the learner's temperature; from 2, a label's probability is its share of them", least=1
+        1, "answers per row, at temperature 0.7; from 2, a label's probability is its share of them", least=1
     )
-    epsilon: float = _option(0.05, "mass of a wrong answer in classification's likelihood")
-    error_mass: ErrorMass = _option(
-        "whole", "each wrong label's mass: the whole of epsilon, or its share, epsilon / (C - 1), of C labels"
-    )
-    ties: Ties = _option("lowest", "label of a tied vote: the lowest in sort order, or one drawn by seed")
-    evaluate_every: int = _option(0, "evaluate the test rows every n steps; 0: only at the end", least=0)
+    epsilon: float = _option(0.05, "mass of all wrong answers together in classification's likelihood")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
@@ -177,11 +162,18 @@ class Config:
 
     @property
     def may_run_ahead(self) -> bool:
-        """True if a particle may be ahead of the others.
+        """True if a particle may be ahead of the others: K must not change between steps."""
+        return not self.particles_max
 
-        K must not change between steps, and rows must not share requests: which rows do would depend on timing.
-        """
-        return not self.particles_max and self.points_per_call == 1
+    @property
+    def starts_from_prior(self) -> bool:
+        """True if first hypotheses are drawn from the prior, as all proposals are."""
+        return self.is_filtered and self.restart == 1
+
+    @property
+    def learner_temperature(self) -> float:
+        """The learner's sampling temperature; 0 makes f(x; theta) a function."""
+        return SAMPLES_TEMPERATURE if self.learner_samples > 1 else 0.0
 
     @property
     def is_rescored(self) -> bool:
@@ -199,7 +191,7 @@ class Config:
 
     def learner_calls(self, n_rows: int) -> int:
         """Number of learner calls about one hypothesis on this many rows, if every answer can be read."""
-        return -(-n_rows // self.points_per_call) * self.learner_samples
+        return n_rows * self.learner_samples
 
     @property
     def fixed_tau(self) -> float | None:
@@ -207,10 +199,10 @@ class Config:
         return None if self.tau == "auto" else float(self.tau)
 
     def beta(self, step: int, *, steps: int) -> float:
-        """Tempering divisor of a step: linear from `beta_start` to `beta_end` over steps 0 to T - 1."""
+        """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""
         if steps == 1:
-            return self.beta_end
-        return self.beta_start + (self.beta_end - self.beta_start) * step / (steps - 1)
+            return BETA_END
+        return self.beta_start + (BETA_END - self.beta_start) * step / (steps - 1)
 
 
 def choices(name: str) -> tuple[str, ...]:
@@ -245,14 +237,7 @@ def _check_numbers(config: Config) -> None:
 
 def _check_together(config: Config) -> None:
     """Refuse options that contradict each other. Raises InputError."""
-    if config.early_rejection and config.is_filtered and config.points_per_call > 1:
-        raise InputError(
-            f"early_rejection asks about rows one by one, and points_per_call is {config.points_per_call}: "
-            "leave points_per_call at 1, or early_rejection off"
-        )
     _check_grading(config)
-    if config.growth_budget and not config.particles_max:
-        raise InputError("growth_budget bounds a growing K alone: give particles_max too, or leave it at 0")
     if not config.particles_max:
         return
     if config.method not in ("smc", "mh", "always-accept"):
@@ -262,23 +247,16 @@ def _check_together(config: Config) -> None:
             f"{config.tempering} tempering carries weights from step to step, which a new particle has none of: "
             "leave particles_max at 0, or take the paper's tempering"
         )
-    if not config.particles_min <= config.particles <= config.particles_max:
+    if not PARTICLES_MIN <= config.particles <= config.particles_max:
         raise InputError(
-            f"particles is {config.particles}: it must lie between particles_min ({config.particles_min}) "
-            f"and particles_max ({config.particles_max})"
+            f"particles is {config.particles}: it must lie between {PARTICLES_MIN} and particles_max "
+            f"({config.particles_max})"
         )
 
 
 def _check_grading(config: Config) -> None:
     if config.likelihood == "logprobs" and config.learner_samples > 1:
         raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
-    if config.likelihood == "logprobs" and config.points_per_call > 1:
-        raise InputError("likelihood logprobs asks about one row a call: leave points_per_call at 1")
-    if config.learner_samples > 1 and not config.learner_temperature:
-        raise InputError(
-            f"learner_samples is {config.learner_samples}, but at learner_temperature 0 all answers are the same: "
-            "set learner_temperature above 0, for example 0.7"
-        )
 
 
 def _is_positive(text: str) -> bool:
@@ -295,7 +273,7 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(Config(), mutate="every", buffer_size=40, deduplicate_buffer=False, final_weights="paper", tau="1.0")
+    return replace(Config(), mutate="every", buffer_size=40, buffer_repeats=True, final_weights="paper", tau="1.0")
 
 
 def option_docs() -> dict[str, str]:

@@ -42,13 +42,11 @@ from vpp.inference.evaluation import conclude
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
-from vpp.runs.directory import RunDirectory
-from vpp.runs.exchanges import population_of
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import Record, decode
-from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import own_templates, problem_of, start_of
 from vpp.runs.spec import first_fault
-from vpp.runs.view import fold
+from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 from vpp.usage import Usage
 
@@ -331,7 +329,7 @@ async def _replay(problem: Problem, config: Config, journal: _Journal, events: l
             events.append(event)
             n_steps -= isinstance(event, StepFinished)
     view = fold(Record(at=0.0, usage=Usage(), answers=0, event=event) for event in events)
-    if journal.concludes and (population := population_of(view, problem.dataset)):
+    if journal.concludes and (population := population_of(view)):
         async for event in conclude(problem, config, population):
             events.append(event)
 

@@ -17,8 +17,7 @@ from vpp.errors import VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.votes import known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
-from vpp.runs.asking import Asking
-from vpp.runs.background import Background, Q
+from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup
 from vpp.wording.escaping import markdown_text
 from vpp.wording.progress import nothing_yet
@@ -32,7 +31,6 @@ AT_ONCE_S = 1.0
 
 
 def draw(run: opening.OpenRun) -> None:
-    """Draw the section, outside any fragment that has a timer."""
     snapshot = opening.fresh(run)
     decides = "weights decide" if snapshot.spec.config.is_weighted else "each counts alike"
     blocks.draw(markup.heading("Ask the posterior", f"Every particle answers; {decides}"))
@@ -57,31 +55,26 @@ def _key(run: opening.OpenRun, what: str) -> str:
 
 
 def job_of(run: opening.OpenRun, what: str) -> Background[Any] | None:
-    """Return what was last asked of this kind in this browser session, or None."""
     job: Background[Any] | None = st.session_state.get(_key(run, what))
     return job
 
 
 def asks_key(run: opening.OpenRun) -> bool:
-    """Return whether the section asks for a key, since the server refused a question."""
     jobs = [job_of(run, what) for what in WHAT]
     return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
 
 
 def is_running(run: opening.OpenRun, what: str) -> bool:
-    """Return whether answers are still coming in."""
     job = job_of(run, what)
     return job is not None and job.is_running
 
 
 def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
-    """Ask every particle about rows."""
     return ask_beside(run, what, Asking(run.directory, rows, view=opening.fresh(run).view))
 
 
 def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
-    """Ask in the background; answers that take longer are shown as they come."""
-    keys = person.check_keys(person.keys_of(run.snapshot.spec.endpoint))
+    keys = person.keys_of(run.snapshot.spec.endpoint)
     job = Background(asking, keys=keys, cache_dir=person.cache_dir())
     st.session_state[_key(run, what)] = job
     if not job.wait(AT_ONCE_S) or job.outcome == "failed":
@@ -90,7 +83,6 @@ def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
 
 
 def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> None:
-    """Show the progress and a way to stop; rerun the page after the end."""
     if not job.is_running:
         st.rerun()
     left = job.seconds_left()
@@ -105,7 +97,6 @@ def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> No
 
 
 def ask_row(run: opening.OpenRun) -> None:
-    """Draw the form, and the answers about the last row."""
     fields = input_fields(run.reader.dataset())
     cells, pressed = form(run, fields)
     try:
@@ -120,7 +111,6 @@ def ask_row(run: opening.OpenRun) -> None:
 
 
 def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None], bool]:
-    """Draw a field for each input column; return their contents and whether the button was pressed."""
     fill_from(run, fields)
     meanings = {name: markdown_text(meaning) for name, meaning in run.reader.dataset().descriptions.columns}
     allowed = consent(run, "row")
@@ -159,7 +149,6 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
 
 
 def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
-    """Draw a field of several lines for a column of text."""
     example = field.example or ""
     begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
     label, about = markdown_text(field.column.name), meanings.get(field.column.name)
@@ -167,7 +156,6 @@ def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
-    """Offer to fill the fields from a row of the data, so that one cell can be changed."""
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
     by_id = {row.id: row for rows in parts.values() for row in rows}
@@ -194,13 +182,12 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
-    """Show every particle's answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
     config, answers = snapshot.spec.config, job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, config, calibrated(snapshot.view, dataset, of=answers))[0]
+    vote = votes_on(answers, calibrated(snapshot.view, dataset, of=answers))[0]
     known = known_row(vote.row, dataset)
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
@@ -215,7 +202,6 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
 
 
 def unanswered(job: Background[Asking]) -> None:
-    """Say why no row has all its answers."""
     if job.outcome == "stopped":
         blocks.draw(markup.state("Stopped", "Not every particle had answered. Ask again to go on."))
     else:
@@ -226,7 +212,6 @@ def unanswered(job: Background[Asking]) -> None:
 
 
 def ask_table(run: opening.OpenRun) -> None:
-    """Draw the upload, the progress, and the answers."""
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
     read = rows_of(run, file.getvalue(), file.name) if file else None
@@ -256,7 +241,6 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
 
 
 def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
-    """Return an upload's rows and its other columns; show why and return None if input columns are missing."""
     try:
         dataset = run.reader.dataset()
         table = _read(content, name, dataset.columns)
@@ -267,7 +251,6 @@ def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row,
 
 
 def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
-    """Show the rows that every particle answered: their numbers, the first of them, and all as CSV."""
     answers = job.asking.whole()
     if not answers.rows:
         unanswered(job)
@@ -279,7 +262,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
     dataset, config = run.reader.dataset(), run.snapshot.spec.config
     doubt = calibrated(opening.fresh(run).view, dataset, of=answers)
-    votes, fields = votes_on(answers, config, doubt), input_fields(dataset)
+    votes, fields = votes_on(answers, doubt), input_fields(dataset)
     outside = answering.outside_sentence(fields, votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
@@ -291,7 +274,7 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
     reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, config, doubt=doubt, with_reasons=reasons, beside=beside),
+        lambda: prediction_csv(answers, doubt=doubt, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",
@@ -318,7 +301,6 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
 
 
 def served_words(run: opening.OpenRun, calls: int) -> str:
-    """Return the model and the duration of some calls: `to the demo model, about 4 s at this run’s pace`."""
     view, endpoint = opening.fresh(run).view, run.snapshot.spec.endpoint
     fresh = view.usage.calls - view.usage.cached
     pace = view.wall_s / fresh * calls if fresh > view.usage.cached and view.wall_s else 0.0
@@ -327,7 +309,6 @@ def served_words(run: opening.OpenRun, calls: int) -> str:
 
 
 def consent(run: opening.OpenRun, what: str) -> bool:
-    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
     endpoint = run.snapshot.spec.endpoint
     label, key = "What I ask about may be sent to the address above", f"posterior.ask.consent.{what}"
     return endpoint.is_started_here or person.consent(label, key, endpoint.base_url)

@@ -79,7 +79,6 @@ def draw_baselines(run: opening.OpenRun, letter: str) -> None:
 
 
 def baselines(run: opening.OpenRun) -> None:
-    """Draw the cost and the button, or the progress; after a failure the reason above them."""
     job = job_of(run, BASELINES)
     if job and job.is_running:
         follow(job, "compare.baselines.stop", stop="Stop")
@@ -110,14 +109,12 @@ def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
 
 
 def draw_trial(run: opening.OpenRun) -> None:
-    """Draw the section, outside any fragment that has a timer."""
     blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
     with st.container():
         blocks.refreshed(lambda: trial(run), is_live=lambda: is_running(run, TRIAL), every_s=1.0)
 
 
 def trial(run: opening.OpenRun) -> None:
-    """Draw the result, or the cost and the button, or the progress."""
     job, snapshot = job_of(run, TRIAL), opening.fresh(run)
     if job and job.is_running:
         follow(job, "posterior.trial.stop", stop="Stop")

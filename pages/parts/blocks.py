@@ -18,17 +18,14 @@ def draw(*parts: str, label: str = "") -> None:
 
 
 def captions(*words: str) -> None:
-    """Draw lines of small text, each escaped."""
     st.html(markup.block(*map(markup.caption, words)))
 
 
 def failed(head: str, *words: str) -> None:
-    """Draw an error box; the page goes on."""
     st.html(markup.block(markup.state(head, *words, failed=True)))
 
 
 def refuse(head: str, error: VppError) -> NoReturn:
-    """Draw an error box, and end the page."""
     failed(head, str(error))
     st.stop()
 
@@ -50,7 +47,6 @@ def refreshed(draw: Callable[[], None], *, is_live: Callable[[], bool], every_s:
 
 
 def in_use(html: str, *, key: str) -> DeltaGenerator:
-    """Draw the name of the table in use, and return the place beside it for a button."""
     place = st.container(horizontal=True, vertical_alignment="center", key=key)
     place.html(markup.block(f'<p class="file">{html}</p>'), width="content")
     return place
@@ -70,6 +66,5 @@ def begun(key: str, value: object) -> dict[str, Any]:
 def in_columns(
     items: Sequence[T], across: int, gap: Literal["small", "large"] = "small"
 ) -> Iterator[tuple[DeltaGenerator, T]]:
-    """Yield each item with its place, so many places in a row."""
     for first in range(0, len(items), across):
         yield from zip(st.columns(across, gap=gap), items[first : first + across], strict=False)

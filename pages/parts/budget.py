@@ -10,18 +10,16 @@ from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory
 from vpp.runs.estimate import Pace, estimate
-from vpp.runs.prices import with_listed_prices
 from vpp.runs.reader import Snapshot
-from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.wording import markup
-from vpp.wording.planned import ESTIMATES, HEAD, call_rows, cost_line, estimate_rows, listed_words, plan_words
+from vpp.wording.planned import ESTIMATES, HEAD, call_rows, cost_line, estimate_rows, plan_words
 
 FIELD_PX = 280
 NUMBERS = ("price_in", "price_out", "optimizer_price_in", "optimizer_price_out", "max_cost")
 
 
 def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
-    """Ask for the cap and the prices, folded away."""
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
         blocks.captions(words)
@@ -30,11 +28,7 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
         optimizer = None
         if endpoint.optimizer_model or endpoint.optimizer_base_url:
             optimizer = _price(left, right, "optimizer_", ", optimizer")
-        currency = left.text_input("Currency (any name)", **blocks.begun("new.currency", ""), max_chars=12)
-        typed = Prices(learner=price, optimizer=optimizer, currency=currency.strip())
-        prices = with_listed_prices(typed, endpoint)
-        if prices.source:
-            blocks.captions(f"{listed_words(prices)} Type any price to replace them.")
+        prices = Prices(learner=price, optimizer=optimizer)
         calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
         has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
         cost = _amount(right, "Money at most", "max_cost") if has_cost else 0.0
@@ -42,7 +36,6 @@ def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
 
 
 def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
-    """Ask for the prices of the learner, or of the optimizer."""
     prompt = _amount(left, f"Input price per million tokens{of}", f"{role}price_in")
     return Price(prompt=prompt, completion=_amount(right, f"Output price per million tokens{of}", f"{role}price_out"))
 
@@ -53,17 +46,14 @@ def _amount(place: DeltaGenerator, label: str, name: str) -> float:
 
 def fill(spec: RunSpec) -> None:
     """Fill the fields with those of a run."""
-    typed = NO_PRICES if spec.prices.source else spec.prices
-    learner, optimizer = typed.learner, typed.of_optimizer
+    learner, optimizer = spec.prices.learner, spec.prices.of_optimizer
     amounts = (learner.prompt, learner.completion, optimizer.prompt, optimizer.completion, spec.cap.cost)
     for name, amount in zip(NUMBERS, amounts, strict=True):
         st.session_state[f"new.{name}"] = amount
     st.session_state["new.max_calls"] = spec.cap.calls
-    st.session_state["new.currency"] = typed.currency
 
 
 def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None, start: Callable[[], None]) -> None:
-    """Draw the cost in one line, what `start` draws, and the whole estimate folded away."""
     expected = estimate(spec, dataset)
     blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
     start()
@@ -78,7 +68,6 @@ def draw_plan(spec: RunSpec, dataset: Dataset, pace: Pace | None, start: Callabl
 
 
 def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
-    """Offer a run that has paused at its cap a higher one; whether it now needs a new worker."""
     is_held = directory.is_held()
     asked = _raise_cap(directory, snapshot.spec)
     with opening.refusals():
@@ -90,7 +79,6 @@ def at_cap(directory: RunDirectory, snapshot: Snapshot) -> bool:
 
 
 def _raise_cap(directory: RunDirectory, spec: RunSpec) -> bool:
-    """Ask for a higher cap; whether one was given."""
     name = f"watch.cap.{directory.id}"
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         calls = int(

@@ -35,7 +35,6 @@ class Chart(NamedTuple):
 
 
 def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
-    """Yield the charts that mean something for the run's options."""
     config = run.snapshot.spec.config
     if config.is_weighted:
         yield Chart(lambda mode: ess_figure(view, mode), "Effective sample size", "by step", "watch.ess")
@@ -58,7 +57,6 @@ def charts_of(run: opening.OpenRun, view: RunView) -> Iterator[Chart]:
 
 
 def is_odd(config: Config) -> bool:
-    """Return whether the other charts are odd in number, and leave a place empty."""
     has_evidence = config.is_telescoping and not config.is_weighing
     return (config.is_filtered + has_evidence + (config.particles_max > 0)) % 2 == 1
 
@@ -72,7 +70,6 @@ def made_from(view: RunView) -> Hashable:
 
 
 def draw(run: opening.OpenRun, view: RunView) -> None:
-    """Draw the charts in pairs."""
     if view.last_step is None:
         blocks.captions("Charts begin with the first step.")
         return
@@ -97,12 +94,10 @@ def shared(run: opening.OpenRun, view: RunView, chart: Chart) -> Callable[[Mode]
 
 
 def zoom_key(run: opening.OpenRun) -> str:
-    """Session key: the zoom of this run's charts."""
     return f"watch.zoom.{run.key}"
 
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
-    """Yield what the numbers leave out."""
     config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
     if found and found["because"]:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"

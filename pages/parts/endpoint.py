@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
-from vpp.gguf.plan import machine_memory
 from vpp.llm.address import checked_address
-from vpp.llm.choices import EFFORTS, PREFETCH, STRUCTURED
+from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.checking import Checked, checking
@@ -41,18 +40,6 @@ STRUCTURED_WORDS = {
     "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
     "With a JSON schema the model is asked for JSON.",
     "off": "off: the model writes freely and ends with its output. It can reason first.",
-    "choice": "choice: the answer is a label or a number and nothing else, with no explanation to read.",
-    "regex": "regex: the server holds the model to the whole form; explanations stay.",
-}
-
-WARM_WORDS = (
-    "One call about a hypothesis goes first and the others follow when it is back: a server with a prefix cache then "
-    "reads the rules once, not with every row. It costs a round trip a hypothesis and round."
-)
-PREFETCH_WORDS = {
-    "auto": "Prefetch, MH only: a chain’s next rows are asked about early while the server has room. Same result.",
-    "on": "Prefetch, MH only: a chain’s next rows are always asked about early; up to half as many calls more.",
-    "off": "Prefetch, MH only: nothing is asked before it is needed.",
 }
 HAS_MODEL = ("context length", "answers")
 """Findings after which a server is known to have the model."""
@@ -70,23 +57,19 @@ class Model:
     checks: tuple[Checked, ...] = ()
 
     def measured(self, name: str) -> dict[str, Any]:
-        """Return the values of a finding about the learner's server."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
         return next((finding.values for finding in of_learner if finding.name == name), {})
 
     @property
     def carrier(self) -> str:
-        """Return the way of structuring answers that the server can; empty before a test."""
         return str(self.measured("structured output").get("carrier", ""))
 
     @property
     def context_length(self) -> int:
-        """Return the tokens of the learner's context that the server stated; 0 before a test and if it did not."""
         return int(self.measured("context length").get("tokens") or 0)
 
     @property
     def pace(self) -> Pace | None:
-        """Return the pace that the test measured; that of the demo model is known roughly."""
         if self.endpoint.demo:
             return demo_pace(self.endpoint)
         round_trip_s = self.measured("answers").get("latency_s")
@@ -95,21 +78,18 @@ class Model:
 
     @property
     def doubt_html(self) -> str:
-        """Return the test's doubt about answers as HTML; empty without one."""
         summary = verdict(self.checks) if self.checks else None
         return verdict_html(summary) if summary and summary.mark == "note" else ""
 
 
 def is_demo() -> bool:
-    """Return whether the demo model is chosen, also before its field is drawn."""
     return bool(st.session_state.get("new.who", DEMO) == DEMO)
 
 
 def offered() -> tuple[str, ...]:
-    """Return the kinds of models that may be asked here."""
     if person.environment().demo_only:
         return (DEMO,)
-    return (DEMO, SERVER, MODEL_FILE) if person.model_files() else (DEMO, SERVER)
+    return (DEMO, SERVER, MODEL_FILE) if person.may_use_model_files() else (DEMO, SERVER)
 
 
 def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
@@ -129,15 +109,13 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
 
 
 def _model_file(*, writes: bool) -> Model:
-    """Ask for the file's path, and describe the file."""
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
     below = st.container()
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
     if path:
         try:
-            endpoint, header, plan = endpoint_for(path, endpoint)
-            words = model_file_words(header, plan, memory_bytes=machine_memory())
-            below.html(markup.block(markup.caption(words)))
+            endpoint = endpoint_for(path, endpoint, may_use=person.may_use_model_files())
+            below.html(markup.block(markup.caption(model_file_words(endpoint))))
         except InputError as error:
             below.html(markup.block(markup.state("This file cannot be used", str(error), failed=True)))
     checks = _test(endpoint)
@@ -146,7 +124,6 @@ def _model_file(*, writes: bool) -> Model:
 
 
 def server(*, writes: bool = True) -> Model:
-    """Ask for address, model and how it is called; show what a test of it found."""
     env = person.environment()
     named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
     endpoint = replace(_asking(writes=writes), **named)
@@ -167,7 +144,6 @@ def server(*, writes: bool = True) -> Model:
 
 
 def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
-    """Ask for addresses and models; return them by their names in EndpointSpec."""
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
     model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
@@ -195,7 +171,6 @@ def _owners(env: Environment) -> dict[str, Any]:
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
-    """Ask for a line of text, which may be filled from elsewhere."""
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
 
@@ -221,21 +196,16 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
         learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
-        optimizer, prefetch = usual.optimizer_max_tokens, usual.prefetch
+        optimizer = usual.optimizer_max_tokens
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
-            prefetch = six.selectbox("Prefetch", PREFETCH, **blocks.begun("new.prefetch", PREFETCH[0]))
-        blocks.captions(TOKENS_WORDS, *([PREFETCH_WORDS[prefetch]] if writes else []))
-        seven, eight, _ = st.columns(3, vertical_alignment="bottom")
-        warm_prefix = seven.toggle("Warm prefixes", **blocks.begun("new.warm_prefix", False), help=WARM_WORDS)
         if timeout_s is None:
-            timeout_s = _seconds(eight, usual.timeout_s)
+            timeout_s = _seconds(six, usual.timeout_s)
+        blocks.captions(TOKENS_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
-        prefetch=prefetch,
-        warm_prefix=warm_prefix,
         learner_max_tokens=learner,
         optimizer_max_tokens=optimizer,
         timeout_s=timeout_s,
@@ -243,7 +213,6 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
 
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
-    """Ask for the most tokens of one answer."""
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
@@ -255,7 +224,6 @@ def _seconds(place: DeltaGenerator, value: float) -> float:
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
-    """Offer the models that the server listed when it was last tested; the field stays free text."""
     listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
     if not listed:
         return
@@ -268,7 +236,6 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
 
 
 def _are_addresses(*urls: str) -> bool:
-    """Return whether each is a complete, allowed address; say what is wrong with the first that is not."""
     for url in filter(None, urls):
         try:
             person.gate().check(checked_address(url))
@@ -292,20 +259,18 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
 
 
 def _failed(checks: tuple[Checked, ...]) -> str:
-    """Return what failed in a test, as a reason not to start; empty if nothing did."""
     head = failure(checks)
     return f"{head}: see Model." if head else ""
 
 
 def _run_test(endpoint: EndpointSpec) -> None:
-    """Test the endpoint, and draw each finding as it is made; rows of the table are not sent."""
     checks: list[Checked] = []
     with st.status(
         "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
     ) as status:
         lines = st.empty()
         try:
-            for one in checking(endpoint, person.check_keys(person.keys_of(endpoint))):
+            for one in checking(endpoint, person.keys_of(endpoint)):
                 checks.append(one)
                 lines.html(checks_html(checks))
         except VppError as error:
@@ -321,7 +286,7 @@ def has_model(model: Model) -> bool:
         return True
     checks: list[Checked] = []
     with st.spinner("Asking the server for its models"):
-        for one in checking(model.endpoint, person.check_keys(person.keys_of(model.endpoint))):
+        for one in checking(model.endpoint, person.keys_of(model.endpoint)):
             checks.append(one)
             if one.finding.mark == "fails" or one.finding.name in HAS_MODEL:
                 break
@@ -332,7 +297,6 @@ def has_model(model: Model) -> bool:
 
 
 def _keep(endpoint: EndpointSpec, checks: Sequence[Checked]) -> None:
-    """Store the findings about this very endpoint, and draw the page again with them."""
     st.session_state["new.check"] = ((endpoint, person.keys_of(endpoint)), tuple(checks))
     listed = {one.base_url: one.finding.values["models"] for one in checks if one.finding.values.get("models")}
     st.session_state["new.listed"] = {**st.session_state.get("new.listed", {}), **listed}
@@ -349,7 +313,6 @@ def gauge(base_url: str, gate: Gate) -> Gauge:
 
 
 def load_html(snapshot: Snapshot) -> str:
-    """Return the load of a run's servers as HTML; empty unless the run is at work and there is something to report."""
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""

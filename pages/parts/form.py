@@ -20,8 +20,8 @@ from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import VppError
+from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut
-from vpp.llm.structure import FREE_TEXT, structured_answers
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import with_start
@@ -66,7 +66,6 @@ class Plan:
 
     @property
     def planned(self) -> RunSpec:
-        """Return the spec with the context length that a test found, which the run asks for again."""
         endpoint = self.spec.endpoint
         length = endpoint.context_length or self.model.context_length
         return replace(self.spec, endpoint=replace(endpoint, context_length=length))
@@ -87,7 +86,6 @@ def part(place: str, head: str) -> Iterator[None]:
 
 
 def draw() -> None:
-    """Draw data, method and model, and at their right the cost and Start."""
     main, side = st.columns([2.6, 1], gap="large")
     with main:
         head = markup.heading(f"1\u2002{DATA}")
@@ -153,7 +151,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         dataset,
         config=config,
         is_demo=endpoint.is_demo,
-        held=FREE_TEXT if endpoint.is_demo else structured_answers(endpoint.structured, model.carrier),
+        carrier=None if endpoint.is_demo else carrier_for(endpoint.structured, model.carrier),
         earlier=earlier.templates if earlier else None,
     )
     prices, cap = budget.choose_budget(endpoint)
@@ -172,7 +170,6 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
 
 
 def offer_start(plan: Plan) -> None:
-    """Draw what speaks against the run, and Start."""
     text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
     if text_words:
         blocks.draw(markup.phase("uns", text_words))
@@ -192,7 +189,6 @@ def offer_start(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> str:
-    """Return the first reason why the run cannot begin; empty if it can."""
     if plan.model.lacks:
         return plan.model.lacks
     try:
@@ -203,7 +199,6 @@ def lacking(plan: Plan) -> str:
 
 
 def start_button(why_not: str) -> bool:
-    """Draw Start, disabled beside the reason why a run cannot begin; return whether it was pressed."""
     is_pressed = st.button("Start the run", type="primary", width="stretch", disabled=bool(why_not), key="new.start")
     blocks.captions(why_not or GOES_ON)
     return is_pressed
@@ -226,7 +221,6 @@ class Choice:
     """Meanings of columns and labels, by key."""
 
     def part_of(self, column: str) -> str:
-        """Return a column's part."""
         if column == self.target:
             return "target"
         return "input" if column in self.inputs else "left out"
@@ -250,7 +244,6 @@ def rows_of_table() -> Rows | None:
 
 
 def choose_columns(table: Table) -> Choice:
-    """Ask for target, task, inputs, split and descriptions. Raises DataError."""
     guess = target_guess(table)
     names = list(table.names)
     left, middle = st.columns(2)
@@ -285,7 +278,6 @@ def choose_columns(table: Table) -> Choice:
 
 
 def preview(source: table_part.Source, choice: Choice | None) -> str:
-    """Show the first rows, each column with its kind and its part."""
     table = choice.table if choice else source.table
     missing = sum(column.n_missing for column in table.columns)
     size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
@@ -336,13 +328,11 @@ def fill(run: str, spec: RunSpec) -> None:
         "model": "" if of.is_started_here else of.model,
         "optimizer_url": of.optimizer_base_url,
         "optimizer_model": of.optimizer_model,
-        "concurrency": None if of.concurrency in (0, of.slots) else of.concurrency,
+        "concurrency": of.concurrency or None,
         "structured": of.structured,
         "learner_max_tokens": of.learner_max_tokens,
         "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
-        "prefetch": of.prefetch,
-        "warm_prefix": of.warm_prefix,
         "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
     }
     for name, value in fields.items():
@@ -352,7 +342,6 @@ def fill(run: str, spec: RunSpec) -> None:
 
 
 def rows_of_run() -> Rows | None:
-    """Return the rows of the run that is started again, and offer a way back to other tables; None without one."""
     run = st.session_state.get(FROM)
     if run is None:
         return None
@@ -370,5 +359,4 @@ def rows_of_run() -> Rows | None:
 
 
 def leave() -> None:
-    """Go back to a table of one's own."""
     st.session_state.pop(FROM, None)

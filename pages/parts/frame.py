@@ -6,7 +6,6 @@ import runpy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from functools import lru_cache
 from importlib import import_module
 from threading import Event, Thread
 from typing import Any
@@ -16,11 +15,8 @@ from streamlit.starlette import App
 
 from pages.parts import opening, person, pieces
 from vpp.errors import VppError
-from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.directory import RunDirectory
-from vpp.runs.glance import glance, is_large
-from vpp.runs.reader import Snapshot
-from vpp.runs.run_files import load_dataset
+from vpp.runs.summary import read_summary
 from vpp.wording import markup
 from vpp.wording.listing import Listed, distinguished, listed, unreadable
 
@@ -73,28 +69,16 @@ def list_runs() -> None:
 
 
 def _listed(directory: RunDirectory) -> Listed:
+    spec = opening.settings(directory)
     try:
-        snapshot = _snapshot(directory)
-    except VppError:
-        return unreadable(directory.id)
-    balanced = _balanced(str(directory.path), snapshot.view.last_at) if snapshot.state == "finished" else None
-    return listed(directory.id, snapshot, pieces.made(directory), balanced=balanced)
-
-
-def _snapshot(directory: RunDirectory) -> Snapshot:
-    return glance(directory) if is_large(directory) else opening.reader(str(directory.path)).refresh()
-
-
-@lru_cache(maxsize=10_000)
-def _balanced(path: str, last_at: float | None) -> float | None:
-    """Return balanced accuracy at a run's last event. The rows are read once, and not kept."""
-    directory = RunDirectory(path)
-    snapshot = _snapshot(directory)
-    return balanced_accuracy(snapshot.view, lambda: load_dataset(directory, snapshot.spec))
+        summary = read_summary(directory)
+        state = directory.state(summary)
+    except (VppError, OSError):
+        spec = None
+    return listed(directory.id, spec, state, summary, pieces.made(directory)) if spec else unreadable(directory.id)
 
 
 def _name(directory: RunDirectory) -> str:
-    """Return a run's name; its id if the name cannot be read."""
     spec = opening.settings(directory)
     return spec.name if spec else directory.id
 

@@ -31,7 +31,6 @@ JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
 
 
 def draw() -> None:
-    """Draw the ways to try the app, and for a visitor without a run or a table what it does."""
     if words := person.open_words():
         blocks.captions(words)
     blocks.draw(markup.title("New run", IN_SHORT))
@@ -42,7 +41,6 @@ def draw() -> None:
 
 
 def offer_examples() -> None:
-    """Draw a row of buttons, each with a line that says what it shows."""
     ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
         ("Look at a finished example", "new.look", PENGUINS, opening.open_example),
         ("Run the example", "new.run_example", LIVE, run_example),
@@ -58,7 +56,6 @@ def offer_examples() -> None:
 
 
 def run_example() -> None:
-    """Start a run on the penguins at a pace to read along."""
     opening.start_new(opening.prepare_example(Config(), latency_ms=opening.READABLE_MS))
 
 

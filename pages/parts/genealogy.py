@@ -24,7 +24,6 @@ _TREE = pieces.component("genealogy")
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw the tree after the last complete step, over the ancestors of the chosen particle."""
     view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
     # The drawing changes with a step, the final weights, or the run's state.
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
@@ -62,7 +61,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
-    """Return the particle whose ancestors are shown; None if none is chosen, or a resumed run has removed it."""
     place: Place | None = st.session_state.get(_key(run))
     if place is None:
         return None
@@ -79,14 +77,12 @@ def _key(run: opening.OpenRun) -> str:
 
 
 def _open_clicked(run: opening.OpenRun) -> None:
-    """Open the particle that was clicked in the drawing, given as generation:slot."""
     generation, _, slot = str(st.session_state[KEY].opened).partition(":")
     if generation.isdigit() and slot.isdigit():
         st.session_state[_key(run)] = Place(int(generation) + INITIAL_STEP, int(slot))
 
 
 def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> None:
-    """Ask for one of the present particles, as the drawing does; empty while an earlier one is open."""
     key = f"{KEY}.particle.{run.directory.id}"
     is_now = place is not None and place.step == family.last_step
     st.session_state[key] = place.slot if place is not None and is_now else None

@@ -26,7 +26,6 @@ REFUSED = "new.meanings_refused"
 
 
 def choose_meanings(table: Table, *, target: str, inputs: Sequence[str], task: Task) -> dict[str, str]:
-    """Ask for descriptions of target, inputs and labels; return all that are given for the table, by key."""
     labels = sort_labels(cell for cell in table.cells(target) if cell is not None) if task == "classification" else ()
     fields = {name: shown_name(name) for name in (target, *inputs)}
     unlike = (label for label in labels if LABEL + label not in table.names)
@@ -55,7 +54,6 @@ def _given(keys: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fill(upload: str, table: Table, target: str) -> None:
-    """Fill the fields from the uploaded file, or keep the reason why it cannot be used."""
     st.session_state[REFUSED] = ""
     file = st.session_state[upload]
     if file is None:

@@ -27,7 +27,7 @@ from vpp.wording.options import (
 )
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
-SHARES = ("restart", "ess_threshold", "epsilon")
+SHARES = ("restart", "epsilon")
 """Numbers between 0 and 1."""
 START = "new.start_from"
 """Key of the field of first sentences."""
@@ -62,33 +62,27 @@ def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
 
 
 def chosen() -> dict[str, Any]:
-    """Return the chosen options by name, whether their fields are shown or not; those of the preset at first."""
     options = {name: st.session_state.setdefault(key_of(name), value) for name, value in asdict(base()).items()}
     return {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
 
 
 def is_weighing() -> bool:
-    """Return whether the chosen method weighs given sentences, also before its field is drawn."""
     return bool(chosen()["method"] == "weigh")
 
 
 def base() -> Config:
-    """Return the chosen preset's options."""
     return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
 
 
 def key_of(name: str) -> str:
-    """Return the key of an option's field."""
     return f"new.option.{name}"
 
 
 def put(name: str, value: Any) -> None:
-    """Fill a field, whether it is shown or not."""
     st.session_state[key_of(name)] = value
 
 
 def common_options(deciding: Config) -> None:
-    """Ask for the options in view; K shows the method's own value if it cannot be chosen."""
     shown = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
     if deciding.is_weighing:
         own_sentences("Your sentences, one a line")
@@ -111,21 +105,17 @@ def common_options(deciding: Config) -> None:
 
 
 def own_sentences(label: str) -> None:
-    """Ask for sentences of the person's own."""
     st.text_area(
         label, **blocks.lasting(START), height=100, placeholder="If the bill is longer than 50 mm, answer Gentoo."
     )
 
 
 def start_sentences() -> tuple[str, ...]:
-    """Return the sentences typed in; empty without any."""
     typed = st.session_state.get(START, "")
     return read_sentences(typed, name="The field of sentences") if typed.strip() else ()
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
-    """Ask for the other options that mean something with what is chosen."""
-
     def fill_from_preset() -> None:
         values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
         for name in (name for names in groups().values() for name in names):
@@ -151,7 +141,6 @@ def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
 
 
 def ask(place: DeltaGenerator, name: str) -> None:
-    """Ask for one option, in a field that fits its values."""
     label, value = name_of(name), getattr(base(), name)
     field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
     if choices(name):

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts import blocks, person
 from vpp.environment import command_path
-from vpp.errors import VppError
+from vpp.errors import RunError, VppError
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
@@ -51,12 +51,10 @@ class OpenRun:
 
 @st.cache_resource(max_entries=MOST_READ, show_spinner=False)
 def reader(path: str) -> RunReader:
-    """Return the incremental reader of a run, shared by all its watchers."""
     return RunReader(RunDirectory(path))
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    """Return a run's settings, read again if run.json has changed; None if it cannot be read."""
     record = directory.path / "run.json"
     try:
         return _settings(record, record.stat().st_mtime)
@@ -73,7 +71,6 @@ def _settings(record: Path, changed_at: float) -> RunSpec | None:
 
 
 def open_in(run: str, page: str) -> None:
-    """Open a run on a page."""
     st.session_state["run"] = run
     st.switch_page(page, query_params={"run": run})
 
@@ -90,8 +87,9 @@ def open_run(page: str, shows: str) -> OpenRun:
         if person.store().runs():
             empty(page, "No run is open", about, PICK)
         empty(page, "No runs yet", about, "Begin with an example, or with a table of your own.")
-    directory = next((directory for directory in person.store().runs() if directory.id == name), None)
-    if directory is None:
+    try:
+        directory = person.store().get(name)
+    except RunError:
         st.session_state.pop("run", None)
         why = "it may have been deleted, or the link was made elsewhere."
         gone = f"There is no run {name} among the runs of this app: {why}"
@@ -149,7 +147,6 @@ def empty(page: str, head: str, *words: str, failed: bool = False) -> NoReturn:
 
 
 def not_yet(run: OpenRun, head: str, *words: str) -> None:
-    """Say that the run has nothing to show here yet, and offer to watch it."""
     with st.container(key="empty"):
         blocks.draw(markup.state(head, *words))
         if st.button("Watch the run", key="frame.watch"):
@@ -157,7 +154,6 @@ def not_yet(run: OpenRun, head: str, *words: str) -> None:
 
 
 def open_example(name: str = EXAMPLE) -> None:
-    """Open a finished run that is shipped; nothing is started."""
     try:
         directory = unpack(EXAMPLES / name, person.store().folder)
     except VppError as error:
@@ -168,11 +164,11 @@ def open_example(name: str = EXAMPLE) -> None:
 # Starting
 
 
-def start(directory: RunDirectory, *, from_before_damage: bool = False) -> None:
+def start(directory: RunDirectory) -> None:
     """Resume a run, or raise its cap, with a new worker; then show it on Watch."""
     with refusals():
         with person.starting(directory.spec().endpoint, directory) as keys:
-            launch(directory, keys=keys, environment=person.variables(), from_before_damage=from_before_damage)
+            launch(directory, keys=keys, environment=person.variables())
         open_in(directory.id, "pages/watch.py")
 
 
@@ -187,7 +183,6 @@ def start_new(prepared: "Preparation") -> None:
 
 @contextmanager
 def refusals(head: str = "That could not be done") -> Iterator[None]:
-    """Show in a box what a cap, a run's folder or its disk refuses; the page goes on."""
     try:
         yield
     except VppError as error:

@@ -12,23 +12,24 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.errors import Error as StreamlitError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts import blocks
 from vpp.cli import system
 from vpp.environment import Environment
 from vpp.errors import RunError, VppError
-from vpp.llm.address import is_loopback
-from vpp.llm.budget import Allowance
+from vpp.llm.address import exact, is_loopback
 from vpp.llm.gate import Gate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.keys import MODEL_FILES, OPENAI, Keys, keys_for, origin
+from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import RunStore
-from vpp.runs.users import User, check_runs
 from vpp.wording import markup
 
 TYPED = "frame.keys"
-"""Session key: the keys typed in this browser session, by the origin of their server."""
+"""Session key: the keys typed in this browser session, by their `exact` address."""
+SESSIONS: set[str] = set()
+"""Ids of the browser sessions whose user has logged in: only these upload files (pages/parts/middleware.py)."""
 _STARTING = Lock()
 OPEN_WORDS = (
     "This app is reached by others than the one who started it, and nobody is asked to log in: whoever reaches it sees "
@@ -65,7 +66,6 @@ def _auth() -> Mapping[str, object]:
 
 
 def is_let_in() -> bool:
-    """Return whether the visitor may see the pages."""
     try:
         return not environment().login or user() is not None
     except VppError:
@@ -80,11 +80,13 @@ def sign_in() -> None:
         _outside("This environment cannot be used", str(error), failed=True)
         st.stop()
     if not env.login:
-        if not (env.shared or env.demo_only) and is_reached_by_others():
-            _warn_once()
         return
+    context = get_script_run_ctx()  # Streamlit has no public name for the id of a session
+    session = context.session_id if context else ""
+    SESSIONS.discard(session)
     try:
         if user() is not None:
+            SESSIONS.add(session)
             return
     except VppError as error:
         _outside("You cannot be let in", str(error), failed=True)
@@ -112,7 +114,6 @@ def _outside(head: str, words: str, *, failed: bool = False) -> None:
 
 
 def _providers() -> list[str | None]:
-    """Return the login providers by name; None is the one that [auth] itself describes."""
     named = [name for name, value in _auth().items() if isinstance(value, Mapping) and "client_id" in value]
     return [*([None] if "client_id" in _auth() else []), *named]
 
@@ -127,7 +128,6 @@ def _log_in(provider: str | None) -> None:
 
 
 def sign_out() -> None:
-    """Show who is logged in and a button to log out, where the app asks for a login."""
     if environment().login:
         _offer_sign_out()
 
@@ -168,7 +168,6 @@ def home() -> Path:
 
 
 def store() -> RunStore:
-    """Return the visitor's runs."""
     return RunStore(home())
 
 
@@ -190,15 +189,7 @@ def is_reached_by_others() -> bool:
     return is_passed_on or not (is_loopback(f"http://{address}") and is_loopback(f"http://{host}"))
 
 
-@st.cache_resource(show_spinner=False)
-def _warn_once() -> bool:
-    """Warn the owner in the terminal that others can reach the app."""
-    print(f"vpp: {OPEN_WORDS}", file=sys.stderr, flush=True)
-    return True
-
-
 def open_words() -> str:
-    """Return the first page's warning that others can reach the app without a login; empty if they cannot."""
     env = environment()
     if env.login or not is_reached_by_others():
         return ""
@@ -208,57 +199,45 @@ def open_words() -> str:
 
 
 def gate() -> Gate:
-    """Return the gate of servers that this page may call."""
-    allowed = Gate.of(environment())
-    return replace(allowed, is_shared=True) if is_reached_by_others() else allowed
-
-
-def model_files() -> Path | None:
-    """Return the folder of model-file servers; None if others reach the app and its owner has not allowed them."""
     env = environment()
-    is_allowed = env.may_use_model_files and (env.allow_model_files or not is_reached_by_others())
-    return cache_dir().absolute() / MODEL_FILES if is_allowed else None
+    return Gate.of(replace(env, shared=env.shared or is_reached_by_others()))
+
+
+def may_use_model_files() -> bool:
+    """Return whether this visitor may use a model file of this machine."""
+    env = environment()
+    return env.may_use_model_files and (env.allow_model_files or not is_reached_by_others())
 
 
 def keys_of(endpoint: EndpointSpec) -> Keys:
-    """Return the keys for an endpoint's servers: typed by this visitor, else the owner's for the owner's server."""
+    """Return the keys for an endpoint's addresses: this visitor's, else the owner's for the owner's addresses."""
     env = environment()
-    own = replace(system.keys(), gate=gate(), allowance=_allowance(env), model_files=model_files())
+    own = replace(system.keys(), gate=gate(), model_files=may_use_model_files())
     typed: Mapping[str, str] = {} if env.endpoint_fixed else st.session_state.get(TYPED, {})
     return keys_for(endpoint, typed=typed, own=own, environment=env)
 
 
-def _allowance(env: Environment) -> Allowance | None:
-    most = env.max_calls_per_user
-    if not most:
-        return None
-    folder = home()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Allowance(file=folder / ".calls", per_day=most)
-
-
 def ask_keys(endpoint: EndpointSpec) -> None:
-    """Ask for the keys of an endpoint's servers, one field a server."""
+    """Ask for the keys of an endpoint's addresses, one field an address."""
     env = environment()
     if env.endpoint_fixed or endpoint.gguf:
         return
-    _ask_key("Key, where the server wants one", endpoint.base_url, bool(env.api_key))
-    other = endpoint.optimizer_base_url
-    if other and origin(other) != origin(endpoint.base_url):
+    _ask_key("Key, where the server wants one", exact(endpoint.base_url), bool(env.api_key))
+    other = exact(endpoint.optimizer_base_url)
+    if endpoint.optimizer_base_url and other != exact(endpoint.base_url):
         _ask_key("Key of the optimizer’s server", other, bool(env.api_key))
 
 
-def _ask_key(label: str, url: str, has_own: bool) -> None:
+def _ask_key(label: str, address: str, has_own: bool) -> None:
     own = f" The environment’s key is for {environment().base_url or OPENAI} alone." if has_own else ""
-    about = f"Kept in this browser session only, never written to disk, and sent to this server alone.{own}"
-    name = f"frame.key.{sha256(origin(url).encode()).hexdigest()[:12]}"
+    about = f"Kept in this browser session only, never written to disk, and sent to this address alone.{own}"
+    name = f"frame.key.{sha256(address.encode()).hexdigest()[:12]}"
     typed = st.session_state.get(TYPED, {})
-    key = st.text_input(label, str(typed.get(origin(url), "")), type="password", help=about, key=name)
-    st.session_state[TYPED] = {**typed, origin(url): key}
+    key = st.text_input(label, str(typed.get(address, "")), type="password", help=about, key=name)
+    st.session_state[TYPED] = {**typed, address: key}
 
 
 def consent(label: str, key: str, *urls: str) -> bool:
-    """Ask for consent before rows leave this machine; return whether it is given, or not needed."""
     away = sorted({urlsplit(url).hostname or url for url in urls if url and not is_loopback(url)})
     if not away:
         return True
@@ -268,9 +247,9 @@ def consent(label: str, key: str, *urls: str) -> bool:
 
 @contextmanager
 def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterator[Keys]:
-    """Check all caps and yield the endpoint's keys; a lock keeps two starts from both being the last one allowed.
+    """Check the cap on runs and yield the endpoint's keys; a lock keeps two starts from both being the last allowed.
 
-    but: a run of the visitor that is about to resume, and is not counted. Raises RunError above a cap.
+    but: a run of the visitor that is about to resume, and is not counted. Raises RunError above the cap.
     """
     # Late: only a start asks for the sweeps.
     from vpp.bench.sweep import sweeps
@@ -279,14 +258,7 @@ def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterato
         mine = store()
         held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
         check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)
-        yield check_keys(keys_of(endpoint))
-
-
-def check_keys(keys: Keys) -> Keys:
-    """Return the keys. Raises RunError if today's calls are spent."""
-    if keys.allowance is not None and keys.allowance.is_spent:
-        raise RunError(keys.allowance.words)
-    return keys
+        yield keys_of(endpoint)
 
 
 def variables() -> dict[str, str]:

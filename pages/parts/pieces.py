@@ -15,6 +15,7 @@ from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
 from vpp.drawing.chart import Chart
+from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
@@ -58,23 +59,17 @@ def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
 # The header
 
 
-def head(run: OpenRun, words: str, *, tells_damage: bool = True) -> None:
-    """Draw the page's title over a line that identifies the run, with other settings and descriptions folded.
-
-    tells_damage: whether a damaged journal is reported here.
-    """
+def head(run: OpenRun, words: str) -> None:
+    """Draw the page's title over a line that identifies the run, with other settings and descriptions folded."""
     spec = run.snapshot.spec
     chip = markup.DEMO_CHIP if spec.endpoint.is_demo else ""
     of = "" if words == spec.name else spec.name
     meant = recorded(spec.dataset.get("descriptions", {})).named(spec.dataset["target"])
     folds = {"details": [details(run)], "what the columns mean": list(map(": ".join, meant))}
     blocks.draw(markup.title(words, identity(run), of=of, chip=chip, folds=folds))
-    if tells_damage and run.snapshot.damage:
-        blocks.failed("The journal is damaged", run.snapshot.damage)
 
 
 def identity(run: OpenRun) -> str:
-    """Return method, K, rows and model in one line; the demo model has a chip instead."""
     spec = run.snapshot.spec
     n_calibration = spec.dataset.get("n_calibration", 0)
     calibrating = f", {integer(n_calibration)} calibration" if n_calibration else ""
@@ -89,7 +84,6 @@ def identity(run: OpenRun) -> str:
 
 
 def details(run: OpenRun) -> str:
-    """Return seed, changed options, the run that this one continues, and the run's id."""
     spec = run.snapshot.spec
     return " · ".join(
         (
@@ -103,13 +97,15 @@ def details(run: OpenRun) -> str:
 
 def label(run: str) -> str:
     """Return `Penguins · SMC · 25 Nov 17:40` for a run of this person; its id if it is not there."""
-    directory = next((each for each in person.store().runs() if each.id == run), None)
-    spec = settings(directory) if directory else None
-    return labels({run: (spec, made(directory))})[run] if directory and spec else run
+    try:
+        directory = person.store().get(run)
+    except VppError:
+        return run
+    spec = settings(directory)
+    return labels({run: (spec, made(directory))})[run] if spec else run
 
 
 def made(directory: RunDirectory) -> str:
-    """Return when a run was made, in words."""
     return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
@@ -177,7 +173,6 @@ _ZOOM = component("zoom")
 
 
 def listen(key: str) -> None:
-    """Draw the component that reports how far the charts are zoomed; once a page."""
     _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
 
 

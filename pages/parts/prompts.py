@@ -9,8 +9,8 @@ from vpp.data.dataset import Dataset
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
+from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
-from vpp.llm.structure import FREE_TEXT, StructuredAnswers
 from vpp.llm.templates import check_templates, lettered, name_of, set_texts, template_of
 from vpp.runs.prompts import as_text
 from vpp.settings import Config
@@ -28,14 +28,14 @@ def choose_templates(
     *,
     config: Config,
     is_demo: bool,
-    held: StructuredAnswers,
+    carrier: Carrier | None,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> tuple[Texts, int]:
     """Ask for the text of each role's template, None for the set `paper`, and the characters shown of a cell.
 
     Raises InputError.
 
-    held: how answers are structured, for the preview. earlier: templates of the run that is started again.
+    carrier: of structured answers, for the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
         offered = [AS_BEFORE, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
@@ -56,8 +56,8 @@ def choose_templates(
         cell_limit = _cell_limit(dataset)
         shown = {role: texts.get(role) for role in roles}
         if config.likelihood == "logprobs" and dataset.classes and chosen != OWN:
-            shown["learner"], held = lettered().text, FREE_TEXT
-        _preview(shown, dataset, config.prior, (held, cell_limit))
+            shown["learner"], carrier = lettered().text, None
+        _preview(shown, dataset, config.prior, (carrier, cell_limit))
     return texts, cell_limit
 
 
@@ -78,13 +78,11 @@ def _cell_limit(dataset: Dataset) -> int:
 
 
 def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
-    """Return the shipped set that all texts are from, or None."""
     names = {name_of(text, role) for role, text in texts.items()}
     return names.pop() if len(names) == 1 else None
 
 
 def _own(rest: str, roles: Sequence[Role]) -> Texts:
-    """Ask for the files of some roles; roles without one use the set `rest`. Raises InputError."""
     pattern = "Slots stand in braces: take a shipped template below as the pattern."
     blocks.captions(pattern, f"A role without a file uses the set {rest}.")
     texts = dict(set_texts(rest))
@@ -99,16 +97,16 @@ def _own(rest: str, roles: Sequence[Role]) -> Texts:
     return texts
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[StructuredAnswers, int]) -> None:
+def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[Carrier | None, int]) -> None:
     """Show each template, and what the learner is asked about the first row.
 
-    shown: how answers are structured, and the characters of a cell.
+    shown: the carrier of structured answers, and the characters of a cell.
     """
     *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
     for (role, written), tab in zip(texts.items(), templates, strict=True):
         tab.code(template_of(written, role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    prompts = LearnerPrompts(dataset=dataset, template=template, structured=shown[0], cell_limit=shown[1])
-    asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[:1])
-    filled.code(as_text(asked, opening=len(template.opening)), language=None, wrap_lines=True)
+    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=shown[0], cell_limit=shown[1])
+    asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
+    filled.code(as_text(asked), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))

@@ -35,7 +35,6 @@ class Shown:
 
     @property
     def is_end(self) -> bool:
-        """Return whether the end, after the last step, is shown."""
         return self.step is None and self.newest is not None
 
     @property
@@ -58,7 +57,6 @@ def shown_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
 
 
 def slider_key(run: opening.OpenRun) -> str:
-    """Session key of the step shown of this run."""
     return f"watch.step.{run.key}.slider"
 
 

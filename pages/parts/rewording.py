@@ -60,7 +60,6 @@ def begin(run: opening.OpenRun, old: str, new: str) -> None:
 
 
 def draw_begun(run: opening.OpenRun) -> None:
-    """Link to the section once `begin` has filled it in."""
     key = _key(run, "begun")
     if st.session_state.get(key) == "pressed":
         st.session_state[key] = "open"
@@ -78,7 +77,6 @@ def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
 
 
 def form(run: opening.OpenRun) -> None:
-    """Draw the choice of a particle, its text, the button, and the last comparison."""
     snapshot, job = opening.fresh(run), job_of(run, JOB)
     if job and job.is_running:
         follow(job, "rewording.stop", stop="Stop")
@@ -106,7 +104,6 @@ def form(run: opening.OpenRun) -> None:
 
 
 def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
-    """Ask for a particle, the heaviest text first; return the first slot that holds it."""
     view, seed_text = snapshot.view, _seed(snapshot)
     held = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
     weights = {hypothesis: sum(view.weights[slot] for slot in slots) for hypothesis, slots in held.items()}
@@ -123,7 +120,6 @@ def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
 
 
 def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
-    """Ask for the new text, which begins as that of the particle."""
     hypothesis, seed_text = snapshot.view.population[slot].hypothesis, _seed(snapshot)
     key = _text_key(run, slot, snapshot.view)
     begins = without_seed(snapshot.view.texts[hypothesis], seed_text)
@@ -131,14 +127,12 @@ def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
 
 
 def label(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording | None) -> str:
-    """Return the words of the button, with the calls that it takes."""
     rows = len(set(last_rows(snapshot.view)))
     questions = asking_of(run.reader, wording, snapshot.view).total if wording else rows
     return button_words(rows, snapshot.spec.config.learner_calls(questions))
 
 
 def about(snapshot: Snapshot) -> str:
-    """Return which rows and which model score it, and that nothing is kept."""
     spec, rows = snapshot.spec, rows_name(snapshot.view, snapshot.spec.config)
     where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
     cached = "; cached answers cost nothing" if spec.endpoint.cache and not spec.endpoint.demo else ""
@@ -146,7 +140,6 @@ def about(snapshot: Snapshot) -> str:
 
 
 def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Show the last comparison and offer to keep its text; or why there is none."""
     job, wording = job_of(run, JOB), st.session_state.get(_key(run, "scored"))
     if job is None or wording is None:
         return
@@ -166,7 +159,6 @@ def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def keep(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
-    """Say what a new run with the text takes, and draw its button."""
     dataset = run.reader.dataset()
     try:
         prepared = reworded_run(snapshot.spec, dataset, snapshot.view, wording, run=run.directory.id)

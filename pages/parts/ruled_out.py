@@ -33,7 +33,6 @@ class Made(NamedTuple):
 
 
 def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
-    """Return every text that was ruled out, newest first; made again only if the journal has grown."""
     view = snapshot.view
 
     def make() -> Made:
@@ -46,7 +45,6 @@ def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    """Draw what is gone, and apart from it the copies that resampling left out."""
     texts, started = made(run, snapshot), snapshot.view.started
     seed_text = started.seed_text if started else ""
     draw_gone(run, texts, seed_text)
@@ -58,7 +56,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
 
 
 def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
-    """Draw the ruled-out texts, forty at a time."""
     head = counts_words(texts.entries) or "nothing so far"
     blocks.draw(f'<div id="{PLACE}" tabindex="-1">{markup.heading("Ruled out", head)}</div>')
     if not texts.entries:
@@ -88,7 +85,6 @@ def draw_gone(run: opening.OpenRun, texts: Made, seed_text: str) -> None:
 
 
 def choose(entries: tuple[RuledOut, ...]) -> Search:
-    """Ask for words, order and reason."""
     counts = reason_counts(entries)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:

@@ -19,7 +19,7 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.reporting.sheet import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
-from vpp.runs.continuation import continuation
+from vpp.runs.preparation import continuation
 from vpp.trials.record import parting_rows, read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
@@ -35,13 +35,11 @@ ONE = "There is one hypothesis: no input can divide it, so no answer would settl
 
 
 def choose_row(run: opening.OpenRun, row: int) -> None:
-    """Choose a test row: the section shows what its label would tell, and asks about inputs like it."""
     st.session_state[_key(run, "row")] = row
     st.session_state[_key(run, "source")] = LIKE
 
 
 def draw(run: opening.OpenRun) -> None:
-    """Draw the section, outside any fragment that has a timer."""
     if prepared := st.session_state.pop(
         _key(run, "next"), None
     ):  # here, since a page that is switched to from within a fragment may come up empty
@@ -59,7 +57,6 @@ def draw(run: opening.OpenRun) -> None:
 
 
 def section(run: opening.OpenRun) -> None:
-    """Draw what to ask, the answers so far, and what to do with true labels."""
     if point := chosen(run):
         list_row(run, point)
     ask(run)
@@ -85,7 +82,6 @@ def _key(run: opening.OpenRun, what: str) -> str:
 
 
 def chosen(run: opening.OpenRun) -> Point | None:
-    """Return the test row whose label was asked for, or None."""
     row, test = st.session_state.get(_key(run, "row")), opening.fresh(run).view.evaluated.get("test")
     if row is None or test is None:
         return None
@@ -95,7 +91,6 @@ def chosen(run: opening.OpenRun) -> Point | None:
 
 
 def list_row(run: opening.OpenRun, point: Point) -> None:
-    """Show what the true label of a test row would tell, from the answers that are recorded."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     drawn = settling.question_html(
@@ -109,7 +104,6 @@ def list_row(run: opening.OpenRun, point: Point) -> None:
 
 
 def ask(run: opening.OpenRun) -> None:
-    """Ask about inputs: draw the choice, its cost and the button, or the progress."""
     job = job_of(run, JOB)
     if job and job.is_running:
         follow(job, "disagreement.settle.stop")
@@ -155,7 +149,6 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
 
 
 def list_questions(run: opening.OpenRun, asked: Answers) -> None:
-    """List the inputs, most informative first, each with a field for its true answer."""
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
     listed, held = pieces.remembered(
@@ -208,13 +201,11 @@ def take_sheet(run: opening.OpenRun) -> None:
 
 
 def answered_of(run: opening.OpenRun) -> dict[Key, Answered]:
-    """Return the true answers typed so far, by input, also of inputs no longer listed."""
     answered: dict[Key, Answered] = st.session_state.setdefault(_key(run, "answered"), {})
     return answered
 
 
 def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Sequence[str]) -> None:
-    """Ask for the true answer, and remember it."""
     place = input_key(question.row)
     label, key = f"True answer, {name}", _field_key(run, place)
     given: str | None
@@ -237,7 +228,6 @@ def _field_key(run: opening.OpenRun, place: Key) -> str:
 
 
 def go_on(run: opening.OpenRun) -> None:
-    """Say what a new run with the answers takes, and draw its button."""
     answered, snapshot = list(answered_of(run).values()), opening.fresh(run)
     blocks.draw(markup.group(f"Go on with {counted(len(answered), 'true answer')}"))
     try:
@@ -262,8 +252,6 @@ def go_on(run: opening.OpenRun) -> None:
 
 
 def forget(run: opening.OpenRun) -> None:
-    """Draw the button that forgets the answers."""
-
     def clear() -> None:
         for place in answered_of(run):
             st.session_state.pop(_field_key(run, place), None)

@@ -12,9 +12,9 @@ from vpp.drawing.last_generations import generations_html
 from vpp.drawing.step_bars import bars_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
-from vpp.inspection.scores import balanced_accuracy
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot
+from vpp.runs.summary import balanced_accuracy
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.happening import happened
@@ -27,7 +27,6 @@ _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
-    """Draw the step shown. Every part is made before the first is sent, from this one snapshot."""
     parts = {
         "status": status_html(run, snapshot),
         "said": said_html(run, snapshot, shown),
@@ -50,7 +49,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
 
 @lru_cache(maxsize=16)
 def _message(header: str, *parts: str) -> bytes:
-    """Return the bytes of a refresh, the same for all who look at the step."""
     return "\n".join((header, "\0".join(parts))).encode(errors="replace")
 
 
@@ -69,7 +67,6 @@ def status_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
 
 
 def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the headline, and what the step did; for the end, the results on the test rows."""
     view = snapshot.view
 
     def make() -> str:
@@ -87,12 +84,10 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
 
 def lead_html(*parts: str) -> str:
-    """Return the part of the words that narrow pages show above the slider."""
     return f'<div class="lead">{"".join(parts)}</div>'
 
 
 def heading(snapshot: Snapshot, shown: Shown) -> str:
-    """Return the heading of the cards, and how to read them."""
     config = snapshot.spec.config
     order = ", heaviest first" if config.is_weighted else ", likeliest first" if config.is_filtered else ""
     if shown.newest is None:
@@ -107,7 +102,6 @@ def heading(snapshot: Snapshot, shown: Shown) -> str:
 
 
 def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the cards, with the prompts of the slots that a reader has opened; skeletons until they are written."""
     view, config = snapshot.view, snapshot.spec.config
     wanted = pieces.wanted(replay.slider_key(run), most=config.largest_size)
 
@@ -146,14 +140,12 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
 
 def bars_title(config: Config) -> str:
-    """Return what a run's bars show."""
     if config.is_weighted:
         return "Effective sample size"
     return "Proposals accepted" if config.is_filtered else "Error on the batch"
 
 
 def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    """Return the numbers of the step shown, and notes on them."""
     view = snapshot.view
     if view.last_step is None:
         return ""

@@ -111,7 +111,6 @@ def _detected(content: bytes, name: str) -> Reading | None:
 
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
-    """Ask for the decisions that the file's format has."""
     if detected and detected.format in ("parquet", "json"):
         called = "Parquet" if detected.format == "parquet" else "JSON"
         blocks.captions(f"A {called} file holds rows and names itself: nothing had to be detected.")
@@ -139,7 +138,6 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
 
 
 def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
-    """Ask for one of the options; None means as detected. Options may have names."""
     named = options if isinstance(options, dict) else {}
     as_found = f"{was}, as found" if was else "as found"
     return place.selectbox(
@@ -218,7 +216,6 @@ NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
 
 
 def choose_split(table: Table, target: str) -> Splitting:
-    """Ask for the kind of split, its column or file, and the sizes. Raises DataError for a bad test file."""
     so_far = str(st.session_state.get("new.split", CHANCE))
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
         kind = st.segmented_control(
@@ -231,14 +228,11 @@ def choose_split(table: Table, target: str) -> Splitting:
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = _test_file() if kind == SECOND_FILE else None
-        one, two, three, four = st.columns(4, vertical_alignment="bottom")
+        one, two, three = st.columns(3, vertical_alignment="bottom")
         sizes = {
             "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
             "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
-            "test_fraction": three.number_input(
-                "Test share of a small table", 0.05, 0.95, 0.375, **blocks.lasting("new.fraction")
-            ),
-            "calibration_size": four.number_input(
+            "calibration_size": three.number_input(
                 "Calibration rows", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")
             ),
         }
@@ -274,7 +268,6 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
 
 
 def _test_file() -> Table | None:
-    """Ask for a test file; return None until there is one."""
     file = _uploaded("A file of test rows, with the same columns", "new.test_file", "Take another test file")
     if file is None:
         blocks.captions("Until there is one, rows are drawn by chance.")

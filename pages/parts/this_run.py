@@ -16,7 +16,6 @@ CONFIRMING = "this_run.deleting"
 
 
 def draw(run: opening.OpenRun) -> None:
-    """Draw the actions, folded away."""
     with st.expander(
         "This run: rename it, start it again, delete it; the cache", key="this_run", on_change="rerun"
     ) as fold:
@@ -29,7 +28,6 @@ def draw(run: opening.OpenRun) -> None:
 
 
 def rename(run: opening.OpenRun) -> None:
-    """Ask for another name; the id and the address stay."""
     with st.form("this_run.rename", border=False, enter_to_submit=True):
         left, right = st.columns([2.6, 1], vertical_alignment="bottom")
         name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
@@ -41,7 +39,6 @@ def rename(run: opening.OpenRun) -> None:
 
 
 def start_again(run: opening.OpenRun) -> None:
-    """Offer a new run on the same rows; this one stays."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
     left.html(markup.block(markup.caption(words)))
@@ -54,7 +51,6 @@ def start_again(run: opening.OpenRun) -> None:
 
 
 def delete(run: opening.OpenRun) -> None:
-    """Offer to delete the run for good, after a confirmation, and never while it goes on."""
     # A run that has paused at its cap may have no worker: then nothing goes on.
     live = run.snapshot.state in opening.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
     left, right = st.columns([2.6, 1], vertical_alignment="center")
@@ -67,7 +63,6 @@ def delete(run: opening.OpenRun) -> None:
 
 
 def confirm(run: opening.OpenRun) -> None:
-    """Ask for confirmation, and name what would be lost."""
     name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
     blocks.draw(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back."))
     with st.container(horizontal=True):
@@ -83,7 +78,6 @@ def confirm(run: opening.OpenRun) -> None:
 
 
 def cache() -> None:
-    """Say how much the response cache holds, and offer to clear it."""
     left, right = st.columns([2.6, 1], vertical_alignment="center")
     folder = person.cache_dir()
     try:

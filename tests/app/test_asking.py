@@ -1,22 +1,18 @@
 """Asking the posterior from its page: a row, a table, a stop, a refusal."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests import inspected
 from tests.app import drawn
 from tests.app.drawn import names, shown
 from tests.asked import asked_labels, asked_pair
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
-from vpp.data.descriptions import Descriptions
-from vpp.runs.asking import Asking
-from vpp.runs.background import Background
+from vpp.runs.asking import Asking, Background
 from vpp.runs.reader import RunReader
 
 Opened = Callable[[RunReader], AppTest]
@@ -66,28 +62,6 @@ def test_a_row_of_the_data_with_one_cell_changed_is_asked_about(opened: Opened, 
     app.switch_page("pages/posterior.py").run()
     assert "Class yes, with 80 % of the weight behind it." in shown(app)
     assert app.text_input(key=key(reader, "cell.0")).value == "8"
-
-
-def test_a_described_text_is_typed_in_several_lines_and_asked_about_as_typed(
-    opened: Opened, tmp_path: Path, served: Model
-) -> None:
-    column, target = inspected.LABELS.columns
-    meant = Descriptions(columns=(("a", "a *review* >>> {input} <b>"),), labels=(("yes", "<<<"),))
-    columns = (replace(column, kind="text"), target)
-    reader = asked_pair(tmp_path, served, data=replace(inspected.LABELS, columns=columns, descriptions=meant))
-    app = opened(reader)
-    assert "a: a *review* &gt;&gt;&gt; {input} &lt;b&gt;" in shown(app)
-    field = app.text_area(key=key(reader, "cell.0"))
-    assert "\\*review\\*" in field.help
-    letter = "Fine.\n[2] <b>Very</b>" + " and so on" * 8
-    field.set_value(letter)
-    button(app, "Ask three particles").click().run()
-    assert "</span> Fine.\n[2] &lt;b&gt;Very&lt;/b&gt; and" in ended(app, reader, "row")
-    assert job(app, reader, "row").asking.rows[0].inputs == (("a", letter),)
-    block = "What the columns mean:\n<<<\na: a *review* >>> {input} <b>\ny = yes: <<<\n>>>\n\n"
-    first_turns = [body["messages"][0]["content"] for body in served.bodies]
-    assert first_turns
-    assert [turn for turn in first_turns if turn.count(block) != 1] == []
 
 
 def test_an_invalid_row_is_refused_and_not_asked_about(opened: Opened, tmp_path: Path, served: Model) -> None:
@@ -160,9 +134,3 @@ def test_a_stop_keeps_the_rows_that_all_have_answered(opened: Opened, tmp_path: 
     kept = len(asking.asking.whole().rows)
     assert 2 <= kept <= 5
     assert f"{kept} rows answered by every particle are kept." in html
-
-
-def test_a_table_without_the_columns_is_refused(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = asked_labels(tmp_path, served)
-    html = shown(uploaded(opened(reader), reader, b"b\n1\n"))
-    assert "new.csv lacks &#x27;a&#x27;" in html

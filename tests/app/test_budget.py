@@ -13,7 +13,6 @@ from tests.app.drawn import app as app
 from tests.app.drawn import opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
-from tests.runs.test_prices import package as package
 from vpp.events import Evaluated, RunFinished, RunPaused
 from vpp.llm.budget import Cap, Price
 from vpp.runs.directory import RunDirectory
@@ -45,41 +44,20 @@ def test_prices_and_a_cap_are_shown_and_kept_in_the_run(
     monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
     upload(app, TABLE)
     app.number_input(key="new.price_in").set_value(2.0)
-    app.text_input(key="new.currency").set_value("<EUR>")
     app.number_input(key="new.max_calls").set_value(300).run()
     app.number_input(key="new.max_cost").set_value(1.5).run()
     assert not app.exception
     html = shown(app)
-    assert re.search(r"calls at most · about [\d min]+s · about [\d.]+ &lt;EUR&gt; · pauses at 300 calls or 1.50", html)
+    assert re.search(
+        r"calls at most · about [\d min]+s · a cost of about [\d.]+ · pauses at 300 calls or a cost of 1.50", html
+    )
     assert "Estimated cost: about" in html
-    assert "The run pauses at 300 calls or 1.50 &lt;EUR&gt;, keeps its result so far" in html
+    assert "The run pauses at 300 calls or a cost of 1.50, keeps its result so far" in html
     assert "The run needs at least 370 calls" in html
     press(app, "Start the run")
     (directory,) = started
     assert directory.spec().cap == Cap(calls=300, cost=1.5)
-    assert directory.spec().prices == Prices(learner=Price(prompt=2.0), currency="<EUR>")
-
-
-def form() -> None:
-    import streamlit as st
-
-    from pages.parts.budget import choose_budget
-    from vpp.runs.spec import EndpointSpec
-
-    endpoint = EndpointSpec(base_url="https://api.openai.com/v1", model="small")
-    st.session_state["prices"], _ = choose_budget(endpoint)
-
-
-def test_list_prices_are_named_and_count_until_some_are_typed(package: Path) -> None:
-    app = AppTest.from_function(form).run()
-    assert not app.exception
-    words = "LiteLLM&#x27;s list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens."
-    assert words in shown(app)
-    assert app.session_state["prices"].learner == Price(prompt=0.15, completion=0.6)
-    assert [field.label for field in app.number_input][-1] == "Money at most"
-    app.number_input(key="new.price_in").set_value(2.0).run()
-    assert words not in shown(app)
-    assert app.session_state["prices"] == Prices(learner=Price(prompt=2.0))
+    assert directory.spec().prices == Prices(learner=Price(prompt=2.0))
 
 
 def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
@@ -90,14 +68,14 @@ def test_a_run_at_its_cap_offers_a_higher_one_and_can_be_deleted(
     detail = "the cap of 60 calls is reached: 60 calls sent; go on with a higher cap"
     events = [event for event in label_events() if not isinstance(event, RunFinished | Evaluated)]
     events.append(RunPaused(reason="budget", detail=detail))
-    prices = Prices(learner=Price(prompt=1.0), currency="EUR")
+    prices = Prices(learner=Price(prompt=1.0))
     reader = run(tmp_path, *events, data=LABELS, config=LABEL_CONFIG, cap=Cap(calls=60), prices=prices)
     opened(app, reader, "watch")
     html = shown(app)
     assert "The cap is reached" in html
     assert "The cap of 60 calls is reached: 60 calls sent" in html
     assert "0 sent, cap 60 calls" in html
-    assert "0.00 EUR so far" in html
+    assert "0.00 spent so far" in html
     assert "The endpoint does not answer" not in html
     field = app.number_input(key=f"watch.cap.{reader.directory.id}.calls")
     assert field.value == 120

@@ -62,22 +62,6 @@ def test_the_open_run_is_set_against_runs_of_the_same_rows_or_these_against_anot
     assert app.query_params["against"] == NEW
 
 
-def test_runs_are_named_by_name_method_and_time(app: AppTest, runs: Path, tmp_path: Path) -> None:
-    """Two runs of one minute get their seed; the address keeps the ids."""
-    twin = "20260102-0000-new-smc-0001"
-    under(inspected.labels(tmp_path / "d"), runs, twin)
-    html = opened(app, OLD)
-    labels = sorted(label.replace(" 2026", "") for label in app.multiselect(key="compare.runs").options)
-    assert labels == [
-        "toy · SMC · 1 Jan 00:00",
-        "toy · SMC · 2 Jan 00:00 · seed 0",
-        "toy · SMC · 2 Jan 00:00 · seed 1",
-        "toy · SMC · 3 Jan 00:00",
-    ]
-    assert all(label in html.replace(" 2026", "") for label in labels[:3])
-    assert [run for run in (OLD, NEW, twin) if run in html] == []
-
-
 def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_there(app: AppTest, runs: Path) -> None:
     html = opened(app, compare=f"{NEW},{FAR},gone", against=FAR)
     assert picked(app) == [NEW, FAR]
@@ -86,23 +70,6 @@ def test_a_link_opens_the_runs_it_names_in_its_order_and_says_which_are_not_ther
     app.multiselect(key="compare.runs").set_value([NEW, FAR, OLD]).run()
     assert "A and C have other test rows than B" in shown(app)
     assert app.query_params["compare"] == f"{NEW},{FAR},{OLD}"
-
-
-def test_one_run_stands_beside_simple_models(app: AppTest, runs: Path) -> None:
-    html = opened(app, FAR)
-    assert picked(app) == [FAR]
-    assert "Tree of depth 2" in html
-    assert "Pick another run above" in html
-    app.multiselect(key="compare.runs").set_value([]).run()
-    assert "No run is picked" in shown(app)
-
-
-def test_the_picked_runs_stay_after_another_page(app: AppTest, runs: Path) -> None:
-    opened(app, OLD)
-    app.multiselect(key="compare.runs").set_value([OLD, FAR]).run()
-    app.switch_page("pages/report.py").run()
-    app.switch_page("pages/compare.py").run()
-    assert picked(app) == [OLD, FAR]
 
 
 def test_a_run_whose_rows_were_changed_is_named_with_why(app: AppTest, runs: Path) -> None:
@@ -149,11 +116,3 @@ def test_the_prompted_baselines_are_asked_from_the_page_and_join_the_results(
     assert "Examples, voting at equal calls" in html
     assert "drawn anew in each of 5 questions a row: the majority counts." in html
     assert "Prompted baselines of A" not in html
-
-
-def test_numbers_are_compared_too(app: AppTest, runs: Path, tmp_path: Path) -> None:
-    for letter, name in (("e", "20260105-0000-e-smc-0000"), ("f", "20260106-0000-f-smc-0000")):
-        under(inspected.numbers(tmp_path / letter), runs, name)
-    html = opened(app, "20260105-0000-e-smc-0000")
-    assert "Neither is better on any of the 4 rows." in html
-    assert "The runs give the same answer on all 4 test rows." in html

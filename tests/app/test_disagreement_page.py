@@ -1,7 +1,6 @@
 """The states of the Disagreement page, without a browser."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -10,12 +9,6 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inspection.test_calibrated import labels as calibrated_labels
-from tests.inspection.test_calibrated import numbers as calibrated_numbers
-from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
-from tests.reporting.sampled import VARIANTS, sampled
-from vpp.drawing import trust
-from vpp.events import RunFinished
-from vpp.settings import Config
 
 
 def value(html: str, name: str) -> str:
@@ -62,13 +55,6 @@ def test_a_calibrated_run_says_what_is_possible_and_what_was_promised(app: AppTe
     assert "undecided: one of no, yes" in html
 
 
-def test_a_calibrated_run_of_numbers_names_the_range(app: AppTest, tmp_path: Path) -> None:
-    html = shown(opened(app, calibrated_numbers(tmp_path, off=2.0), "disagreement"))
-    assert "The particles’ range is widened by 2 at each end." in html
-    assert value(html, "Truth possible") == "4 of 4"
-    assert re.search("possible: -?[0-9.]+ to [0-9.]+", html)
-
-
 def test_an_asked_label_leads_to_inputs_like_its_row(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.labels(tmp_path), "disagreement")
     run = app.session_state["run"]
@@ -88,33 +74,3 @@ def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path)
     assert "Truths in the 90 % range" in html
     app.selectbox(key="disagreement.row").set_value(6).run()
     assert "above the mean" in shown(app)
-
-
-def test_one_hypothesis_is_said_that_it_cannot_disagree(app: AppTest, tmp_path: Path) -> None:
-    html = shown(opened(app, sampled(tmp_path, VARIANTS["vml"]), "disagreement"))
-    assert "it cannot disagree with itself" in html
-    assert trust.NOT_ALONE in html
-
-
-def test_agreement_on_wrong_answers_is_named(app: AppTest, tmp_path: Path) -> None:
-    data, config = dataset(["yes", "no"], ["yes"] * 3 + ["no"] * 2), Config(particles=2)
-    test = evaluated(data, {f"{SEED} a": ["yes"] * 5}, slots=(f"{SEED} a",) * 2, step=0)
-    html = [started(config, data), *drawn(*[f"{SEED} a"] * 2), finished(0, [f"{SEED} a"] * 2), test]
-    page = shown(
-        opened(app, run(tmp_path, *html, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
-    )
-    assert "Where all agree, 3 of 5 are right." in page
-    assert "Brier score" in page
-    assert "Reliability" in page
-    assert "Risk against coverage" not in page
-
-
-def test_many_rows_are_shown_some_at_a_time(app: AppTest, tmp_path: Path) -> None:
-    data, config = dataset(["yes", "no"], ["yes", "no"] * 40), Config(particles=2)
-    texts = (f"{SEED} a", f"{SEED} b")
-    test = evaluated(data, {texts[0]: ["yes"] * 80, texts[1]: ["no"] * 80}, slots=texts)
-    html = [started(config, data), *drawn(*texts), finished(0, texts), replace(test, step=0)]
-    opened(app, run(tmp_path, *html, RunFinished(outcome="finished"), data=data, config=config), "disagreement")
-    assert "60 of 80 test rows." in shown(app)
-    app.button(key="disagreement.more").click().run()
-    assert "80 of 80 test rows." in shown(app)

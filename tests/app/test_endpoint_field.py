@@ -1,20 +1,13 @@
 """The part of the form that names a server, and what is shown of one while a run goes on."""
 
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import endpoint as field_of
 from tests.app.drawn import shown
-from tests.inspected import labels
 from tests.llm.stub import refusal
 from tests.processes import free_port, model
-from vpp.llm.gate import Gate
-from vpp.llm.gauges import Load
-from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec
 
 WITHIN_S = 60
@@ -117,24 +110,13 @@ def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTe
         assert field.selectbox(key="new.model.listed").options == ["demo"]
 
 
-def test_an_incomplete_address_is_named_and_cannot_be_tested(field: AppTest) -> None:
-    field.text_input(key="new.url").set_value("localhost:8000").run()
-    assert "This address cannot be used" in shown(field)
-    assert "write it as http://localhost:8000/v1" in shown(field)
-    assert field.button(key="new.test_endpoint").disabled
-    assert field.session_state["model"].lacks == "Enter the server’s full address, or choose the demo model."
-    field.text_input(key="new.url").set_value("http://localhost:8000/v1").run()
-    assert field.session_state["model"].lacks == "Enter the model’s name, or choose the demo model."
-
-
 def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
-    field.selectbox(key="new.structured").set_value("regex")
+    field.selectbox(key="new.structured").set_value("off")
     field.number_input(key="new.learner_max_tokens").set_value(4096)
-    field.selectbox(key="new.prefetch").set_value("off")
     field.selectbox(key="new.effort").set_value("none").run()
     chosen: EndpointSpec = field.session_state["chosen"]
     assert (chosen.learner_max_tokens, chosen.optimizer_max_tokens) == (4096, 1536)
-    assert (chosen.structured, chosen.reasoning_effort, chosen.prefetch) == ("regex", "none", "off")
+    assert (chosen.structured, chosen.reasoning_effort) == ("off", "none")
     at_most = field.number_input(key="new.concurrency")
     assert (at_most.value, at_most.placeholder) == (None, "as needed")
     assert field.session_state["chosen"].concurrency == 0
@@ -144,53 +126,3 @@ def test_how_a_server_is_asked_goes_into_the_run(field: AppTest) -> None:
     assert field.session_state["chosen"].timeout_s == 900
     at_most.set_value(None).run()
     assert field.session_state["chosen"].concurrency == 0
-
-
-class Told:
-    """A gauge that has read."""
-
-    def __init__(self, base_url: str, gate: Gate) -> None:
-        self.load = Load(running=12, waiting=3, kv_use=0.5, prefix_hits=0.9) if "learner" in base_url else None
-
-    def latest(self) -> Load | None:
-        return self.load
-
-
-def test_the_load_of_a_server_is_shown_while_the_run_is_at_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(field_of, "gauge", Told)
-    snapshot = labels(tmp_path).refresh()
-
-    def of(state: str, endpoint: EndpointSpec) -> str:
-        at_work: Snapshot = replace(snapshot, state=state, spec=replace(snapshot.spec, endpoint=endpoint))
-        return field_of.load_html(at_work)
-
-    both = EndpointSpec(base_url="http://learner/v1", model="m", optimizer_base_url="http://optimizer/v1")
-    words = "12 running, 3 waiting, KV cache 50 % used, 90 % of prompt tokens from its prefix cache"
-    assert of("running", both) == f'<p class="cap">Learner’s server: {words}</p>'
-    assert of("paused", both) == ""
-    assert of("running", EndpointSpec(demo=True, model="demo")) == ""
-    assert of("running", EndpointSpec(base_url="http://other/v1", model="m")) == ""
-
-
-def test_a_server_that_is_sent_fewer_calls_than_may_be_is_named_with_why(tmp_path: Path) -> None:
-    snapshot = labels(tmp_path).refresh()
-
-    def html(window: int, why: str) -> str:
-        usage = replace(snapshot.usage, window=window, narrowed_by=why)
-        return field_of.load_html(replace(snapshot, state="running", usage=usage))
-
-    assert html(64, "full") == '<p class="cap">64 of 1,024 calls at a time: the server is full</p>'
-    assert html(64, "pace") == '<p class="cap">64 of 1,024 calls at a time, as many as the server keeps up with</p>'
-    assert html(80, "files") == '<p class="cap">80 calls at a time: this process may open no more files (ulimit -n)</p>'
-
-
-def test_a_wait_that_a_server_asks_for_is_counted_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    snapshot = labels(tmp_path).refresh()
-    held = replace(snapshot, state="running", usage=replace(snapshot.usage, held_until=1080.0))
-    monkeypatch.setattr(time, "time", lambda: 1000.5)
-    assert field_of.load_html(held) == '<p class="cap">The server asked to wait: next calls in 1\u00a0min 20\u00a0s</p>'
-    assert field_of.load_html(replace(held, state="paused")) == ""
-    monkeypatch.setattr(time, "time", lambda: 1080.0)
-    assert field_of.load_html(held) == ""

@@ -9,11 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.parts import pieces
-from pages.parts.opening import EXAMPLES
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.store import EXAMPLE, unpack
 
 BEYOND_MS = 700
 """Longer than a film at full speed stays at a step."""
@@ -268,25 +266,3 @@ def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished
 
 
 # First screens
-
-SIZES = ((1440, 900), (1280, 720), (390, 844))
-EXTENT = "(found) => [found.getBoundingClientRect().top, found.getBoundingClientRect().bottom]"
-
-
-@pytest.mark.browser
-def test_a_first_screen_shows_the_heaviest_idea_and_the_report_beside_its_files(app: App, visit: Visit) -> None:
-    """The genealogy begins within two screens of a wide window."""
-    run, page = unpack(EXAMPLES / EXAMPLE, app.runs).id, visit.page
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{app.url}/posterior?run={run}")
-        open_tree(page)
-        page.locator("h1").scroll_into_view_if_needed()
-        assert page.locator("article.card").first.evaluate(EXTENT)[1] <= height, width
-        if width > height:
-            assert page.locator(TREE).evaluate(EXTENT)[0] <= 2 * height, width
-        page.goto(f"{app.url}/report?run={run}")
-        page.locator(".report h4").first.wait_for()
-        page.wait_for_function(AT_REST)
-        assert page.get_by_role("button", name="Posterior as JSON").evaluate(EXTENT)[1] <= height, width
-        assert page.locator(".report").evaluate(EXTENT)[0] <= 0.6 * height, width

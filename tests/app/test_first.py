@@ -1,8 +1,6 @@
 """The first minute: what the front page says, the finished example, empty pages, and what a form keeps."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,38 +8,17 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import front, opening
+from pages.parts import front
 from pages.parts.opening import EXAMPLES, SHIPPED
-from tests.app.conftest import ROOT, Visit, serving
+from tests.app.conftest import Visit, serving
 from tests.app.drawn import app as app
 from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import LABEL_CONFIG, LABELS, label_events, labels
 from tests.reporting.builders import run
-from vpp.runs.directory import RunDirectory
 from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
-
-
-def test_the_first_paint_waits_for_little_and_a_server_gets_the_rest_ready_unless_it_ends() -> None:
-    code = """
-import sys
-from threading import Event
-from pages.parts import frame, front
-frame.COMPARE = ()
-ends = Event()
-ends.set()
-frame.warm(ends)
-print(*sys.modules)
-frame.warm(Event(), rest_s=0)
-print(*sys.modules)
-"""
-    lines = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    first, warm = (set(line.split()) for line in lines.splitlines())
-    later = {"pandas", "sklearn", "openai", "vpp.drawing.figures", "vpp.bench", "vpp.runs.worker", "pages.parts.form"}
-    assert first & later == set()
-    assert {"pages.parts.form", "vpp.drawing.figures", "vpp.wording.happening"} <= warm
 
 
 WAYS = [
@@ -65,15 +42,6 @@ def test_examples_stay_on_top_and_only_a_newcomer_reads_what_the_app_does(app: A
         assert line in shown(app)
     upload(app, TABLE)
     assert names(app)[:5] == WAYS
-
-
-def test_the_example_starts_at_a_pace_to_read_along(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[RunDirectory] = []
-    monkeypatch.setattr(opening, "launch", lambda directory, **_: started.append(directory))
-    press(app.run(), "Run the example")
-    (directory,) = started
-    assert directory.spec().endpoint.demo_latency_ms == opening.READABLE_MS
-    assert f"run {directory.id}" in shown(app)
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,18 @@ from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
-RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "damaged", "numbers")
+RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "continued", "numbers")
 OPENED_WHOLE = {
     "watch at_cap": "meaning meaning-of-label name model fault refused capped seed hypothesis reason unread thoughts",
     "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
     "disagreement numbers": "cell-1 text-7",
-    "report damaged": "meaning meaning-of-label file note target prior hash library version from fault refused",
+    "report continued": "meaning meaning-of-label file note target prior hash library version from fault refused",
     "compare finished": "name label-no",
     "paper finished": "cell complaint model optimizer library",
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""
-AS_DRAWN = {"watch paused": "paused", "watch failed": "failed", "watch damaged": "from"}
+AS_DRAWN = {"watch paused": "paused", "watch failed": "failed", "watch continued": "from"}
 """Texts that Watch shows in other states, without a click."""
 
 

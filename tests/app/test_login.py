@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.app.conftest import WITHIN_MS, App, serving
+from tests.processes import PENGUINS
 from vpp.runs.store import EXAMPLE
 
 pytest.importorskip("authlib", reason="no Authlib: pip install -r requirements-login.txt")
@@ -107,6 +108,12 @@ def test_a_claim_is_shown_as_the_text_it_is_and_shapes_no_folders_name(shared: S
     html = {json.loads((folder / "user.json").read_text())["email"]: folder for folder in found}
     assert (html["ann@lab.org"] / shared.run / "run.json").is_file()
     assert [path.name for path in html["bob@lab.org"].iterdir() if path.is_dir() and path.name[0] != "."] == []
+
+
+def test_a_user_uploads_a_table(shared: Shared) -> None:
+    shared.bob.goto(shared.app.url)
+    shared.bob.locator('input[type="file"]').set_input_files(str(PENGUINS))
+    expect(shared.bob.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
 
 
 def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:

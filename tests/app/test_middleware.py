@@ -2,15 +2,11 @@
 
 import asyncio
 import http.client
-import json
 import socket
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from starlette.types import Message, Receive, Scope, Send
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -89,106 +85,83 @@ def test_hosts_of_this_machine_and_named_ones_are_served(monkeypatch: pytest.Mon
     _allow(monkeypatch, "127.0.0.1", "localhost", "::1", "*.own.example")
     for host in ("127.0.0.1:8501", "localhost", "LOCALHOST.:80", "[::1]:8501", "vpp.own.example"):
         assert middleware.is_served(host), host
-    for other in (None, "", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"):
+    for other in ("", "evil.example", "127.0.0.1.evil.example", "[::1", "a@evil.example", "*"):
         assert not middleware.is_served(other), other
     assert not middleware.is_served("own.example.evil.example")
 
 
 def _allow(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     options = {"server.allowedHosts": list(hosts), "server.corsAllowedOrigins": [], "server.maxUploadSize": 50}
-    monkeypatch.setattr(middleware.config, "get_option", options.__getitem__)
+    monkeypatch.setattr(middleware.st, "get_option", options.__getitem__)
 
 
-def test_a_malformed_origin_or_one_without_the_servers_tls_is_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_malformed_origin_or_one_without_the_servers_tls_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
+    own, plain = {"origin": "https://own.example"}, {"origin": "http://own.example"}
     for origin in ("http://[", "http://[::1", "https://]"):
-        assert "takes nothing from pages of" in str(middleware.refused(scope("PUT", "/", origin=origin))), origin
-    assert middleware.refused(scope("PUT", "/", origin="http://own.example")) is None
-    assert middleware.refused(scope("PUT", "/", origin="https://own.example")) is None, "a proxy may speak TLS"
-    for known in ({"scheme": "https"}, {"x_forwarded_proto": "https"}):
-        assert middleware.refused(scope("PUT", "/", origin="https://own.example", **known)) is None
-        assert middleware.refused(scope("PUT", "/", origin="http://own.example", **known)) is not None
+        assert answer(guard(), scope("PUT", "/", origin=origin)) == 403, origin
+    assert answer(guard(), scope("PUT", "/", **plain)) == 204
+    assert answer(guard(), scope("PUT", "/", **own)) == 204, "a proxy may speak TLS"
+    assert answer(guard(), scope("PUT", "/", scheme="https", **own)) == 204
+    assert answer(guard(), scope("PUT", "/", scheme="https", **plain)) == 403
+    assert answer(guard(), scope("PUT", "/", x_forwarded_proto="https", **plain)) == 403
 
 
 # Uploads
 
 
 UPLOAD = "/_stcore/upload_file/a-session/a-file"
+OTHER = UPLOAD.replace("a-session", "other")
 
 
-def test_with_a_login_only_a_user_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
-    _asks_for_login(monkeypatch)
-    user = {"is_logged_in": True, "iss": "https://id", "sub": "ann"}
-    for claims, origin, status in (
-        (None, "https://own.example", 403),
-        ({"is_logged_in": False}, "https://own.example", 403),
-        ({**user, "sub": "eve"}, "https://own.example", 403),
-        (user, "https://other.example", 403),
-        (user, "https://own.example", 204),
-    ):
-        cookie = signed_cookie({**claims, "origin": origin}) if claims else "_streamlit_user=forged"
-        for method in ("PUT", "POST", "DELETE"):
-            asked = scope(method, UPLOAD, origin="https://own.example", cookie=cookie)
-            assert answer(asked) == status, (method, claims, origin)
+def test_with_a_login_only_a_session_that_entered_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    _allow(monkeypatch, "own.example")
+    monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({"VPP_LOGIN": "1"}))
+    monkeypatch.setattr(middleware.person, "SESSIONS", {"a-session"})
+    for method in ("PUT", "POST", "DELETE"):
+        assert answer(guard(), scope(method, UPLOAD)) == 204
+        assert answer(guard(), scope(method, OTHER)) == 403
 
 
 def test_a_session_holds_no_more_than_a_few_largest_files(monkeypatch: pytest.MonkeyPatch) -> None:
     _allow(monkeypatch, "own.example")
     monkeypatch.setattr(middleware.person, "environment", lambda: Environment.of({}))
-    monkeypatch.setattr(middleware, "_held", {"a-session": 150 * 2**20, "other": 0}.__getitem__)
-    size, other = str(50 * 2**20), UPLOAD.replace("a-session", "other")
-    assert answer(scope("PUT", UPLOAD, content_length=size)) == 204
-    with middleware.on_its_way("a-session", 1):
-        assert answer(scope("PUT", UPLOAD, content_length=size)) == 413
-        assert answer(scope("PUT", UPLOAD, content_length="1", transfer_encoding="chunked")) == 413
-        assert answer(scope("PUT", UPLOAD, content_length="1")) == 204
-        assert answer(scope("DELETE", UPLOAD)) == 204
-        assert answer(scope("PUT", other, content_length=size)) == 204
-    assert answer(scope("PUT", UPLOAD, content_length=size)) == 204, "what has come is counted no more"
+    one, size = guard(), str(50 * 2**20)
+    for number in range(4):
+        assert answer(one, scope("PUT", f"{UPLOAD}-{number}", content_length=size)) == 204
+    assert answer(one, scope("PUT", UPLOAD, content_length="1")) == 413
+    assert answer(one, scope("PUT", f"{UPLOAD}-3", content_length=size)) == 204, "the same file again"
+    assert answer(one, scope("PUT", OTHER, content_length=size)) == 204
+    assert answer(one, scope("DELETE", f"{UPLOAD}-3")) == 204
+    assert answer(one, scope("PUT", UPLOAD, content_length="1")) == 204
+    assert answer(one, scope("PUT", f"{UPLOAD}-4", content_length="1", transfer_encoding="chunked")) == 413
 
 
-def test_a_sessions_bytes_are_counted_from_the_servers_own_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    manager.add_file("a-session", UploadedFileRec(file_id="1", name="a.csv", type="text/csv", data=b"12345"))
-    monkeypatch.setattr(middleware.runtime, "exists", lambda: True)
-    monkeypatch.setattr(middleware.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
-    assert (middleware._held("a-session"), middleware._held("other")) == (5, 0)
+def guard() -> middleware.Guard:
+    """Return the guard of a server that answers 204 to everything."""
+
+    async def server(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    return middleware.Guard(server)
 
 
-def _asks_for_login(monkeypatch: pytest.MonkeyPatch) -> None:
-    _allow(monkeypatch, "own.example")
-    env = Environment.of({"VPP_LOGIN": "1", "VPP_ALLOWED_USERS": "ann"})
-    monkeypatch.setattr(middleware.person, "environment", lambda: env)
-    monkeypatch.setattr(middleware.person, "_providers", lambda: [None])
-    monkeypatch.setattr(middleware.signed, "get_cookie_secret", lambda: "secret")
-
-
-def signed_cookie(claims: dict[str, object]) -> str:
-    value = create_signed_value("secret", "_streamlit_user", json.dumps(claims)).decode()
-    return f"_streamlit_user={value}"
-
-
-def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> middleware.Scope:
+def scope(method: str, path: str, *, scheme: str = "http", **headers: str) -> Scope:
     """Return a request for own.example, as the server gives it to the guard."""
     html = {"host": "own.example", **{name.replace("_", "-"): value for name, value in headers.items()}}
     encoded = [(name.encode(), value.encode()) for name, value in html.items()]
     return {"type": "http", "method": method, "path": path, "scheme": scheme, "headers": encoded}
 
 
-def answer(asked: middleware.Scope) -> int:
-    """Return the status; the server behind the guard answers 204 to everything."""
-    sent: list[middleware.Message] = []
+def answer(one: middleware.Guard, request: Scope) -> int:
+    """Return the status."""
+    sent: list[Message] = []
 
-    async def server(_scope: middleware.Scope, _receive: middleware.Receive, send: middleware.Send) -> None:
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-
-    async def receive() -> middleware.Message:
+    async def receive() -> Message:
         return {"type": "http.request"}
 
-    async def send(message: middleware.Message) -> None:
+    async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(middleware.Guard(server)(asked, receive, send))
+    asyncio.run(one(request, receive, send))
     return int(sent[0]["status"])

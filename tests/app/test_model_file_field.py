@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.endpoint import DEMO, MODEL_FILE
 from tests.app.drawn import shown
 from tests.app.test_endpoint_field import WITHIN_S, form
-from tests.gguf.built import model_file
+from tests.llama import model_file
 
 LACKS = "Enter the path of a model file, or choose the demo model."
 
@@ -39,7 +39,7 @@ def test_a_file_is_described_and_can_be_run(field: AppTest, tmp_path: Path) -> N
     assert field.button(key="new.test_endpoint").disabled
     path = model_file(tmp_path, "small.gguf")
     html = typed(field, path)
-    assert "small: 0 million parameters (llama), 0.0 GB. llama.cpp serves it on this machine: " in html
+    assert "small: 0.0 GB. llama.cpp serves it on this machine: 4 calls at a time" in html
     chosen = field.session_state["chosen"]
     assert (chosen.gguf, chosen.model, chosen.base_url, chosen.timeout_s) == (str(path), "small", "", 3600)
     assert field.session_state["model"].lacks == ""

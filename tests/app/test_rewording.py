@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from tests.app.drawn import app_over, opened, shown
@@ -23,7 +22,6 @@ from tests.reporting.builders import SEED
 from vpp.reporting.exports import ways
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.runs.store import REAL_EXAMPLE, unpack
 from vpp.verification import verify
 
 On = Callable[[RunReader, str], AppTest]
@@ -90,15 +88,6 @@ def on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> On:
     return page_of
 
 
-def test_a_text_that_is_not_new_is_refused_before_anything_is_asked(on: On, tmp_path: Path, served: Model) -> None:
-    app = on(asked_labels(tmp_path, served), "posterior")
-    assert button(app, SCORE).label == "Score it on 4 rows: 4 calls"
-    button(app, SCORE).click().run()
-    assert "particle 0 says this already: change a word" in shown(app)
-    assert "rewording.keep" not in [each.key for each in app.button]
-    assert served.asked == 0
-
-
 @pytest.mark.parametrize("page", ["watch", "posterior"])
 def test_a_servers_refusal_is_one_line_and_a_key_is_asked_for_once(
     page: str, on: On, tmp_path: Path, served: Model
@@ -112,16 +101,3 @@ def test_a_servers_refusal_is_one_line_and_a_key_is_asked_for_once(
     assert "no such key" in shown(app)
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
     assert not app.exception
-
-
-@pytest.mark.browser
-def test_a_clause_that_hurts_opens_the_section_with_the_sentence_without_it(app: App, visit: Visit) -> None:
-    run = unpack(SHIPPED.parent / REAL_EXAMPLE, app.runs)
-    page = visit.page
-    page.goto(f"{app.url}/posterior?run={run.id}")
-    page.get_by_role("button", name="Try without this clause").click()
-    field = page.get_by_role("textbox", name=re.compile("New text of particle"))
-    expect(field).to_have_value("If sex is female, answer yes; otherwise answer no.")
-    expect(page.get_by_text("The shorter wording is ready to score and keep:")).to_be_visible()
-    page.get_by_role("link", name="Try another wording").click()
-    expect(field).to_be_in_viewport()

@@ -51,23 +51,6 @@ def truths(app: AppTest) -> list[Any]:
     return [w for kind in ("selectbox", "text_input") for w in app.get(kind) if ".truth." in (w.key or "")]
 
 
-def test_the_price_is_named_before_anything_is_asked(app: AppTest, tmp_path: Path) -> None:
-    opened(app, asked_about(tmp_path, "labels"), "disagreement")
-    assert app.button(key=ASK).label == "Ask the posterior about 24 inputs: 96 calls"  # four sentences
-    app.number_input(key=f"disagreement.settle.n.{app.session_state['run']}").set_value(5).run()
-    assert app.button(key=ASK).label == "Ask the posterior about 5 inputs: 20 calls"
-    assert "5 of the 24 rows that came without a target" in shown(app)
-    assert not truths(app)
-
-
-def test_a_run_without_possible_inputs_says_so(app: AppTest, tmp_path: Path) -> None:
-    opened(
-        app, inspected.labels(tmp_path), "disagreement"
-    )  # a is 0 to 3 in the training rows, and all four are labelled
-    assert "No input could be made up" in shown(app)
-    assert ASK not in [b.key for b in app.button]
-
-
 def test_labels_are_asked_answered_and_gone_on_from(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,22 +95,3 @@ def test_each_input_keeps_its_own_answer(app: AppTest, tmp_path: Path) -> None:
     assert "Go on with 2 true answers" in shown(app)
     app.button(key="disagreement.settle.forget").click().run()
     assert [field.value for field in truths(app)] == [None, None]
-
-
-def test_an_invalid_number_is_refused_in_place(app: AppTest, tmp_path: Path) -> None:
-    ask(opened(app, asked_about(tmp_path, "numbers"), "disagreement"))
-    assert "two standard deviations of the noise" in shown(app)
-    if not truths(app):
-        show_all(app)
-    truths(app)[0].set_value("many").run()
-    assert "&#x27;many&#x27; is not a number" in shown(app)
-    assert CONTINUE not in [b.key for b in app.button]
-    truths(app)[0].set_value("7.5").run()
-    assert CONTINUE in [b.key for b in app.button]
-
-
-def test_one_hypothesis_cannot_be_divided(app: AppTest, tmp_path: Path) -> None:
-    events = [builders.started(inspected.LABEL_CONFIG, inspected.LABELS), *builders.drawn(*[inspected.EVEN] * 4)]
-    opened(app, builders.run(tmp_path, *events, data=inspected.LABELS, config=inspected.LABEL_CONFIG), "disagreement")
-    assert "no input can divide it" in shown(app)
-    assert ASK not in [b.key for b in app.button]

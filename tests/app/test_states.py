@@ -1,7 +1,5 @@
 """Each page's states, without a browser."""
 
-import json
-import re
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -15,15 +13,14 @@ from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON
 from pages.parts.method import START
 from tests.app.drawn import app as app
-from tests.app.drawn import opened, shown, upload
+from tests.app.drawn import shown, upload
 from tests.inspected import labels
 from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
 from vpp.runs.prompts import PromptMaker
-from vpp.settings import Config, preset
-from vpp.wording.options import DEMO_PRIOR
+from vpp.settings import Config
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
 
@@ -39,20 +36,6 @@ def test_a_run_that_is_deleted_while_it_is_shown_is_named(
         app.switch_page(page).run()
         assert not app.exception, page
         assert "This run cannot be opened" in shown(app), page
-
-
-def test_balanced_accuracy_is_shown_at_the_end_and_in_the_list_if_far_from_accuracy(
-    app: AppTest, tmp_path: Path
-) -> None:
-    """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
-    reader = labels(tmp_path)
-    (runs,) = app.run().sidebar.get("bidi_component")
-    (row,) = json.loads(runs.proto.json)["runs"]
-    assert "finished · 50.0 % · balanced 83.3 % · " in row["note"].replace("\N{NO-BREAK SPACE}", " ")
-    html = re.sub(r"<[^>]*>", "", shown(opened(app, reader, "watch")))
-    assert "got 3 right, 50.0 %; balanced accuracy 83.3 %." in html
-    assert "so far" not in html, "no price was given"
-    assert ", cap" not in html
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
@@ -83,9 +66,6 @@ LABELS = b"a,label\n" + b"".join(b"%d,%d\n" % (i % 9, i % 2) for i in range(80))
 NUMBERS = b"a,price\n" + b"".join(b"%d,%d.5\n" % (i, 1000 * i) for i in range(80))
 
 
-REVIEWS = b"review,label\n" + b"".join(b"the film of day %d was long,%d\n" % (i, i % 2) for i in range(80))
-
-
 def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: AppTest, tmp_path: Path) -> None:
     def refuses(why: str) -> bool:
         assert not app.exception
@@ -97,9 +77,9 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     assert refuses("This table cannot be read: see Data.")
     upload(app, b"a,label\n1,yes\n2,yes\n")
     assert refuses("This table cannot be used as chosen: see Data.")
-    choose(upload(app, LABELS), particles_max=20, particles_min=15)
+    choose(upload(app, LABELS), particles_max=20, particles=2)
     assert refuses("This option cannot be used: see Method.")
-    choose(app, particles_min=1)
+    choose(app, particles=5)
     assert not app.button(key="new.start").disabled
     assert GOES_ON in shown(app)
     app.segmented_control(key="new.who").set_value(SERVER).run()
@@ -109,16 +89,6 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     app.button(key="new.start").click().run()
     assert refuses("The server cannot be reached: see Model.")
     assert not list(tmp_path.glob("*/run.json"))
-
-
-def test_a_column_of_text_is_named_before_a_run_of_the_demo_model(app: AppTest) -> None:
-    said = "The demo model cannot read free text, and these rows have nothing else: it can only guess."
-    assert said in shown(upload(app, REVIEWS))
-    app.button(key="new.language_model").click().run()
-    assert app.segmented_control(key="new.who").value == SERVER
-    assert said not in shown(app)
-    app.segmented_control(key="new.who").set_value(DEMO).run()
-    assert "cannot read free text" not in shown(upload(app, LABELS))
 
 
 def option(app: AppTest, name: str) -> Any:
@@ -150,7 +120,7 @@ def choose(app: AppTest, **options: Any) -> AppTest:
 def test_every_option_has_a_widget(app: AppTest) -> None:
     upload(app, LABELS)
     seen = shown_options(app)
-    seen |= shown_options(choose(app, particles_max=20, initial="prior"))
+    seen |= shown_options(choose(app, particles_max=20))
     seen |= shown_options(choose(app, method="mh", mh_rows="buffer"))
     upload(app, NUMBERS)
     assert seen | shown_options(app) == {field.name for field in fields(Config)}
@@ -158,32 +128,20 @@ def test_every_option_has_a_widget(app: AppTest) -> None:
 
 def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(app: AppTest) -> None:
     upload(app, LABELS)
-    assert {"tempering", "final_weights", "restart", "epsilon", "ties"} <= shown_options(app)
+    assert {"tempering", "final_weights", "restart", "epsilon"} <= shown_options(app)
     assert "tau" not in shown_options(app)
     choose(app, tempering="adaptive", mutate="every")
     assert not {"final_weights", "buffer_size", "particles_max"} & shown_options(app)
     choose(app, method="vml5")
-    assert not {"particles", "tempering", "epsilon", "initial", "mh_rows"} & shown_options(app)
+    assert not {"particles", "tempering", "epsilon", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
     assert "For regression: Regression’s τ." in shown(app)
     choose(app, method="mh")
     assert option(app, "mh_rows").options[0] == "batch: the current batch"
     upload(app, NUMBERS)
-    assert not {"epsilon", "error_mass", "ties"} & shown_options(app)
+    assert "epsilon" not in shown_options(app)
     choose(app, tau="1")
     assert "nearly every likelihood ratio will be 0 or 1" in shown(app)
-
-
-def test_an_option_that_left_the_form_comes_back_as_it_was(app: AppTest) -> None:
-    upload(app, LABELS)
-    choose(app, buffer_size=25, method="mh", mh_rows="train", restart=0.5)
-    assert "buffer_size" not in shown_options(app)
-    choose(app, mh_rows="buffer")
-    assert option(app, "buffer_size").value == 25
-    choose(app, method="smc")
-    assert option(app, "buffer_size").value == 25
-    choose(app, method="mh")
-    assert (option(app, "mh_rows").value, option(app, "restart").value) == ("buffer", 0.5)
 
 
 def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppTest) -> None:
@@ -206,40 +164,16 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     assert "sentence 1 has 10,000 characters" in shown(app)
 
 
-def test_a_preset_fills_the_fields_and_leaves_the_open_ones(app: AppTest) -> None:
-    upload(app, NUMBERS)
-    choose(app, particles=5, bold_temperature=1.5)
-    app.selectbox(key="new.preset").set_value("paper").run()
-    assert (option(app, "final_weights").value, option(app, "tau").value) == ("paper", preset("paper").tau)
-    assert (option(app, "particles").value, option(app, "bold_temperature").value) == (5, 1.0)
-    app.selectbox(key="new.preset").set_value("recommended").run()
-    assert (option(app, "final_weights").value, option(app, "tau").value) == ("train", "auto")
-
-
 def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(app: AppTest) -> None:
     upload(app, LABELS)
     choose(app, particles_max=20, particles=2)
-    assert "particles is 2: it must lie between particles_min (3) and particles_max (20)" in shown(app)
+    assert "particles is 2: it must lie between 3 and particles_max (20)" in shown(app)
     choose(app, epsilon=0.0, particles=5)
     assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
     assert 'role="alert"' in shown(app)
     choose(app, epsilon=0.1, method="vml")
     assert 'role="alert"' not in shown(app)
     assert "Predictions, each batch" in shown(app)
-
-
-def test_the_plan_follows_the_options_and_the_demo_model(app: AppTest) -> None:
-    upload(app, LABELS)
-    assert "Final weights" in shown(app)
-    choose(app, tempering="incremental")
-    assert "Predictions, all training rows" in shown(app)
-    assert "Predictions, each proposal" in shown(app)
-    assert " at 0.45 s a round and 350 calls a second at once" in shown(app)
-    app.segmented_control(key="new.speed").set_value("instant").run()
-    assert " at 350 calls a second at once, as the demo model usually does" in shown(app)
-    assert DEMO_PRIOR in shown(app)
-    app.segmented_control(key="new.who").set_value(SERVER).run()
-    assert DEMO_PRIOR not in shown(app)
 
 
 SAID = {

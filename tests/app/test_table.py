@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.drawn import app as app
 from tests.app.drawn import app_over, shown, upload
-from vpp.data.table import Table
 
 # How it is read
 
@@ -32,25 +31,6 @@ def test_each_decision_stands_in_its_field_and_a_choice_reads_the_table_anew(app
     read_field(app, NAMED, "header").set_value(False).run()
     assert "column_1" in shown(app)
     assert "größe</td>" in shown(app)
-
-
-def test_a_file_that_detection_cannot_read_is_read_as_chosen(app: AppTest) -> None:
-    content = b"made;by hand\n" + ROWS.encode()
-    upload(app, content)
-    assert "This table cannot be read" in shown(app)
-    app.number_input(key=f"new.read.table.csv.{len(content)}.skip").set_value(1).run()
-    assert "40 rows, 3 columns" in shown(app)
-
-
-def test_an_upload_is_read_once(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    read = Table.read
-    monkeypatch.setattr(
-        Table, "read", lambda content, name, **how: asked.append(name) or read(content, name=name, **how)
-    )
-    upload(app, NAMED + b"41;1,5;ja\n")
-    app.run()
-    assert asked == ["table.csv"]
 
 
 # Kinds of columns
@@ -96,13 +76,6 @@ def meanings(app: AppTest) -> dict[str, Any]:
     return {field.label: field for field in app.text_input if (field.key or "").startswith("new.meaning.")}
 
 
-def fill_meanings(app: AppTest, content: bytes) -> str:
-    field = next(field for field in app.file_uploader if (field.key or "").startswith("new.meanings_file."))
-    field.set_value(("heart.columns.json", content, "application/json")).run()
-    assert not app.exception
-    return shown(app)
-
-
 def test_columns_and_labels_are_described_in_fields_and_reach_the_run(app: AppTest, tmp_path: Path) -> None:
     upload(app, HEART.encode(), "heart.csv")
     names = [r"\*num\*", "x1", "x2", r"\*num\* = no", r"\*num\* = yes"]
@@ -119,20 +92,6 @@ def test_columns_and_labels_are_described_in_fields_and_reach_the_run(app: AppTe
     (record,) = tmp_path.glob("*/run.json")
     described = {"columns": {"x1": "cholesterol, mg/dl <b>"}, "labels": {"yes": "ill"}}
     assert json.loads(record.read_text("utf-8"))["dataset"]["descriptions"] == described
-
-
-def test_descriptions_are_filled_in_from_a_file_and_follow_the_target(app: AppTest) -> None:
-    upload(app, HEART.encode(), "heart.csv")
-    fill_meanings(app, b'{"x1": "cholesterol", "x2": "days", "labels": {"yes": "ill"}}')
-    assert "prompts describe 2 columns and 1 label" in shown(app)
-    app.selectbox(key="new.target").set_value("x1").run()
-    assert list(meanings(app)) == ["x1", "x2", r"\*num\*"]
-    assert "prompts describe 2 columns" in shown(app)
-    refused = fill_meanings(app, b'{"x3": "cholesterol"}')
-    assert "This file cannot be used" in refused
-    assert "heart.columns.json: a description is given for the column &#x27;x3&#x27;" in refused
-    assert "is not UTF-8 text: save it as UTF-8" in fill_meanings(app, b"\xff")
-    assert meanings(app)["x1"].value == "cholesterol"
 
 
 # The split
@@ -175,14 +134,6 @@ def test_rows_are_split_by_chance_and_better_splits_are_pointed_at_until_one_is_
     assert hint not in html
     assert next(field.options for field in form.selectbox if field.label == "Column of the time") == ["day", "size"]
     assert "test rows are the latest, 20 rows from" in html
-
-
-def test_a_split_by_group_takes_the_column_out_of_the_inputs(form: AppTest) -> None:
-    html = choose_split(form, "By group").replace("&#x27;", "'")
-    assert next(field.value for field in form.selectbox if field.label == "Column of the groups") == "shop"
-    assert inputs(form) == ["day", "size"]
-    assert "column 'shop' was left out: the split is by its groups" in html
-    assert "groups for training" in html
 
 
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:

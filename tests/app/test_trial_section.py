@@ -8,12 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app import drawn
 from tests.app.drawn import shown
-from tests.llm.stub import refusal
 from tests.processes import Model
 from tests.reporting.builders import SEED, scored
 from tests.trials.test_trial import A_ONLY, AND, DATA, run_of
 from vpp.data.dataset import Value
-from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.trials.record import read_trial
 
@@ -35,30 +33,6 @@ def pressed(app: AppTest, reader: RunReader) -> str:
     job: Any = app.session_state[f"posterior.ask.trial.{reader.directory.id}"]
     assert job.wait(WITHIN_S)
     return shown(app.run())
-
-
-def test_the_cost_is_named_first_and_the_result_stays(page: tuple[AppTest, RunReader]) -> None:
-    app, reader = page
-    html = shown(app)
-    assert "Put it on trial" in html
-    assert "calls to demo" in html or "calls to the demo model" in html
-    html = pressed(app, reader)
-    assert "The learner follows the heaviest idea: 20 of 20" in html
-    # Every row with b below 30 has an a above 12, so that condition is worth nothing.
-    assert "If <span>a is above 12</span><sup>0</sup> and <mark>b is below 30</mark>" in html
-    assert "Minimal pairs: one cell that parts two ideas" in html
-    assert "posterior.trial" not in [button.key for button in app.button]
-    report = report_markdown(reader)
-    assert "### On trial" in report
-    assert "| without this clause | nats lost |" in report
-
-
-def test_a_refusal_is_shown_and_the_button_stays(page: tuple[AppTest, RunReader], served: Model) -> None:
-    app, reader = page
-    served.refusal = refusal(401, "no such key")
-    html = pressed(app, reader)
-    assert "The trial could not be held" in html
-    assert "posterior.trial" in [button.key for button in app.button]
 
 
 def test_rows_that_part_two_ideas_are_offered_for_labelling(page: tuple[AppTest, RunReader]) -> None:

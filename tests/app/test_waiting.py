@@ -1,6 +1,5 @@
 """Watch of a run that waits for its endpoint, or whose disk takes no more, without a browser."""
 
-import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -8,14 +7,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import opening
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
-from vpp.events import RunFailed, RunPaused, StepFinished
+from vpp.events import RunFailed, RunPaused
 from vpp.runs.directory import RunDirectory
-from vpp.runs.spec import EndpointSpec
 from vpp.usage import Usage
 
 UNFINISHED = label_events()[:-3]
@@ -39,15 +36,6 @@ def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to
     assert word.command == "go on"
 
 
-def test_first_hypotheses_that_are_held_back_tell_why(app: AppTest, tmp_path: Path) -> None:
-    reader = run(tmp_path, label_events()[0], data=LABELS, config=LABEL_CONFIG)
-    with reader.directory.lock():
-        reader.directory.beat(asdict(Usage(learner=36, optimizer=6, faults={"HTTP 503": 37})), queued=False)
-        html = shown(opened(app, reader, "watch"))
-    assert "0 of 4 are written." in html
-    assert "Failed or odd attempts: HTTP 503 (37)." in html
-
-
 def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,43 +47,22 @@ def test_a_full_disk_is_shown_beside_the_way_to_go_on(
     opened(app, reader, "watch")
     assert "Nothing can be written now: runs/a cannot be written (the disk is full): free some space." in shown(app)
     assert [button.label for button in app.button if button.key == "watch.resume"] == ["Resume"]
-    monkeypatch.setattr("vpp.runs.run_files.write_atomically", refuse)
+    monkeypatch.setattr("vpp.runs.directory.write_atomically", refuse)
     app.button(key="watch.resume").click().run()
     assert not app.exception
     assert "That could not be done" in shown(app)
 
 
-def test_a_run_that_failed_says_what_is_saved_and_where_its_key_is_taken_anew(app: AppTest, tmp_path: Path) -> None:
-    refused = RunFailed(reason="endpoint", detail="m: key refused (HTTP 401): give another")
-    server = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-    reader = run(tmp_path, *UNFINISHED, refused, data=LABELS, config=LABEL_CONFIG, endpoint=server)
-    html = shown(opened(app, reader, "watch"))
-    assert "whole steps are saved. Type another key below: Resume takes it." in html
-
-
-def test_a_damaged_run_has_one_box_and_goes_on_from_before_the_damage(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[dict[str, object]] = []
+def test_a_run_whose_journal_cannot_be_read_is_one_line(app: AppTest, tmp_path: Path) -> None:
     reader = run(tmp_path, *UNFINISHED, data=LABELS, config=LABEL_CONFIG)
     journal = reader.directory.journal
     lines = journal.read_bytes().splitlines(keepends=True)
-    first = next(i for i, event in enumerate(UNFINISHED) if isinstance(event, StepFinished) and event.step == 0)
-    journal.write_bytes(b"".join([*lines[: first + 1], b"{\n", *lines[first + 2 :]]))
-    os.utime(tmp_path / reader.directory.id, (0, 0))
+    journal.write_bytes(b"".join([*lines[:6], b"{\n", *lines[7:]]))
     opened(app, reader, "watch")
     html = shown(app)
     assert html.count('role="alert"') == 1
-    assert (
-        "Going on from before the damage keeps 1 whole step; the rest of the file is moved to events.jsonl.damaged."
-        in html
-    )
-    assert [button.label for button in app.button if (button.key or "").startswith("watch.")] == [
-        "Go on from before the damage"
-    ]
-    monkeypatch.setattr(opening, "launch", lambda _, **how: asked.append(how))
-    app.button(key="watch.before_damage").click().run()
-    assert [how["from_before_damage"] for how in asked] == [True]
+    assert "This run cannot be opened" in html
+    assert "events.jsonl: line 7 cannot be read" in html
 
 
 def refuse(path: Path, _: bytes) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,20 +14,15 @@ from playwright.sync_api import BrowserContext, Page
 
 from pages.parts.opening import SHIPPED
 from tests import inspected
-from tests.app.conftest import App, Visit
-from tests.performance.live import Lines, by_step, write
+from tests.app.conftest import App
+from tests.live import Lines, by_step, write
+from tests.performance.watcher import Watcher
 from tests.processes import wait_until
-from tests.watchers.line import Line
 from vpp.runs.directory import RunDirectory
-from vpp.runs.reader import RunReader
 from vpp.runs.store import unpack
-from vpp.usage import Usage
-from vpp.wording.progress import shown_step
 
 pytestmark = pytest.mark.browser
 WITHIN_S = 90
-
-CAPTIONS = "() => [...document.querySelectorAll('.st-key-watch_charts .cap')].map((each) => each.textContent)"
 
 
 @dataclass
@@ -64,63 +59,27 @@ def labels(app: App) -> RunDirectory:
 def test_charts_of_a_step_are_sent_once_and_then_by_their_hash(app: App) -> None:
     """A refresh without a new step sends less than a tenth of the bytes of the first page."""
     with retold(app, labels(app), "20260105-0000-once-smc-0000") as live:
-        line = Line(run=live.run.id, address=app.url)
+        watcher = Watcher(run=live.run.id, address=app.url)
         received: list[int] = []
 
         async def watch() -> None:
-            watching = asyncio.create_task(line.watch(time.time() + WITHIN_S, enough=4))
+            watching = asyncio.create_task(watcher.watch(time.time() + WITHIN_S, enough=4))
             while not watching.done():
-                if line.refreshes > len(received):
-                    received.append(line.received_bytes)
+                if watcher.refreshes > len(received):
+                    received.append(watcher.received_bytes)
                 await asyncio.sleep(0.02)
             await watching
 
         with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may be running in this one
             thread.submit(asyncio.run, watch()).result()
-    assert line.faults == []
+    assert watcher.faults == []
     assert 10 * (received[-1] - received[-2]) < received[0]
-
-
-def test_charts_and_numbers_follow_while_a_meaning_is_read_and_a_click_counts(app: App, visit: Visit) -> None:
-    page = visit.page
-    page.set_default_timeout(1000 * WITHIN_S)
-    with retold(app, labels(app), "20260105-0001-newest-smc-0000") as live:
-        page.goto(f"{app.url}/watch?run={live.run.id}")
-        page.locator("article.card").first.wait_for()
-        unfold_charts(page)
-        while live.steps:
-            live.write_step()
-            newest = shown_step(RunReader(live.run).refresh().view)
-            page.wait_for_function(f"() => ({CAPTIONS})().some((words) => words.includes('at step {newest}'))")
-            if len(live.steps) == 1:
-                read_meaning(page, live.run)
-                page.get_by_role("button", name="Stop and keep").click()
-                page.get_by_text("Stopping: the test rows").wait_for()
-                command = live.run.pending_command()
-                assert command is not None
-                assert command.command == "stop"
 
 
 def unfold_charts(page: Page) -> None:
     """Open the fold of the charts, which are drawn once a reader asks for them."""
     page.locator(".st-key-watch_charts summary").first.click()
     page.locator(".st-key-watch_charts .js-plotly-plot").first.wait_for()
-
-
-def read_meaning(page: Page, run: RunDirectory) -> None:
-    """Open the meaning of a term, let the numbers move, and close it."""
-    term = page.locator(".stage .strip button.term", has_text="ESS")
-    calls = page.locator(".strip > div", has_text="Calls").locator("dd").first
-    term.focus()
-    page.keyboard.press("Enter")
-    meaning = page.locator("#term-ess")
-    meaning.wait_for(state="visible")
-    run.beat(asdict(Usage(learner=7_000)), queued=False)
-    calls.filter(has_text="7,000").wait_for()
-    assert "Effective sample size" in meaning.inner_text()
-    assert page.evaluate("document.activeElement.textContent") == "ESS"
-    page.keyboard.press("Escape")
-    meaning.wait_for(state="hidden")
 
 
 # A reader's selection, fold, zoom and half-typed text, over two steps of a live run

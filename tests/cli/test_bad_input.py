@@ -51,12 +51,12 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --particles 0", "particles is 0"),
         ("run t.csv --target kind --demo --epsilon 1", "epsilon is 1.0"),
         ("run t.csv --target kind --demo --tau soft", "tau is 'soft'"),
-        ("run t.csv --target kind --demo --encoding utf-99", "encoding 'utf-99' is unknown"),
-        ("run t.csv --target kind --demo --delimiter ::", "delimiter '::' is unknown"),
-        ("run t.csv --target kind --demo --delimiter ;", "t.csv has no column 'kind'"),
-        ("run t.csv --target kind --demo --decimal dot", "decimal is 'dot': give point or comma"),
-        ("run t.csv --target kind --demo --skip-lines 90", "no lines below the 90 skipped ones"),
-        (f"run t.csv --target kind --demo --skip-lines {BEYOND}", f"no lines below the {BEYOND} skipped ones"),
+        ("run t.csv --target kind --demo --read encoding=utf-99", "encoding 'utf-99' is unknown"),
+        ("run t.csv --target kind --demo --read delimiter=::", "delimiter '::' is unknown"),
+        ("run t.csv --target kind --demo --read delimiter=;", "t.csv has no column 'kind'"),
+        ("run t.csv --target kind --demo --read decimal=dot", "decimal is 'dot': give point or comma"),
+        ("run t.csv --target kind --demo --read skip-lines=90", "no lines below the 90 skipped ones"),
+        (f"run t.csv --target kind --demo --read skip-lines={BEYOND}", f"no lines below the {BEYOND} skipped ones"),
         ("run t.csv --target kind --demo --train-size 0", "train"),
         (f"run t.csv --target kind --demo --train-size {BEYOND}", "train_size is beyond 64 bits"),
         (f"run t.csv --target kind --demo --seed {BEYOND}", "seed is beyond 64 bits: give a smaller number"),
@@ -64,8 +64,11 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
         ("run t.csv --target kind --demo --plan --particles 100001", "more than 100,000 particles"),
         ("run t.csv --target kind --demo --plan --particles-max 100001", "more than 100,000 particles"),
-        ("run t.csv --target kind --demo --encoding utf-7 --test surrogate.csv", "surrogate.csv is not text in utf-7"),
-        ("run t.csv --target kind --demo --test-fraction 2", "fraction"),
+        ("run t.csv --target kind --demo --read encoding=utf-7 --test surrogate.csv", "surrogate.csv is not text in"),
+        ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
+        ("run t.csv --target kind --demo --read header=maybe", "header is 'maybe': give yes or no"),
+        ("run t.csv --target kind --demo --read skip-lines=-1", "skip-lines is '-1': give a number of lines"),
+        ("run t.csv --target kind --demo --limit learner=many", "'learner=many' is not NAME=N with one of learner"),
         ("run t.csv --target kind --demo --split by:a", "split 'by:a' is unknown: give random, group:COLUMN or time:"),
         ("run t.csv --target kind --demo --split group:zebra", "zebra"),
         ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),
@@ -81,16 +84,16 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --concurrency -1", "concurrency is -1"),
         ("run t.csv --target kind --demo --max-cost 3", "a cap on cost, and no price to count by"),
         ("run t.csv --target kind --demo --max-calls -1", "max_calls is -1: it must be a number of at least 0"),
-        ("run t.csv --target kind --demo --price-in nan", "the price of prompt tokens is nan"),
-        ("run t.csv --target kind --demo --price-in 1 --optimizer-price-in 2", "one model for both roles"),
+        ("run t.csv --target kind --demo --price nan,1", "the price of prompt tokens is nan"),
+        ("run t.csv --target kind --demo --price 1,1,2,2", "one model for both roles"),
         ("run t.csv --target kind --demo --run-dir taken", "taken exists already"),
         ("run t.csv --target kind --demo --run-dir t.csv/run", "t.csv"),
-        ("run t.csv --target kind --demo --learner-template t.csv", "template"),
-        ("run t.csv --target kind --demo --learner-template nofile", "nofile cannot be read"),
-        ("run t.csv --target kind --demo --learner-template bytes.csv", "bytes.csv is not UTF-8 text"),
-        ("run t.csv --target kind --demo --prior-template t.csv", "the prior template lacks {answer_form}, {columns}"),
-        ("run t.csv --target kind --demo --templates curt", "invalid choice: 'curt'"),
-        ("run t.csv --target kind --demo --context-length 90", "and the model's context is 90"),
+        ("run t.csv --target kind --demo --price 1", "'1' is not IN,OUT: give two numbers such as"),
+        ("run t.csv --target kind --demo --templates nofile", "nor a folder with one of learner.txt"),
+        ("run t.csv --target kind --demo --templates wrong", "learner.txt is not UTF-8 text"),
+        ("run t.csv --target kind --demo --templates odd", "the prior template lacks {answer_form}, {columns}"),
+        ("run t.csv --target kind --demo --templates curt", "--templates curt: not one of auto, examples"),
+        ("run t.csv --target kind --demo --limit context=90", "and the model's context is 90"),
         ("run empty.csv --target kind --demo", "empty.csv"),
         ("run bytes.csv --target kind --demo", "bytes.csv"),
         ("run t.csv --target kind --demo --test other.csv", "other.csv"),
@@ -119,6 +122,9 @@ def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sa
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "surrogate.csv").write_text("a,b,kind,same\n+2AA-,1,x,1\n")
     (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    for folder, role, content in (("wrong", "learner", bytes(range(256))), ("odd", "prior", b"{hypothesis}")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{role}.txt").write_bytes(content)
     for name in ("two.csv", "odd.csv"):
         (tmp_path / name).write_text(TABLE)
     for name in ("two.columns.csv", "two.columns.json", "odd.columns.json"):

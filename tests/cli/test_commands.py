@@ -43,17 +43,21 @@ def vpp(
 
 def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: dict[str, Outcome]) -> None:
     shutil.copytree(desk.runs / "vml", desk.runs / "torn")
-    with (desk.runs / "torn" / "events.jsonl").open("r+b") as file:
-        file.write(b"?")
+    (desk.runs / "torn" / "events.jsonl").write_bytes(b"?\n")
     (desk.runs / "spoiled").mkdir()
     (desk.runs / "spoiled" / "run.json").write_text("{")
     rows = {row["run"]: row for row in json.loads(vpp("list", "--json"))}
     expected = undisturbed["vml"].result
-    assert {**rows["vml"], "dir": ""} == {**expected, "dir": "", "name": "penguins", "obstacle": "", "partial": False}
-    assert rows["torn"]["status"] == rows["spoiled"]["status"] == "damaged"
-    assert "line 1 cannot be read" in rows["torn"]["damage"]
+    found = rows["vml"]
+    assert (found["name"], found["status"], found["problem"]) == ("penguins", "finished", "")
+    assert (found["method"], found["metric"]) == (expected["method"], expected["metric"])
+    assert found["steps"] == {"done": 3, "of": 3}
+    assert found["balanced_accuracy"] == expected["scores"]["test"]["balanced_accuracy"]
+    assert found["spent"]["requests"] == expected["spent"]["requests"]
+    assert rows["torn"]["status"] == rows["spoiled"]["status"] == "unreadable"
+    assert "line 1 cannot be read" in rows["torn"]["problem"]
     lines = vpp("list").splitlines()
-    assert "torn  damaged      -               penguins · damaged: line 1" in lines
+    assert f"torn  unreadable   -               torn · {rows['torn']['problem']}" in lines
     accuracy = percent(rows["vml"]["metric"]["test"], decimals=1)
     assert any(line.startswith(f"vml  finished     accuracy {accuracy}  ") for line in lines)
     assert len(lines) == 3
@@ -151,8 +155,9 @@ def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) ->
     (desk.folder / "colours.csv").write_text(
         "x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40))
     )
-    (desk.folder / "odd.txt").write_text("{hypothesis} {input} {answer_form}")  # no frame that the demo model knows
-    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--learner-template", "odd.txt").out
+    (desk.folder / "odd").mkdir()  # no frame that the demo model knows
+    (desk.folder / "odd" / "learner.txt").write_text("{hypothesis} {input} {answer_form}")
+    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--templates", "odd").out
     assert "calls gave answers that could not be read" in text
     assert "disagree" not in text, "one hypothesis does not"
 

@@ -63,14 +63,3 @@ def test_a_refused_prediction_writes_no_file(desk: Desk, served: Model, run_dir:
     outcome = desk.vpp("predict", run_dir, "new.csv", "-o", "out.csv")
     assert (outcome.code, "no such key" in outcome.complaint) == (3, True)
     assert not (desk.folder / "out.csv").exists()
-
-
-@pytest.mark.parametrize("command", [("predict", "-o", "out.csv"), ("continue",)])
-def test_damage_of_a_journal_is_reported_before_its_particles_are_used(
-    command: tuple[str, ...], desk: Desk, run_dir: Path
-) -> None:
-    with (run_dir / "events.jsonl").open("r+b") as file:
-        file.write(b"?")
-    name, *options = command
-    outcome = desk.vpp(name, run_dir, "new.csv", *options)
-    assert outcome.err.startswith(f"note: {run_dir}/events.jsonl: line 1 cannot be read")

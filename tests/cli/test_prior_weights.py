@@ -8,7 +8,7 @@ import pytest
 from tests.processes import Desk, Model, Outcome
 from vpp.errors import InputError
 from vpp.events import Evaluated
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
 from vpp.runs.start import read_prior
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.build import build_dataset, split_hints
+from vpp.data.build import build_dataset
 from vpp.data.dataset import SplitRule
 from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.errors import DataError, InputError
+from vpp.errors import InputError
 
 PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 
@@ -30,15 +30,6 @@ def read(text: str, name: str = "some.csv") -> Table:
 
 def labels(rows) -> Counter:
     return Counter(row.target for row in rows)
-
-
-def test_penguins_become_a_hundred_and_sixty_rows(penguins):
-    dataset = build_dataset(penguins, target="species")
-    assert (dataset.name, dataset.task) == ("penguins", "classification")
-    assert dataset.classes == ("Adelie", "Chinstrap", "Gentoo")
-    assert (len(dataset.train), len(dataset.test), dataset.provenance.n_left_out) == (100, 60, 184)
-    assert labels(dataset.train) == {"Adelie": 44, "Chinstrap": 20, "Gentoo": 36}
-    assert labels(dataset.test) == {"Adelie": 26, "Chinstrap": 12, "Gentoo": 22}
 
 
 def test_rows_have_the_cells_of_the_file(penguins):
@@ -80,29 +71,12 @@ def test_every_labelled_row_is_trained_on_tested_on_or_counted(rows, seed, train
     assert len(used) + p.n_left_out + p.n_unlabelled == p.n_rows
 
 
-def test_a_constant_with_missing_cells_is_an_input_and_an_index_if_nothing_else_is():
-    rows = "".join(f"{'yes' if i % 3 else ''},{i % 2}\n" for i in range(20))
-    assert build_dataset(read("x,y\n" + rows), target="y").inputs == ("x",)
-    dataset = build_dataset(read("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(20))), target="y")
-    assert (dataset.inputs, dataset.provenance.notes) == (("x",), ())
-
-
 def test_chosen_inputs_are_taken_in_file_order():
     rows = "".join(f"{i},2007,{i % 3},{i % 2}\n" for i in range(20))
     table = read("id,year,x,y\n" + rows)
     dataset = build_dataset(table, target="y", columns=ColumnChoice(inputs=["x", "year", "id"], exclude=["x"]))
     assert (dataset.inputs, dataset.provenance.notes) == (("id", "year"), ())
     assert build_dataset(table, target="y", columns=ColumnChoice(exclude=["year"])).inputs == ("x",)
-
-
-def test_notes_of_the_caller_come_first_then_of_the_file():
-    rows = "".join(f"{i},{i % 3},{i % 2}\n" for i in range(20))
-    notes = build_dataset(read(",x,y\n" + rows), target="y", notes=["generated"]).provenance.notes
-    assert notes == (
-        "generated",
-        "column 1 has no name: called 'column_1'",
-        "column 'column_1' was left out: it only names the rows",
-    )
 
 
 def test_a_test_file_gives_the_test_rows():
@@ -143,12 +117,6 @@ def test_unsuitable_choices_are_refused_in_one_line(options, said):
     assert "\n" not in str(caught.value)
 
 
-def test_one_labelled_row_is_too_few():
-    with pytest.raises(DataError, match="one value only"):
-        build_dataset(read("x,y\n1,2.5\n2,\n"), target="y")
-    assert len(build_dataset(read("x,y\n1,2.5\n2,3.5\n"), target="y").train) == 1
-
-
 def hinted(name: str, cells: list[str]) -> Table:
     rows = (f"{cell},{i * 37 % 101}.5,{'ab'[i % 2]}" for i, cell in enumerate(cells))
     return read("\n".join([f"{name},x,y", *rows]))
@@ -158,20 +126,6 @@ def test_a_column_named_after_a_group_whose_values_repeat_is_suggested():
     notes = build_dataset(hinted("patient", [str(i % 40 * 7) for i in range(200)]), target="y").provenance.notes
     groups = "column 'patient' has 40 values for 200 rows: if its rows belong together"
     assert f"{groups}, split by group (--split group:patient)" in notes
-
-
-@pytest.mark.parametrize(
-    ("name", "cells"),
-    [
-        ("patient", [str(i) for i in range(60)]),
-        ("age", [str(i % 30) for i in range(60)]),
-        ("grade", [f"{'ABC'[i % 3]}1" for i in range(60)]),
-        ("lot", [f"L-{i % 40:02d}" for i in range(200)]),
-        ("town", [("Bern", "Basel", "Chur", "Genf")[i % 4] for i in range(60)]),
-    ],
-)
-def test_distinct_values_measurements_and_few_labels_are_no_groups(name, cells):
-    assert split_hints(hinted(name, cells), "y") == ()
 
 
 def test_dates_hint_at_time_until_a_split_is_chosen():

@@ -8,12 +8,11 @@ import pytest
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.descriptions import Descriptions, by_key, checked, read_descriptions, typed
+from vpp.data.descriptions import Descriptions, checked, read_descriptions
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.roles import ColumnChoice
 from vpp.data.table import Table
 from vpp.errors import InputError
-from vpp.runs.spec import checked_fields
 
 HEART = b"x1,x2,num\n" + b"".join(b"%d,%d,%s\n" % (i, i % 7, (b"no", b"yes")[i % 2]) for i in range(40))
 TABLE = Table.read(HEART, name="heart.csv")
@@ -38,14 +37,6 @@ def test_descriptions_come_back_from_a_runs_record_and_leave_no_trace_without_th
     plain = heart({})
     assert "descriptions" not in spec(plain)
     assert replace(dataset, descriptions=plain.descriptions, provenance=plain.provenance) == plain
-
-
-@pytest.mark.parametrize("wrong", [{"columns": {"x1": 3}, "labels": {}}, {"columns": {}}, []])
-def test_a_record_with_other_descriptions_is_refused(wrong: Any) -> None:
-    record = {**spec(heart(MEANT)), "n_train": 25, "n_test": 15}
-    assert checked_fields(record) == record
-    with pytest.raises(ValueError, match="descriptions"):
-        checked_fields({**record, "descriptions": wrong})
 
 
 @pytest.mark.parametrize(
@@ -106,25 +97,3 @@ def test_an_unreadable_file_is_named_in_one_line(name: str, text: str, said: str
         checked(text, name=name, columns=TABLE.names, cells=TABLE.cells("num"))
     assert str(refused.value).startswith(said)
     assert "\n" not in str(refused.value)
-
-
-def test_a_files_labels_of_another_target_are_left_out() -> None:
-    text = '{"x1": "a", "label:yes": "ill"}'
-    assert checked(text, name="h.json", columns=TABLE.names, cells=TABLE.cells("x2")) == {"x1": "a"}
-
-
-def test_a_column_named_like_a_label_is_a_column() -> None:
-    table = Table.read(HEART.replace(b"x2", b"label:yes"), name="heart.csv")
-    dataset = build_dataset(table, target="num", columns=ColumnChoice(descriptions={"label:yes": "a column"}))
-    assert dataset.descriptions == Descriptions(columns=(("label:yes", "a column"),))
-    assert by_key({"labels": "a column"}, source="") == {"labels": "a column"}
-
-
-def test_what_is_typed_is_split_behind_the_longest_key_of_the_table() -> None:
-    texts = ["a=b=c", "a=d", "label:x=1=e", "other=f=g"]
-    assert typed(texts, columns=("a", "a=b"), cells=("x=1", None)) == {
-        "a=b": "c",
-        "a": "d",
-        "label:x=1": "e",
-        "other": "f=g",
-    }

@@ -8,17 +8,7 @@ from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.labelling import (
-    Answered,
-    Field,
-    answered_rows,
-    candidate_rows,
-    input_fields,
-    input_key,
-    n_answered,
-    typed_row,
-    with_rows,
-)
+from vpp.data.labelling import Answered, Field, candidate_rows, input_fields, input_key, typed_row, with_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -84,26 +74,6 @@ def test_made_up_rows_lie_within_the_training_range(seed, n):
         assert row.target is None
 
 
-def test_another_draw_gives_other_rows_and_the_same_draw_the_same():
-    first, again, other = (candidate_rows(MIXED, source="made up", n=9, seed=1, draw=draw) for draw in (0, 0, 1))
-    assert first == again
-    assert first != other
-
-
-def test_nothing_is_made_up_if_every_combination_is_labelled():
-    dataset = made([f"{'pq'[i % 2]},{'ab'[i % 3 % 2]}" for i in range(20)], "x,y")
-    assert candidate_rows(dataset, source="made up", n=24, seed=0) == ()
-
-
-@pytest.mark.parametrize("odd", ["1e300", "0.000000001234", "-12345678901"])
-def test_a_number_of_unusual_size_is_taken_over_as_it_was_seen(odd):
-    dataset = made([f"{odd if i % 2 else i},{i % 7},{'ab'[i % 2]}" for i in range(20)])
-    seen = {dict(row.inputs)["x"] for row in dataset.train}
-    rows = candidate_rows(dataset, source="made up", n=12, seed=0)
-    assert rows
-    assert {dict(row.inputs)["x"] for row in rows} <= seen
-
-
 def answered(x: str = "30", z: str | None = "p", target: str = "a") -> Answered:
     return Answered(inputs={"x": x, "z": z}, target=target)
 
@@ -120,13 +90,6 @@ def test_added_rows_follow_the_training_rows_under_new_ids():
     again = with_rows(grown, [answered("32")], note="of mine again")
     assert again.train[-1].id == 24
     assert again.provenance.notes[-1] == "of mine again: row 24"
-
-
-def test_an_answered_row_of_the_file_is_no_longer_unlabelled():
-    grown = with_rows(PAIRS, [answered("20.0", "p", "b")], note="of mine")
-    assert [row.id for row in grown.unlabelled] == [21]
-    assert (PAIRS.provenance.n_unlabelled, grown.provenance.n_unlabelled) == (2, 1)
-    assert (n_answered(PAIRS), n_answered(grown)) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -146,19 +109,6 @@ def test_an_answered_row_of_the_file_is_no_longer_unlabelled():
 def test_a_row_that_cannot_be_added_is_refused(dataset, rows, complaint):
     with pytest.raises(DataError, match=complaint):
         with_rows(dataset, rows, note="")
-
-
-def test_numbers_are_read_and_other_labels_of_the_same_inputs_count():
-    assert with_rows(NUMBERS, [Answered(inputs={"x": "30"}, target="-1.50")], note="").train[-1].target == -1.5
-    assert with_rows(PAIRS, [answered("2.00", "p", "b")], note="").train[-1].target == "b"
-
-
-def test_rows_of_a_table_without_a_target_are_left_out():
-    assert answered_rows(table_of(["a,p,40,1", ",q,41,2"], "y,z,x,other"), PAIRS) == (answered("40"),)
-    with pytest.raises(DataError, match=r"no row of t\.csv has a value in 'y'"):
-        answered_rows(table_of([",p,40"], "y,z,x"), PAIRS)
-    with pytest.raises(DataError, match=r"t\.csv lacks 'y'"):
-        answered_rows(table_of(["p,40"], "z,x"), PAIRS)
 
 
 SIZES = made(["99,green,a", "-2.5,,a", ",blue,b", "9,red,b", "10,red,b", "9,blue,a"])

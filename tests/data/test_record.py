@@ -94,10 +94,3 @@ def test_others_read_it_as_csv(dataset):
         *([str(row.id), "test"] for row in dataset.test),
     ]
     assert all(line[2:4] == [str(int(line[0]) % 7), f'=cmd, "{line[0]}"'] for line in lines)
-
-
-def test_columns_that_do_not_match_the_rows_are_refused(dataset):
-    header = json.loads(json.dumps(spec(dataset)))
-    header["columns"][0]["name"] = "another"
-    with pytest.raises(DataError, match=r"of 'some' do not both have the column 'row': restore both"):
-        dataset_from_csv(rows_csv(dataset), header=header)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from vpp.data.roles import find_task, guess_note, resolve_task, sort_labels, target_guess, unlabelled_rows
+from vpp.data.roles import find_task, resolve_task, sort_labels, target_guess, unlabelled_rows
 from vpp.data.table import Table, with_kinds
-from vpp.errors import DataError, InputError
+from vpp.errors import DataError
 
 
 def table_of(**columns: list[str]) -> Table:
@@ -64,11 +64,6 @@ def test_an_unfit_target_is_refused_in_one_line(cells, task, said):
     assert "\n" not in str(caught.value)
 
 
-def test_the_reason_of_the_guess_is_noted():
-    assert guess_note(table_of(label=list("aab"), x=list("195"))) == "the target 'label' is a guess: by its name"
-    assert guess_note(table_of(a=list("aab"), x=list("195"))) == ("the target 'x' is a guess: the last suitable column")
-
-
 def test_a_chosen_task_or_kind_decides_the_task():
     table = table_of(x=list("19") * 40, y=[str(i % 5) for i in range(80)])
     assert resolve_task(table, "y", "auto") == "classification"
@@ -81,11 +76,6 @@ def test_labels_sort_as_numbers_only_if_all_are():
     assert sort_labels(["10", "9", "-1", "9"]) == ("-1", "9", "10")
     assert sort_labels(["10", "9", "b"]) == ("10", "9", "b")
     assert sort_labels(["1.0", "1"]) == ("1", "1.0")
-
-
-def test_an_unknown_task_is_refused():
-    with pytest.raises(InputError, match="task is 'sorting': choose one of auto, regression, classification"):
-        resolve_task(table_of(y=["a", "b"]), "y", "sorting")
 
 
 def test_rows_to_predict_are_those_without_a_target_or_all():

@@ -27,13 +27,6 @@ def learner_prompt(hypothesis: str, row: str, labels: Sequence[str] = ()) -> str
     return template.format(hypothesis=hypothesis, input=row, answer_form=answer_form(labels))
 
 
-def pack_prompt(hypothesis: str, rows: Sequence[str], labels: Sequence[str] = ()) -> str:
-    block = "Labels:\n" + "\n".join(f"- {label}" for label in labels) + "\n\n" if labels else ""
-    form = f"{block}There are {len(rows)} inputs.\nExplanation [1]: one or two short sentences\nOutput [1]: an answer"
-    template = (TEMPLATES / "learner.txt").read_text()
-    return template.format(hypothesis=hypothesis, input=numbered(rows, "\n"), answer_form=form)
-
-
 def prior_prompt(sentence: str, columns: Sequence[tuple[str, str]], labels: Sequence[str] = ()) -> str:
     lines = [f"{name}: {kind}" for name, kind in columns]
     lines += ["", "Labels:", *(f"- {label}" for label in labels)] if labels else []

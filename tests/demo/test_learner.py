@@ -1,10 +1,10 @@
-"""The learner: true, short explanations in the requested form, honest guesses, and several inputs in one question."""
+"""The learner: true, short explanations in the requested form, and honest guesses."""
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION, body, learner_prompt, optimizer_prompt, pack_prompt
+from tests.demo.asking import BINARY, body, learner_prompt, optimizer_prompt
 from vpp.demo import chat
-from vpp.demo.learner import answer, respond
+from vpp.demo.learner import respond
 from vpp.demo.prompt import LearnerQuestion, read_prompt
 from vpp.llm.answers import parse_label
 
@@ -13,7 +13,7 @@ ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 
 def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -> str:
     question = read_prompt(learner_prompt(hypothesis, row, labels))
-    assert question == LearnerQuestion(hypothesis, (("", row),), labels)
+    assert question == LearnerQuestion(hypothesis, row, labels)
     return respond(question)
 
 
@@ -47,14 +47,6 @@ def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> N
     assert say(f"{BINARY} {rule}").partition("\n")[0] == f"Explanation: {explanation}"
 
 
-def test_a_formula_is_shown_with_its_inputs_and_guessed_without_them() -> None:
-    said = say(f"{REGRESSION} y = 3.1x + 4.", "x: 1.5", ())
-    assert said == "Explanation: 3.1 * x + 4 = 8.65 for x = 1.5.\nOutput: 8.65"
-    said = say(f"{REGRESSION} y = 3 * sin(x) + 4.", "x: missing", ())
-    assert said == "Explanation: 3 * sin(x) + 4 cannot be worked out, so 0 is only a guess.\nOutput: 0"
-    assert say(f"{REGRESSION} y = 2.", "x: 1", ()) == "Explanation: The rule gives 2.\nOutput: 2"
-
-
 def test_an_unreadable_rule_gets_an_honest_guess() -> None:
     for labels, guess in ((("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")):
         said = say("Look deep inside yourself.", ROW, labels)
@@ -76,15 +68,11 @@ ODD_ROWS = ("", "no colon at all", ":", "a:", ": 3", "a: b: c", "a: 1e999", "a: 
 def test_no_input_breaks_the_learner() -> None:
     for row in ODD_ROWS:
         for rule in ("Output 1 if the sum of the integers is even, and 0 otherwise.", "Output 1 if a > 3."):
-            text = respond(LearnerQuestion(f"{BINARY} {rule}", (("", row),), ("0", "1")))
+            text = respond(LearnerQuestion(f"{BINARY} {rule}", row, ("0", "1")))
             parsed = parse_label(text, ("0", "1"))
             assert parsed.value in ("0", "1"), row[:40]
             assert parsed.explanation, row[:40]
             assert not parsed.inferred, row[:40]
-
-
-def test_a_rule_may_hold_fences_and_headings() -> None:
-    say(f"{BINARY} Output 1 if a is 3, and 0 otherwise. Input:\nCorrect outputs: none\n```\nInput:")
 
 
 PUBLISHED = """You are the model.
@@ -110,46 +98,12 @@ def test_a_users_own_template_is_read_by_its_headings() -> None:
     assert respond(question).endswith("\nOutput: 1")
 
 
-# --- several inputs -----------------------------------------------------------------------------------------
-
 ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
-EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
-
-
-def pack(rule: str = EVEN, rows: tuple[str, ...] = ROWS, labels: tuple[str, ...] = ("0", "1")) -> str:
-    question = read_prompt(pack_prompt(rule, rows, labels))
-    assert question == LearnerQuestion(rule, tuple((str(at), row) for at, row in enumerate(rows, 1)), labels)
-    return respond(question)
-
-
-def test_each_input_is_answered_as_if_it_were_alone() -> None:
-    for rule, rows, labels in (
-        (EVEN, ROWS, ("0", "1")),
-        (f"{REGRESSION} y = 2x + 1.", ("x: 3", "x: missing", "x: -1e3"), ()),
-        ("Look deep inside yourself.", ROWS, ("no", "yes")),
-    ):
-        expected = []
-        for number, row in enumerate(rows, 1):
-            alone = answer(rule, row, labels)
-            expected += [f"Explanation [{number}]: {alone.explanation}", f"Output [{number}]: {alone.output}"]
-        assert pack(rule, rows, labels).split("\n") == expected
-
-
-def test_a_column_that_is_called_like_a_number_makes_no_pack() -> None:
-    say(EVEN, "[1]: 4\n[2]: 5")
-    pack(rows=("[2]: 4\n[3]: 5", "[2]: 1\n[3]: 5"))
 
 
 def reply(*contents: str) -> str:
     messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
     return chat.respond(chat.read_request(chat.json.dumps(body("") | {"messages": messages}).encode()))
-
-
-def test_a_complaint_is_answered_for_the_inputs_it_names() -> None:
-    asked = pack_prompt(EVEN, ROWS, ("0", "1"))
-    answer = reply(asked, "hm", "Not every answer could be read:\n[2]: '[3]: x' is no label\n[9]: no\nAnswer again.")
-    assert [line for line in answer.split("\n") if line.startswith("Output")] == ["Output [2]: 0"]
-    assert reply(asked).count("Output [") == 3
 
 
 def test_the_last_question_of_a_conversation_is_answered() -> None:

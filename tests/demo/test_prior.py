@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +29,7 @@ def share(word: str, columns: tuple[tuple[str, str], ...], sentence: str = BINAR
     return sum(word in write(columns, labels, seed, sentence) for seed in range(100)) / 100
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     kinds=st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=5, max_size=5),
@@ -50,10 +49,6 @@ def test_what_is_drawn_is_read_back(
     assert f"{sentence} {text}"[reading.start :] == text
 
 
-def test_draws_vary_with_the_seed() -> None:
-    assert len({write(DIGITS, ("0", "1"), seed) for seed in range(200)}) > 100
-
-
 def test_the_forms_follow_the_kinds_of_the_columns() -> None:
     assert share("even", DIGITS) > 0.05
     assert share("even", POINT) == 0
@@ -65,18 +60,3 @@ def test_the_forms_follow_the_kinds_of_the_columns() -> None:
 
 def test_a_prior_in_plain_words_steers_the_form() -> None:
     assert share("distance", POINT) < 0.5 < share("distance", POINT, f"{BINARY} The decision boundary is a circle.")
-
-
-@pytest.mark.parametrize("labels", [("0", "1"), ("a", "b", "c", "d", "e", "f"), ()])
-def test_a_table_without_columns_gets_a_constant(labels: tuple[str, ...]) -> None:
-    question = PriorQuestion(BINARY, (), labels)
-    text = propose(question, temperature=1.0, seed=0).partition("\n\nNew rule:\n")[2]
-    rule = read_rule(f"{BINARY} {text}", (), labels).rule
-    assert rule is not None
-    assert rule.cases == ()
-
-
-def test_many_labels_each_get_a_bound_of_their_own() -> None:
-    labels = ("low", "middle", "high")
-    texts = [write((("size", "number"),), labels, seed) for seed in range(100)]
-    assert any(all(label in text for label in labels) for text in texts)

@@ -65,12 +65,6 @@ CIRCLES = [
 ]
 
 
-def test_circles_are_read() -> None:
-    for text in CIRCLES:
-        for (x, y), expected in (((0.3, -0.2), "1"), ((0.6, 0.6), "0"), ((-0.61, 0.0), "1")):
-            assert answer(f"{BINARY} {text}", f"x1: {x}\nx2: {y}") == expected, text
-
-
 def rule_for_digits(condition: str) -> str:
     return f"{BINARY} The class label is 1 if {condition}, and 0 otherwise."
 
@@ -124,12 +118,6 @@ def test_conditions_on_digits() -> None:
             assert answer(rule_for_digits(condition), digits(numbers)) == expected, (condition, numbers)
 
 
-def test_a_cell_may_hold_the_whole_sequence() -> None:
-    rule = rule_for_digits("the sum of the integers is even and the last number is 7")
-    for cell in ("3 4 0 7", "[3, 4, 0, 7]", "(3,4,0,7)", "3;4;0;7"):
-        assert answer(rule, f"digits: {cell}") == "1", cell
-
-
 FORMULAS = {
     "y = 3x + 4.": 8.5,
     "The output is 3 times x plus 4.": 8.5,
@@ -153,23 +141,7 @@ def test_formulas() -> None:
     assert answer("You are designed to do regression: predict Price. The price is 2x.", "x: 1.5", ()) == 3.0
 
 
-IRIS = ("setosa", "versicolor", "virginica")
 FLOWER = "sepal length (cm): 5\npetal length (cm): {}\npetal width (cm): {}\nplace: {}\nclass: {}"
-
-
-def test_lists_of_cuts_with_three_labels() -> None:
-    for text in (
-        "If petal length (cm) is at most 2.45, output setosa. Otherwise, if petal width (cm) is at most 1.75, output "
-        "versicolor. Otherwise, output virginica.",
-        "If Petal Length (cm) <= 2.45, setosa; else if petal width (cm) <= 1.75, versicolor; else virginica",
-        '- If "petal length (cm)" is 2.45 or less, then answer “setosa”.\n- If "petal width (cm)" is at most 1.75, '
-        "answer 'versicolor'.\n- Otherwise, answer virginica.",
-        "Output setosa when petal length (cm) is below 2.45. Output virginica when petal width (cm) is above 1.75. "
-        "Otherwise output versicolor.",
-    ):
-        hypothesis = f"You are designed to do multi-class classification: predict target. {text}"
-        for cells, expected in [((1.4, 0.2), IRIS[0]), ((4.0, 1.3), IRIS[1]), ((5.5, 2.1), IRIS[2])]:
-            assert answer(hypothesis, FLOWER.format(*cells, "x", "y"), IRIS) == expected, text
 
 
 def test_conditions_on_categories() -> None:
@@ -211,25 +183,12 @@ def test_an_unreadable_text_is_not_guessed_at() -> None:
         assert read_rule(text, DIGITS, ("0", "1")).rule is None, text
 
 
-def test_an_unread_sentence_of_a_rule_is_remembered() -> None:
-    for before, after in (("If the moon is full, output 1.", ""), ("", " Mind the moon.")):
-        text = f"{BINARY} {before} Output 0 if a is 3. Otherwise output 1.{after}"
-        reading = read_rule(text, DIGITS, ("0", "1"))
-        assert reading.rule is not None
-        assert reading.unread == ((before or after).strip(" ."),)
-
-
 def test_the_last_complete_rule_counts_and_the_words_before_it_are_the_prior() -> None:
     text = f"{BINARY} Output 1 if a is 3, otherwise 0. Output 0 if a is 3, otherwise 1."
     reading = read_rule(text, DIGITS, ("0", "1"))
     assert reading.rule is not None
     assert reading.rule.answer(read_row("a: 3")) == "0"
     assert text[reading.start :] == "Output 0 if a is 3, otherwise 1."
-
-
-def test_a_missing_cell_meets_no_condition_but_that_it_is_missing() -> None:
-    text = "If x > 3, output 1. If x <= 3, output 0. If x is missing, output 2."
-    assert answer(text, "x: missing", ("0", "1", "2")) == "2"
 
 
 HOSTILE = [

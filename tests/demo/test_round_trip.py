@@ -94,7 +94,7 @@ def assert_read_back(rule: Rule, rows: tuple[Row, ...], seed: str, labels: tuple
         assert agree(reading.rule.answer(row), rule.answer(row)), (words, reading.rule, rule)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
     texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
@@ -127,7 +127,7 @@ def test_formulas_are_read_back(names: list[str], texts: list[str], seed: int) -
         assert_read_back(rule, rows, "You are designed to do regression: predict y.", ())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(length=st.integers(1, 5), seed=SEEDS)
 def test_rules_on_a_sequence_in_one_cell_are_read_back(length: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

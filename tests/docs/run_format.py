@@ -15,7 +15,7 @@ import vpp.usage
 PAGE = Path(__file__).parents[2] / "docs" / "run-format.md"
 BEGIN, END = "<!-- tables begin -->", "<!-- tables end -->"
 MODULES = (vpp.runs.journal, vpp.usage, vpp.events, vpp.runs.answers)
-NOT_RECORDS = {"Transaction", "Journal", "NewerVersion", "AnswerLog", "AnswerReader"}
+NOT_RECORDS = {"Journal", "JournalReader", "LineReader", "AnswerLog", "AnswerReader"}
 
 
 def tables() -> str:

@@ -4,27 +4,17 @@ import re
 from dataclasses import replace
 
 from tests.asked import told_labels, told_numbers
-from tests.inspected import EVEN, LABEL_CONFIG, LABEL_WEIGHTS, LABELS, NUMBER_CONFIG, NUMBERS, SEED, label_events
-from tests.reporting.builders import view_of
+from tests.inspected import EVEN, LABELS, NUMBERS, SEED
 from vpp.data.dataset import Row
 from vpp.data.labelling import input_fields
 from vpp.drawing import answering
-from vpp.drawing.answering import (
-    answers_html,
-    asked_caption,
-    dissent_sentence,
-    headline,
-    known_words,
-    outside_html,
-    sure_sentence,
-    vote_html,
-)
-from vpp.inspection.votes import Vote, known_row, votes_on
+from vpp.drawing.answering import answers_html, dissent_sentence, headline, sure_sentence, vote_html
+from vpp.inspection.votes import Vote, votes_on
 from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 
-LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG)}
-NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers(), NUMBER_CONFIG)}
+LABEL_VOTES = {vote.row.id: vote for vote in votes_on(told_labels())}
+NUMBER_VOTES = {vote.row.id: vote for vote in votes_on(told_numbers())}
 
 
 def plain(words: str) -> str:
@@ -62,7 +52,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
     }
     # Without weights the particles are counted.
     answers = replace(told_labels(), weights=(0.25, 0.25, 0.25, 0.25))
-    vote = {vote.row.id: vote for vote in votes_on(answers, LABEL_CONFIG)}[9]
+    vote = {vote.row.id: vote for vote in votes_on(answers)}[9]
     assert sentences(vote, is_weighted=False)[0] == "Class yes, with three of four particles behind it."
     assert sentences(vote, is_weighted=False)[1].startswith("They are divided")
 
@@ -70,9 +60,7 @@ def test_a_vote_of_labels_says_how_far_it_is_backed_and_who_dissents() -> None:
 def test_a_calibrated_vote_says_what_is_possible() -> None:
     """Row 9: yes 0.9, no 0.1. It decides if 90 % exceed the threshold."""
     sure, unsure = (Conformal(scores=(0.0,) * (40 - n) + (0.95,) * n, classes=("no", "yes")) for n in (0, 8))
-    decided, undecided = (
-        {vote.row.id: vote for vote in votes_on(told_labels(), LABEL_CONFIG, doubt)}[9] for doubt in (sure, unsure)
-    )
+    decided, undecided = ({vote.row.id: vote for vote in votes_on(told_labels(), doubt)}[9] for doubt in (sure, unsure))
     promise = (
         "With 40 calibration rows, the truth is possible for at least 90 % of similar new rows on average; one draw of "
         "them typically gives 82 % to 97 %."
@@ -112,33 +100,10 @@ def one(*said: str | None, weights: tuple[float, ...]) -> Vote:
         weights=weights,
         predictions=tuple((Prediction(row=0, value=value),) for value in said),
     )
-    return votes_on(answers, LABEL_CONFIG)[0]
+    return votes_on(answers)[0]
 
 
 NOBODY, AGREE = "There is no answer to count.", "All particles that hold weight and answered agree"
-ODD_VOTES = (
-    (one("yes", weights=(1.0,)), "Class yes, says the one hypothesis.", "One hypothesis cannot disagree"),
-    (one(None, None, weights=(0.5, 0.5)), "No particle gave a readable answer.", NOBODY),
-    (one("yes", "no", weights=(1.0, 0.0)), "Class yes, with 100 % of the weight", f"{AGREE} (one of two)."),
-    (one("yes", "yes", "no", weights=(0.5, 0.5, 0.0)), "Class yes, with 100 %", f"{AGREE} (two of three)."),
-    (one("yes", None, weights=(0.0, 1.0)), "No particle with weight gave a readable", NOBODY),
-)
-
-
-def test_odd_votes_have_words_of_their_own() -> None:
-    for vote, head, sure in ODD_VOTES:
-        assert sentences(vote)[0].startswith(head)
-        assert sentences(vote)[1].startswith(sure)
-
-
-def test_no_class_leads_and_no_particle_dissents_at_a_tie() -> None:
-    vote = one("yes", "no", weights=(0.5, 0.5))
-    assert sentences(vote)[::2] == ["I don’t know: classes no and yes are tied, each with 50 % of the weight.", ""]
-    counted = "I don’t know: classes no and yes are tied, each with one of two particles."
-    assert sentences(vote, is_weighted=False)[0] == counted
-    assert "dissents" not in answers_html(vote, ("a", "b"), seed_text=SEED, is_weighted=True)
-    rows = answering.preview_html([vote, LABEL_VOTES[8]], LABELS, is_weighted=True)
-    assert re.findall("I don’t know[^<]*", rows) == ["I don’t know; a tie", "I don’t know; yes leads"]
 
 
 def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -> None:
@@ -152,14 +117,6 @@ def test_particles_that_hold_one_sentence_stand_in_one_line_without_the_seed() -
     assert SEED not in html
     assert "&lt;b&gt;x&lt;/b&gt;" in html
     assert "<b>no</b> (dissents)" in html
-
-
-def test_an_input_beyond_the_training_rows_is_shown() -> None:
-    # Training rows 0 to 3; row 9 asks about a = 9.
-    html = outside_html(input_fields(LABELS), LABEL_VOTES[9])
-    assert "a is 9; the training rows have 0 to 3. The sentences were never tested there." in html
-    vote = replace(LABEL_VOTES[9], row=LABELS.train[2])
-    assert outside_html(input_fields(LABELS), vote) == ""
 
 
 def test_a_table_is_shown_in_numbers() -> None:
@@ -178,65 +135,3 @@ def test_a_table_is_shown_in_numbers() -> None:
         "Abstained": ("2 %", ""),
     }
     assert answering.outside_sentence(input_fields(LABELS), found).startswith("Six of six rows hold a value")
-
-
-def test_a_number_of_a_particle_without_weight_is_no_answer() -> None:
-    answers = replace(told_numbers(), weights=(0.0, 0.0, 1.0))
-    silent = tuple(Prediction(row=row.id, value=None) for row in answers.rows)
-    vote = votes_on(replace(answers, predictions=(*answers.predictions[:2], silent)), NUMBER_CONFIG)[0]
-    assert sentences(vote)[:2] == [
-        "No particle with weight gave a readable answer.",
-        "There is no answer to count. What each of them said is in the table.",
-    ]
-    assert ">none with weight</td><td>–</td><td>–<" in answering.preview_html([vote], NUMBERS, is_weighted=True)
-    shown = {metric.name: metric.value for metric in answering.table_metrics([vote], 1, NUMBERS, is_weighted=True)}
-    assert (shown["Mean spread"], plain(shown["Abstained"])) == ("–", "100 %")
-
-
-def test_without_weights_no_words_speak_of_weight() -> None:
-    for vote, dataset, texts in ((LABEL_VOTES[6], LABELS, told_labels().texts), (NUMBER_VOTES[7], NUMBERS, "abc")):
-        shown = (
-            vote_html(vote, dataset, is_weighted=False),
-            answers_html(vote, tuple(texts), seed_text=SEED, is_weighted=False),
-            answering.preview_html([vote], dataset, is_weighted=False),
-            *(metric.words for metric in answering.table_metrics([vote], 1, dataset, is_weighted=False)),
-        )
-        assert [words for words in shown if "weight" in re.sub("<[^>]+>", " ", words).lower()] == []
-
-
-def test_a_vote_of_abstentions_is_still_a_vote_of_labels() -> None:
-    vote = one(None, None, weights=(0.5, 0.5))
-    metrics = answering.table_metrics([vote], 1, LABELS, is_weighted=True)
-    assert {metric.name: metric.value for metric in metrics}["Mean vote entropy"] == "–"
-    assert 'class="vote"' not in vote_html(vote, LABELS, is_weighted=True)
-
-
-def test_an_answer_of_an_earlier_population_says_so() -> None:
-    ended, going_on = view_of(*label_events()), view_of(*label_events()[:-1])
-    cases = (
-        (ended, 1, LABEL_WEIGHTS, "it took 2 s."),
-        (ended, 0, LABEL_WEIGHTS, "As of step 0. The run has ended since: ask again."),
-        (ended, 1, (0.25,) * 4, "As of step 1. The run has ended since: ask again."),
-        (going_on, 0, LABEL_WEIGHTS, "As of step 0. The run is at step 1 now: ask again."),
-        (going_on, 1, LABEL_WEIGHTS, "As of step 1."),
-    )
-    for view, step, weights, ending in cases:
-        vote = replace(LABEL_VOTES[9], weights=weights)
-        assert plain(asked_caption(vote, step, view, took_s=2)).endswith(ending)
-
-
-def test_a_long_text_is_shown_with_the_words_marked_that_particles_quote() -> None:
-    said = tuple(replace(answer, explanation='"very <kind>", "a tip"') for answer in LABEL_VOTES[9].said)
-    read = replace(LABEL_VOTES[9], said=said, row=Row(id=9, inputs=(("a", "Very <kind> staff. " * 5),), target=None))
-    html = answering.texts_html(read)
-    assert html.count("<mark>Very &lt;kind&gt;</mark> staff.") == 5
-    assert "Quoted, but not in the row: “a tip”." in html
-    assert asked_caption(read, 1, view_of(*label_events()), took_s=2).startswith("The answers took")
-    assert answering.texts_html(LABEL_VOTES[9]) == ""
-
-
-def test_a_row_of_the_data_is_recognised_by_its_cells() -> None:
-    known = known_row(replace(LABELS.test[1], id=77, target=None), LABELS)
-    assert known == LABELS.test[1]
-    assert known_words(LABELS.test[1]) == "Row 5 of the data has these inputs; its true value is no."
-    assert known_row(replace(LABELS.test[1], inputs=(("a", "5.0"),)), LABELS) is None

@@ -3,8 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-import pytest
-
 from vpp.drawing.cache import DrawingCache
 
 
@@ -21,14 +19,6 @@ def test_a_cached_drawing_is_not_made_again_and_the_least_recently_used_is_evict
     assert cache.get("b", lambda: "x" * 5, size=len) == "xxxxx"
     assert cache.size == 2
     assert cache.get("a", lambda: "new", size=len) == "xx"
-
-
-def test_none_and_exceptions_are_not_cached() -> None:
-    cache = DrawingCache(100)
-    assert cache.get("a", lambda: None, size=len) is None
-    with pytest.raises(ZeroDivisionError):
-        cache.get("a", lambda: str(1 / 0), size=len)
-    assert cache.get("a", lambda: "drawing", size=len) == "drawing"
 
 
 def test_threads_that_ask_together_make_it_once() -> None:

@@ -1,22 +1,19 @@
 import math
-import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.inspected import BIG, EVEN, LABELS, NUMBERS, ODD, labels, numbers
-from tests.reporting.builders import SEED, drawn, finished, proposed, run, scored, started
+from tests.inspected import BIG, EVEN, LABELS, ODD, labels, numbers
+from tests.reporting.builders import drawn, finished, proposed, run, scored, started
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.deck import MOST_SQUARES, SYMBOL, Card, Effect, Fold, deck_html
-from vpp.posterior.prediction import Value
+from vpp.drawing.deck import Card, Effect, Fold, deck_html
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.view import StepView
 from vpp.settings import Config
-from vpp.wording.words import MINUS, NBSP
+from vpp.wording.words import NBSP
 
 TASKS = ("classification", "regression")
 
@@ -118,41 +115,6 @@ def test_a_rewriting_says_what_it_did_on_the_rows_that_both_texts_answered(tmp_p
     assert all(card.effect is None for card in maker(numbers(tmp_path / "numbers")).final())
 
 
-@pytest.mark.parametrize(
-    ("task", "answers", "says"),
-    [
-        ("labels", ({0: "yes", 1: "no"}, {0: "yes", 1: "no"}), "same answers"),
-        ("labels", ({0: "yes", 1: "no"}, {0: "no", 1: None, 2: "yes"}), f"{MINUS}2 rows right"),
-        ("labels", ({0: "no", 1: "no"}, {0: "yes", 1: "yes"}), "changed 2 of 2 answers"),
-        ("numbers", ({0: 0.0, 1: 3.0}, {0: 1.0, 1: 1.0}), "error 1.41 → 0.707"),
-        ("numbers", ({0: 0.1 + 0.2}, {0: 0.3}), "same answers"),
-    ],
-)
-def test_an_effect_counts_gained_rows_changed_answers_or_the_error(
-    tmp_path: Path, task: str, answers: tuple[dict[int, Value | None], ...], says: str
-) -> None:
-    data = LABELS if task == "labels" else NUMBERS
-    config = Config(method="mh", particles=1, batch_size=2)
-    before, after = f"{SEED} Say it if a is greater than 6.", f"{SEED} say it, if a is above 6."
-    reader = run(
-        tmp_path,
-        started(config, data, steps=1),
-        *drawn(before),
-        scored(0, 0, before, answers[0]),
-        scored(0, 0, after, answers[1], role="proposal"),
-        proposed(0, 0, before, after, accepted=True, log_alpha=math.log(0.5), u=0.25),
-        finished(0, (after,)),
-        data=data,
-        config=config,
-    )
-    (card,) = maker(reader).at(0)
-    assert card.effect is not None
-    assert card.effect.words == says
-    html = deck_html([card], seed_text="")
-    assert '<p class="hyp">say it, if a is above 6.</p>' in html, "a synonym is no change"
-    assert ("reworded, same answers" in html) == (says == "same answers")
-
-
 def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_path: Path) -> None:
     config = Config(method="mh", particles=3, batch_size=2)
     right, wrong = {0: "yes", 1: "no"}, {0: "no", 1: "no"}
@@ -165,8 +127,8 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
         proposed(0, 0, EVEN, BIG, log_alpha=math.log(0.1404), u=0.2421),
         scored(0, 1, BIG, wrong, role="proposal", log_lik=-0.75),
         proposed(0, 1, EVEN, BIG, accepted=True, log_alpha=0.5, u=0.7134),
-        scored(0, 2, BIG, {0: "no"}, role="proposal", log_lik=-2.5),
-        proposed(0, 2, ODD, BIG, log_alpha=None, log_likelihood=-0.5, log_likelihood_bound=-3.0, u=0.0941),
+        scored(0, 2, BIG, wrong, role="proposal", log_lik=-2.5),
+        proposed(0, 2, ODD, BIG, log_alpha=math.log(0.0824), u=0.0941),
         finished(0, (EVEN, BIG, ODD)),
         data=LABELS,
         config=config,
@@ -176,7 +138,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
     chips = [each.marks for card in cards for each in card.stack]
     assert [chip for (_, (_, chip)) in chips] == [
         f"acceptance probability 14{NBSP}%, drew 0.24: rejected",
-        f"acceptance probability at most 8.3{NBSP}%, drew 0.094: rejected",
+        f"acceptance probability 8.2{NBSP}%, drew 0.094: rejected",
         f"acceptance probability 100{NBSP}%, drew 0.71: accepted",
     ], "as many digits as tell the two numbers apart"
     html = deck_html([kept], seed_text="")
@@ -187,27 +149,6 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
     assert "0.78 of 1, the geometric mean of the likelihood per row, over 2 rows" in html
     assert "Say yes if a is <del>above 6,</del> else no.</p>" in html
     assert "Rejected" not in deck_html([taken], seed_text="")
-
-
-@pytest.mark.parametrize("name", ["smc filtered", "incremental", "adaptive", "mh", "mh on train", "mh on buffer"])
-def test_each_judged_proposal_shows_its_arithmetic(name: str) -> None:
-    reader = sampled_run(name)
-    notes = [n for cards in all_cards(reader).values() for c in cards for f in folds_of(c) for n in f.notes]
-    judged = reader.refresh().view.decided_by_likelihood
-    assert {p.accepted for p in judged} == {True, False}
-    assert sum("log α = " in note for note in notes) == len(judged)
-    assert sum("is not below log u" in note for note in notes) == sum(p.accepted for p in judged)
-    assert any("times φ = " in note for note in notes) == VARIANTS[name].is_telescoping
-
-
-def test_a_rejected_proposal_is_a_fold_of_the_particle_that_keeps_its_text() -> None:
-    reader = sampled_run("smc filtered")
-    view = reader.refresh().view
-    rejected = next(p for p in view.decided_by_likelihood if not p.accepted)
-    assert rejected.text is not None
-    folds = [f for card in all_cards(reader)[rejected.step] for f in folds_of(card) if f.mark == "rej"]
-    kept = next(f for f in folds if rejected.text.endswith(f.sentence))
-    assert kept.title == f"step {rejected.step}: unchanged, rewrite rejected"
 
 
 @pytest.mark.parametrize("name", ["smc", "incremental", "mh", "mh on train", "mh on buffer", "vml5"])
@@ -227,66 +168,16 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
 
 
-def test_cards_of_texts_that_were_not_rewritten_say_why() -> None:
-    reader = sampled_run("smc duplicates")
-    view = reader.refresh().view
-    quiet = [step for step in range(5) if not view.steps[step].proposed]
-    assert quiet, "the run has a step without resampling"
-    for step in quiet:
-        marks = [[words for _, words in (*card.marks, *card.fate)] for card in all_cards(reader)[step]]
-        assert all("not rewritten: only copies are" in each for each in marks)
-
-
-@pytest.mark.parametrize("name", ["mh", "adaptive"])
-def test_fresh_draws_from_the_prior_are_named_whether_accepted_or_rejected(name: str) -> None:
-    reader = sampled_run(name)
-    fresh = [p for p in reader.refresh().view.proposals if p.origin == "prior" and p.why == "likelihood"]
-    assert {p.accepted for p in fresh} == {True, False}
-    later = int(name == "adaptive")  # weighed at the next step
-    marks = {
-        (step - later, card.slot): " ".join(words for _, words in card.marks)
-        for step, cards in all_cards(reader).items()
-        for card in cards
-    }
-    for p in (p for p in fresh if (p.step, p.particle) in marks):
-        words = marks[p.step, p.particle]
-        if name == "adaptive" and not p.accepted:  # the fold of its proposal gives the reason
-            assert words.endswith("unchanged")
-            continue
-        assert "drawn afresh from the prior" in words
-        assert ("accepted" in words, "rejected" in words) == (p.accepted, not p.accepted)
-    # A fresh draw is not compared with the text it replaced.
-    cards = [card for cards in all_cards(reader).values() for card in cards]
-    parents = {card.parent for card in cards if re.search("prior, without data.*accepted'", str(card.marks))}
-    assert parents == {None} != {card.parent for card in cards}
-
-
-@pytest.mark.parametrize("name", ["growing", "growing mh"])
-def test_newcomers_have_cards_at_the_step_that_took_them_in(name: str) -> None:
-    reader = sampled_run(name, "regression")
-    view = reader.refresh().view
-    grown = [step for step, at in view.steps.items() if at.joined]
-    assert grown
-    for step in grown:
-        cards = all_cards(reader)[step]
-        came = [card for card in cards if ("", f"joined at step {step}") in card.marks]
-        assert [card.slot for card in came] == sorted(view.steps[step].joined)
-        assert [card.weight for card in came] == [None] * len(came)
-        assert [card.origin for card in came] == [None] * len(came)
-        later = [card for card in all_cards(reader).get(step + 1, []) if card.slot in view.steps[step].joined]
-        assert [card.origin for card in later] == [card.slot for card in later]
-
-
 @pytest.mark.parametrize("method", ["smc", "mh"])
 def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go_on(
     tmp_path: Path, method: str
 ) -> None:
-    config = Config(**{**SMALL, "epochs": 2}, method=method, particles_max=8, particles_min=2)
+    config = Config(**{**SMALL, "particles": 6, "epochs": 2}, method=method, particles_max=6)
     reader = sampled(tmp_path, config, answer=agreeing)
     view = reader.refresh().view
     step = next(step for step, at in view.steps.items() if at.shrunk)
     said = words(all_cards(reader)[step])
-    assert said.count("dropped: all agreed") == 2
+    assert said.count("dropped: all agreed") == 3
     assert view.steps[step].shrunk is not None
     for new, old in enumerate(view.steps[step].shrunk.ancestors):
         assert new == old or f"kept as particle {new}" in said
@@ -299,20 +190,3 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
         if proposed.accepted:
             assert (proposed.text or "").endswith(card.sentence)
             assert view.texts[proposed.parent].endswith(card.parent or "no parent")
-
-
-def test_cards_of_the_end_show_the_last_batch_or_training_rows(tmp_path: Path) -> None:
-    weighed_again = {each.slot: each for card in maker(labels(tmp_path / "labels")).final() for each in card.stack}
-    assert [len(weighed_again[slot].hits) for slot in range(4)] == [2] * 4
-    assert weighed_again[3].rail == ("2/2 right", "3/4 of the buffer", "3/4 training rows")
-    kept = {card.slot: card.rail[0] for card in maker(numbers(tmp_path / "numbers")).final()}
-    assert kept[1] == "off by 0 on 4 training rows", "rewritten by the last step, and taken unseen"
-    assert kept[0].startswith("off by ")
-
-
-@pytest.mark.parametrize(("n", "squares"), [(MOST_SQUARES, MOST_SQUARES), (MOST_SQUARES + 1, 0)])
-def test_a_card_of_many_rows_gives_their_count_instead_of_squares(tmp_path: Path, n: int, squares: int) -> None:
-    front = maker(labels(tmp_path)).at(1)[0]
-    html = deck_html([replace(front, hits=(True,) * n, twins=())], seed_text="")
-    assert html.count(f'<i class="{SYMBOL[True]}"></i>') == squares
-    assert front.rail[0] in html

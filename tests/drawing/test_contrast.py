@@ -1,9 +1,6 @@
 """A point opened, and whether doubt means error, in words."""
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,11 @@ from vpp.data.dataset import Dataset, Value
 from vpp.drawing import trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.deck import without_seed
-from vpp.drawing.row import Opened, answer_rows, contrast_html, lit, outcome, picks_html
+from vpp.drawing.row import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, camps
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
-from vpp.problem import Prediction
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
@@ -76,13 +72,6 @@ def test_the_heaviest_sentences_of_two_camps_are_side_by_side_with_the_words_tha
     assert html.count("hyp") == 1
 
 
-def test_numbers_are_contrasted_across_their_mean(numbers: RunReader) -> None:
-    html = contrasted(numbers, 6)
-    # LINE and FLAT say 4, SLOPE says 6, the mean is 4.5.
-    assert html.index("below the mean") < html.index("above the mean")
-    assert "The output is a, <mark>and one more if a is above 2.</mark>" in html
-
-
 def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(labels: RunReader) -> None:
     _, by_row = on_test(labels)
     said = labels.read_answers().by_pair
@@ -94,53 +83,6 @@ def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(la
     assert answer_rows(by_row[8], opened(labels, "chains"), said)[0][1] == "2"
     silent = answer_rows(by_row[6], opened(labels), said)[-1]
     assert silent == ("3", "0.100", "no readable answer", "the answer has no “Output:” line")
-
-
-def test_an_open_row_leads_to_inputs_like_it_only_if_hypotheses_differ_on_it(labels: RunReader) -> None:
-    _, by_row = on_test(labels)
-    asks = {row: 'data-ask="' in opened(labels).html(by_row[row]) for row in (4, 8)}
-    assert asks == {4: False, 8: True}
-    picks = picks_html([by_row[8], by_row[7]], 7)
-    assert 'data-pick="7" aria-pressed="true"' in picks
-    assert 'data-pick="8" aria-pressed="false"' in picks
-
-
-def test_rows_in_dispute_beyond_the_buttons_are_linked(labels: RunReader) -> None:
-    row = on_test(labels)[1][8]
-    drawn = [picks_html([row] * n, 8) for n in (14, 15)]
-    assert [html.count("data-pick") for html in drawn] == [14, 14]
-    assert ["<a href=" in html for html in drawn] == [False, True]
-    assert ">all 15 in the table below</a>" in drawn[1]
-
-
-@pytest.mark.parametrize(
-    ("other", "marked"),
-    [
-        ('if x > 6 ANSWER gentoo. Otherwise answer "Chinstrap"', (["Adelie."], ['"Chinstrap"'])),
-        ("If x exceeds 6, and y is at most 2, answer Gentoo; otherwise, answer Adelie", ([], ["and y is at most 2,"])),
-        ("if x over 6 answer 'Gentoo'; otherwise, answer Adelie!", ([], [])),
-    ],
-)
-def test_each_of_two_rivals_keeps_its_own_punctuation_case_and_operators(
-    other: str, marked: tuple[list[str], list[str]]
-) -> None:
-    rule = "If x is greater than 6, answer Gentoo; otherwise, answer Adelie."
-    for pair, marks in (((rule, other), marked), ((other, rule), marked[::-1])):
-        left, right, note = lit(*pair)
-        shown = tuple(unescape(side) for side in (left, right))
-        assert tuple(re.sub("</?mark>", "", side) for side in shown) == pair
-        assert tuple(re.findall("<mark>(.*?)</mark>", side) for side in shown) == marks
-        assert bool(note) is (marked == ([], []))
-
-
-def test_a_point_is_headed_by_its_outcome(labels: RunReader, tmp_path: Path) -> None:
-    _, by_row = on_test(labels)
-    assert outcome(by_row[9]) == "true: no · vote: yes · wrong"
-    assert outcome(by_row[4]) == "true: yes · vote: yes · right"
-    assert outcome(by_row[8]) == f"true: yes · undecided: yes leads with 60{NBSP}% of the answers"
-    _, numbered = on_test(inspected.numbers(tmp_path / "numbers"))
-    assert outcome(numbered[6]) == "true: 5 · mean: 4.5, off by 0.5"
-    assert outcome(numbered[7], 0) == "true: 2 · mean: 2.7, off by 0.6667"
 
 
 def judged(rows: Iterable[Point], data: Dataset) -> tuple[Any, str, dict[str, Metric]]:
@@ -170,39 +112,6 @@ def test_unanimous_errors_are_counted_as_errors() -> None:
     assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
 
 
-def test_equal_spreads_and_equal_errors_rank_nothing_and_the_words_say_which_it_is() -> None:
-    data = dataset([0.0, 4.0], [1.0, 3.0, 2.0, 2.0])
-    # Off by 0, 1, 2 and 0.
-    _, said, shown = judged(answered(data, {"a": [1.0, 4.0, 0.0, 2.0]}, slots="aaa", weights=(0.7, 0.2, 0.1)), data)
-    assert said == "The spread is 0 on every row, so it does not tell where the mean is far off."
-    assert shown["Truths in the 90 % range"].value == "2"
-    unranked = (shown["Rank correlation"], shown["Area under the risk curve"])
-    assert {(metric.value, metric.words) for metric in unranked} == {("–", trust.NOT_EQUAL)}
-    # Means 1 and 3, each one off; spreads 1 and 2.
-    data = dataset([0.0, 4.0], [2.0, 4.0])
-    _, said, shown = judged(answered(data, {"a": [0.0, 1.0], "b": [2.0, 5.0]}, slots="ab"), data)
-    assert said == shown["Rank correlation"].words == trust.EQUAL_ERRORS
-    assert shown["Rank correlation"].value == "–"
-
-
-def test_where_nobody_answered_there_is_nothing_to_judge() -> None:
-    _, said, shown = judged(answered(YES_NO, {"a": [None] * 3}, slots="aa"), YES_NO)
-    assert said == trust.NO_ANSWER
-    assert shown["Calibration error, 10 bins"].value == "–"
-    _, said, _ = judged(answered(inspected.NUMBERS, {"a": [None] * 4}, slots="aa"), inspected.NUMBERS)
-    assert said == trust.NO_ANSWER
-
-
-def test_proper_scores_are_compared_with_an_even_split_and_calibration_with_chance(labels: RunReader) -> None:
-    result, _, shown = judged(on_test(labels)[1].values(), inspected.LABELS)
-    assert shown["Brier score"].words == "Better than a vote split evenly over 2 labels, 0.500."
-    assert shown["Log score"].words == "Better than a vote split evenly over 2 labels, 1.000."
-    few = "86.7 % sure on average, 83.3 % right: 6 rows cannot tell the two apart."
-    assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == few
-    worse = [m.words for m in trust.vote_metrics(replace(result, brier=0.5, log_score=1.25), "weight", n_labels=2)]
-    assert [words.startswith("No better than") for words in worse[-2:]] == [True, True]
-
-
 def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
     result, _, _ = judged(on_test(labels)[1].values(), inspected.LABELS)
     risk = risk_figure(result.curve, "light", is_label=True)
@@ -225,19 +134,3 @@ def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> Non
     said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
     result, _, _ = judged(answered(YES_NO, said, slots="ab", weights=(0.75, 0.25)), YES_NO)
     assert risk_figure(result.curve, "light", is_label=True).alt.startswith("No answer is wrong")
-
-
-LETTER = "Great <lamp>!\n\nGreat light, and you must buy one today. " + "It shines on my desk every night. " * 3
-
-
-def test_words_that_a_reason_quotes_are_marked_in_a_long_text(labels: RunReader) -> None:
-    test, by_row = on_test(labels)
-    point = replace(by_row[8], row=replace(by_row[8].row, inputs=(("letter", LETTER), ("stars", "5"))))
-    said = Prediction(row=8, value="yes", explanation='"great <lamp>" praises, "must buy" urges, "a discount" pays.')
-    drawn = opened(labels)
-    html = drawn.html(point, {(test.hypotheses[0], 8): said})
-    assert "<mark>Great &lt;lamp&gt;</mark>!\n\nGreat light, and you <mark>must buy</mark> one today." in html
-    assert "Quoted, but not in the row: “a discount”." in html
-    assert '<p class="in"' not in html
-    assert "<mark>Great" not in drawn.html(point)
-    assert "a discount" in drawn.html(point, {(test.hypotheses[0], 8): said}, with_answers=True)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from tests.asked import told_labels
 from tests.beside import side_by_side
+from tests.drawing.every_page import draw_all
 from tests.drawing.test_settling import BOTH, question
-from tests.fuzz.pages import draw_all
-from tests.inspected import LABEL_CONFIG, LABELS
+from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, vote_html
@@ -57,7 +57,7 @@ def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
 
 def of_new_rows() -> list[str]:
     answers = replace(told_labels(), texts=(BAD,) * 4)
-    vote = votes_on(answers, LABEL_CONFIG)[0]
+    vote = votes_on(answers)[0]
     vote = replace(vote, row=replace(vote.row, inputs=((BAD, BAD),)), prediction=BAD)
     held = [Contender(text=BAD, slots=(0,), weight=0.6)]
     asked = replace(question(*BOTH), row=vote.row)

@@ -1,12 +1,10 @@
-from dataclasses import replace
 from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import SEED
-from vpp.data.dataset import Row
-from vpp.drawing.ledger import counts_words, finding, reason_counts, relevant_inputs, ruled_out_html, ruled_out_sentence
+from vpp.drawing.ledger import counts_words, reason_counts, ruled_out_html, ruled_out_sentence
 from vpp.events import hypothesis_id
-from vpp.inspection.ruled_out import Occasion, RuledOut, parted, ruled_out
+from vpp.inspection.ruled_out import RuledOut, parted, ruled_out
 from vpp.settings import Config
 
 
@@ -55,26 +53,6 @@ def test_reasons_are_counted_apart(tmp_path: Path) -> None:
     assert ruled_out_sentence(found, Config()) == "Three texts were ruled out."
     assert ruled_out_sentence((), Config()) == "Nothing was ruled out."
     assert ruled_out_sentence((), Config(method="vml")) == ""
-
-
-def test_a_ruled_out_text_that_is_still_held_says_by_whom(tmp_path: Path) -> None:
-    found = entries(tmp_path)[0]
-    held = ruled_out_html([replace(found, held_by=(1, 3))], seed_text=SEED)
-    assert "The same words are held by particles 1 and 3 now." in held
-    alike = ruled_out_html([found], seed_text=SEED, survivors={hypothesis_id(inspected.LUCK): 1})
-    assert "On all rows compared it answers like idea 2, which survived." in alike
-
-
-def test_a_text_that_came_up_once_needs_no_count() -> None:
-    once = RuledOut(reason="rejected", text="a", occasions=(Occasion(step=0, particles=(0,)),))
-    assert finding(once, {}).history == ("step 0, particle 0",)
-
-
-def test_the_inputs_that_a_hypothesis_names_are_shown_first() -> None:
-    row = Row(id=0, inputs=tuple((name, str(i)) for i, name in enumerate(("a", "b.c", "d", "a b", "e"))), target="x")
-    assert relevant_inputs(row, "Say yes if e is above a.") == "a 0, e 4, and 3 more"
-    assert relevant_inputs(row, "Say yes if b.c is 1.") == "b.c 1, and 4 more"
-    assert relevant_inputs(row, "Say yes.") == "a 0, b.c 1, d 2, a b 3, and 1 more"
 
 
 def test_a_text_not_drawn_though_its_idea_was_is_not_ruled_out(tmp_path: Path) -> None:

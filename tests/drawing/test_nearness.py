@@ -1,9 +1,8 @@
-from dataclasses import replace
 from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import SEED
-from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
+from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.similarity import Nearness, nearness
 from vpp.runs.reader import RunReader
@@ -19,16 +18,6 @@ def near_of(reader: RunReader) -> Nearness:
     return near
 
 
-def test_the_verdict_counts_the_groups_at_the_agreement_asked_for(tmp_path: Path) -> None:
-    near = near_of(inspected.labels(tmp_path))
-    written = {at: verdict(near, near.groups(at), at).replace(NBSP, " ") for at in (0.95, 0.8, 0.5)}
-    assert written == {
-        0.95: "Four particles hold three ideas; at 95 % agreement three different explanations remain.",
-        0.8: "Four particles hold three ideas; at 80 % agreement two different explanations remain.",
-        0.5: "Four particles hold three ideas; at 50 % agreement one explanation remains.",
-    }
-
-
 def test_agreement_is_shown_in_rows_for_labels_and_in_the_targets_unit_for_numbers(tmp_path: Path) -> None:
     """5 % of a range of 4 is 0.2; LINE and FLAT: 1 - sqrt(11 / 8) / 4; SLOPE and FLAT: 1 - sqrt(33 / 8) / 4."""
     labels, numbers = near_of(inspected.labels(tmp_path / "a")), near_of(inspected.numbers(tmp_path / "b"))
@@ -39,14 +28,6 @@ def test_agreement_is_shown_in_rows_for_labels_and_in_the_targets_unit_for_numbe
         "Ideas 1 and 3 agree most, to 70.7 %, a difference of 1.17; "
         "ideas 2 and 3 least, to 49.2 %, a difference of 2.03."
     )
-
-
-def test_two_ideas_differ_by_a_number_of_rows_or_in_the_targets_unit(tmp_path: Path) -> None:
-    """LINE and SLOPE differ by 1, 2, the range of 4, and 1 on four of 8 rows: sqrt(22 / 8)."""
-    labels, numbers = near_of(inspected.labels(tmp_path / "a")), near_of(inspected.numbers(tmp_path / "b"))
-    assert alt_words(replace(labels, n=2)) == "Ideas 1 and 2 answer 2 of 10 rows differently."
-    differ = "Ideas 1 and 2 differ by 1.66 (root mean square, in the target’s unit) on 8 rows."
-    assert alt_words(replace(numbers, n=2)) == differ
 
 
 def test_the_matrix_holds_every_number_and_parts_the_groups(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Value
-from vpp.drawing.rewording import button_words, comparison_html, comparison_words
-from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
+from vpp.drawing.rewording import comparison_html, comparison_words
+from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.rewording import Comparison, Rewording, compare
 
@@ -40,23 +40,3 @@ def test_numbers_are_compared_in_the_targets_unit_and_an_abstention_is_named() -
     assert "no answer <span" in html
     assert "<img" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
-
-
-def test_a_text_that_does_better_is_taken_and_of_many_rows_some_are_folded_and_counted() -> None:
-    data = dataset(["yes"] * 14 + ["no"], ["yes"])
-    said = [[Prediction(row=row.id, value=v) for row in data.train] for v in ("no", "yes")]
-    found = compare(*said, data.train, dataset=data, likelihood=ZeroOneLikelihood(epsilon=0.1))
-    first, *others = comparison_words(wording(15), found, "training rows")
-    assert first.replace("\N{NO-BREAK SPACE}", " ").startswith("Acceptance probability 100 %: the new text is at least")
-    assert others[-1].startswith("14 rows won (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more). 1 row lost (14).")
-    html = comparison_html(wording(15), found, data, rows="training rows", seed_text=SEED)
-    assert "9 more rows" in html
-    assert html.count('class="ok"') == 14
-
-
-def test_the_button_names_its_calls() -> None:
-    assert [button_words(40, calls) for calls in (40, 1, 0)] == [
-        "Score it on 40 rows: 40 calls",
-        "Score it on 40 rows: 1 call",
-        "Score it on 40 rows: no call",
-    ]

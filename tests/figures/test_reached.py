@@ -1,6 +1,6 @@
 """Accuracies of the demo model with the samplers.
 
-The runs are deterministic, seeds 0 to 2: a failure is a change of behaviour, not of luck.
+The runs are deterministic, seeds 0 and 1: a failure is a change of behaviour, not of luck.
 """
 
 import asyncio
@@ -10,16 +10,16 @@ from statistics import mean
 
 import pytest
 
-from tests.performance.in_process import run
-from tests.performance.presets import measured
+from tests.in_process import run
+from tests.processes import PENGUINS
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import TASKS, generate
+from vpp.inspection.baselines import baselines
 from vpp.settings import Method, preset
 
-SEEDS = range(3)
-RULES = ("sum-parity", "contains-zero")
+SEEDS = range(2)
 
 
 @cache
@@ -35,17 +35,24 @@ def _accuracy(name: str, method: Method, seed: int) -> float:
     return asyncio.run(run(data, config)).test.value
 
 
-@pytest.mark.parametrize("name", [*RULES, "two-circles"])
+@pytest.mark.parametrize("name", ["sum-parity", "two-circles"])
 def test_smc_finds_the_rule(name: str) -> None:
     assert mean(accuracies(name, "smc")) >= 0.95
 
 
 def test_a_single_hypothesis_fails_visibly_on_some_seeds() -> None:
-    assert min(value for name in RULES for value in accuracies(name, "vml")) < 0.8
+    assert min(accuracies("sum-parity", "vml")) < 0.8
 
 
-@pytest.mark.parametrize("name", ["iris", "penguins", "gapminder"])
-def test_smc_is_near_a_small_tree_and_far_above_a_constant(name: str) -> None:
-    found = [measured(name, "filtered, B = 60", seed) for seed in SEEDS]
-    assert mean(each["gain"] for each in found) >= -0.10
-    assert mean(each["test"] - each["constant"] for each in found) >= 0.10
+def test_smc_is_near_a_small_tree_and_far_above_a_constant() -> None:
+    penguins = Table.read(PENGUINS.read_bytes(), name="penguins")
+    gains, lifts = [], []
+    for seed in SEEDS:
+        split = SplitPlan(seed=seed, train_size=100, test_size=200)
+        data = build_dataset(penguins, target="species", split=split)
+        errors = {model.name: model.score.error for model in baselines(data).models}
+        accuracy = asyncio.run(run(data, replace(preset("recommended"), seed=seed))).test.value
+        gains.append(accuracy - (1 - min(errors["constant"], errors["tree"])))
+        lifts.append(accuracy - (1 - errors["constant"]))
+    assert mean(gains) >= -0.10
+    assert mean(lifts) >= 0.10

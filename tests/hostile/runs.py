@@ -148,7 +148,7 @@ class Hostile:
             "dataset": dataset_spec(data),
             "learner_template": f"{doubled(self.harm('template'))} {{hypothesis}} {{input}} {{answer_form}}",
             "command": (),
-            "prices": Prices(learner=Price(prompt=1.0, completion=2.0), currency=f"<b>{MARK}tag</b>"),
+            "prices": Prices(learner=Price(prompt=1.0, completion=2.0)),
         }
         return RunSpec(**{**usual, **given})
 
@@ -220,18 +220,12 @@ class Hostile:
             self.folder_name(5), RunPaused(reason="budget", detail=self.harm("capped")), cap=Cap(calls=9, cost=2.5)
         )
 
-    def damaged(self) -> RunDirectory:
-        """A line that is no record, in the middle; and it goes on from a run whose id means harm."""
-        directory = self.label_run(
+    def continued(self) -> RunDirectory:
+        """It goes on from a run whose id means harm."""
+        return self.label_run(
             self.folder_name(6), start=("a", "b", "c", "d"), started_from=self.harm("from"),
             command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n"),
         )  # fmt: skip
-        lines = directory.journal.read_bytes().splitlines(keepends=True)
-        bad = json.loads(lines[-4])
-        bad["event"]["type"] = self.harm("tag")
-        lines[-4] = json.dumps(bad).encode() + b"\n"
-        directory.journal.write_bytes(b"".join(lines))
-        return directory
 
     def numbers(self) -> RunDirectory:
         return self.number_run(self.folder_name(7))

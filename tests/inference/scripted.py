@@ -17,7 +17,7 @@ from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
 from vpp.llm.grading import graded
-from vpp.problem import Exchange, Prediction, Problem, Proposal
+from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.settings import preset
 
@@ -136,33 +136,42 @@ class Script:
     """(hypothesis, row ids) of every `predict`."""
     proposed: list = field(default_factory=list)
     """Every `propose`, as (hypothesis, row ids, predicted values, temperature, seed)."""
-    reminded: list = field(default_factory=list)
-    """The exchanges that every `propose` was reminded of."""
     drawn: list = field(default_factory=list)
     """Every `draw`, as (temperature, seed)."""
     asked: int = 0
     """Learner calls, one a row; a memo answers without a call."""
     running: int = 0
-    known: set = field(default_factory=set)
+    known: dict = field(default_factory=dict)
+    """The future of each answer, by (hypothesis, row id), if there is a memo."""
 
     async def predict(self, hypothesis, rows):
         self.predicted.append((hypothesis, tuple(row.id for row in rows)))
-        new = [row for row in rows if not (self.memo and (hypothesis, row.id) in self.known)]
-        if new:
-            self.asked += len({row.id for row in new}) if self.memo else len(new)
+        if self.memo:
+            await self._once({(hypothesis, row.id) for row in rows})
+        else:
+            self.asked += len(rows)
             await self._wait()
-            self.known.update((hypothesis, row.id) for row in new)
         return tuple(self._prediction(hypothesis, row) for row in rows)
+
+    async def _once(self, questions):
+        """Ask what nobody has asked; wait for what others have."""
+        if new := questions - self.known.keys():
+            self.asked += len(new)
+            answered = asyncio.get_running_loop().create_future()
+            self.known.update(dict.fromkeys(new, answered))
+            await self._wait()
+            answered.set_result(None)
+        if waiting := {self.known[each] for each in questions if not self.known[each].done()}:
+            await asyncio.wait(waiting)
 
     def _prediction(self, hypothesis, row):
         if shares := self.grade(hypothesis, row):
             return graded(row.id, shares)
         return Prediction(row=row.id, value=self.answer(hypothesis, row, task=self.task))
 
-    async def propose(self, hypothesis, rows, predictions, *, temperature, seed, history=()):
+    async def propose(self, hypothesis, rows, predictions, *, temperature, seed):
         values = tuple(p.value for p in predictions)
         self.proposed.append((hypothesis, tuple(row.id for row in rows), values, temperature, seed))
-        self.reminded.append(tuple(history))
         await self._wait()
         text, raw = self.write(hypothesis, rows, predictions, temperature, seed)
         return Proposal(text=text, raw=raw, temperature=temperature, seed=seed, reason=None if text else FAULT)
@@ -194,7 +203,7 @@ def jitter(order):
     return delay
 
 
-def make_problem(config, script, *, dataset=None, has_room=False, **sizes):
+def make_problem(config, script, *, dataset=None, **sizes):
     dataset = dataset or make_dataset(script.task, **sizes)
     return Problem(
         dataset=dataset,
@@ -204,10 +213,7 @@ def make_problem(config, script, *, dataset=None, has_room=False, **sizes):
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        batch_order=config.batch_order,
-        deduplicate_buffer=config.deduplicate_buffer,
-        error_mass=config.error_mass,
-        has_room=lambda: has_room,
+        buffer_repeats=config.buffer_repeats,
     )
 
 
@@ -218,17 +224,15 @@ VARIANTS = {
     "mh": {},
     "mh on the buffer": {"mh_rows": "buffer"},
     "mh on all rows": {"mh_rows": "train"},
-    "mh with restarts": {"restart": 0.5, "initial": "prior"},
-    "mh with history": {"history": 1},
-    "mh with a growing K": {"particles": 2, "particles_min": 2, "particles_max": 9},
+    "mh with restarts": {"restart": 0.5},
+    "mh from the prior": {"restart": 1.0},
+    "mh with a growing K": {"particles": 3, "particles_max": 9},
     "smc": {},
     "smc filtered": {"mutate": "filtered", "restart": 0.3},
-    "smc of duplicates": {"mutate": "duplicates"},
-    "smc with history": {"history": 1},
     "smc with a growing K": {"particles": 3, "particles_max": 9},
-    "smc deduplicated": {"deduplicate_buffer": True, "batch_order": "fixed"},
+    "smc deduplicated": {"buffer_repeats": False},
     "smc incremental": {"tempering": "incremental"},
-    "smc adaptive": {"tempering": "adaptive", "restart": 0.3, "history": 1},
+    "smc adaptive": {"tempering": "adaptive", "restart": 0.3},
 }
 """Every way a step can go, by the words that name its method first."""
 
@@ -261,7 +265,7 @@ def whole_run(config, script, *, start_texts=(), n_train=18):
     """A run from its first event to its last: (its events, those after the last step)."""
     problem = replace(make_problem(config, script, n_train=n_train), start_texts=start_texts)
     events = run(problem, config)
-    return events, run_conclusion(problem, config, populations(events, problem.dataset)[-1])
+    return events, run_conclusion(problem, config, populations(events)[-1])
 
 
 def texts_of(events):
@@ -272,21 +276,9 @@ def texts_of(events):
     return texts
 
 
-def populations(events, dataset=None):
-    """The population after each step, rebuilt from the events alone; `dataset` for the rows of exchanges."""
+def populations(events):
+    """The population after each step, rebuilt from the events alone."""
     texts = texts_of(events)
-    proposed = {(e.step, e.particle): e for e in of_kind(events, Proposed)}
-    batches = {e.step: e.batch for e in of_kind(events, StepFinished)}
-
-    def exchange(address):
-        if address is None:
-            return None
-        told = proposed[address]
-        text, by_id = texts.get(told.parent, SEED_TEXT), {row.id: row for row in dataset.train}
-        rows = tuple(by_id[row] for row in batches[told.step])
-        said = tuple(Prediction(row=row.id, value=answer(text, row, task=dataset.task)) for row in rows)
-        return Exchange(step=told.step, slot=told.particle, hypothesis=text, rows=rows, predictions=said, raw=told.raw)
-
     return [
         Population(
             step=event.step,
@@ -301,7 +293,6 @@ def populations(events, dataset=None):
                     parent=state.parent,
                     log_likelihood=state.log_likelihood,
                     log_weight=state.log_weight,
-                    exchange=exchange(state.exchange),
                 )
                 for state in event.population
             ),

@@ -16,11 +16,9 @@ METHODS = pytest.mark.parametrize("method", ["vml", "mh", "smc"])
 MOMENTS = range(1, 60, 2)
 
 
-def make(method, script, *, has_room=False, **options):
-    config = scripted.paper(
-        method=method, particles=4, tau="auto", final_weights="train", evaluate_every=1, epochs=1, **options
-    )
-    return scripted.make_problem(config, script, n_train=10, has_room=has_room), config
+def make(method, script, **options):
+    config = scripted.paper(method=method, particles=4, tau="auto", final_weights="train", epochs=1, **options)
+    return scripted.make_problem(config, script, n_train=15), config
 
 
 async def whole(problem, config):
@@ -43,7 +41,7 @@ def others():
 def test_closing_the_generator_at_any_event_leaves_no_task_running(method, task):
     async def left_after(n):
         script = scripted.Script(task, delay=scripted.jitter(n))
-        events = sample(*make(method, script, has_room=True))
+        events = sample(*make(method, script))
         for _ in range(n):
             if await anext(events, None) is None:
                 return None
@@ -140,7 +138,7 @@ def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
         script = scripted.Script("regression", delay=Broken(call, hang))
 
         async def consume():
-            async for _ in whole(*make(method, script, has_room=True)):
+            async for _ in whole(*make(method, script)):
                 pass
 
         consumer = asyncio.create_task(consume())

@@ -35,7 +35,7 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
 
 
 def test_its_evidence_is_nominal_and_says_why():
-    within = scripted.variant("smc incremental", initial="prior", restart=1.0)
+    within = scripted.variant("smc incremental", restart=1.0)
     assert why_nominal(within, "classification") == ()
     (reason,) = why_nominal(within, "classification", given="continued")
     assert "those of an earlier run" in reason

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
-from vpp.inference.evaluation import conclude, evaluate
+from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
 
 from . import scripted, transcription
@@ -135,7 +135,7 @@ def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answ
     problem = scripted.make_problem(config, scripted.Script(task, answer=answer))
     particles = tuple(Particle(text=text, parent=k) for k, text in enumerate("ab"))
     population = Population(step=-1, particles=particles, tau=1.0 if task == "regression" else None)
-    evaluated = scripted.asyncio.run(evaluate(problem, config, population, "test"))
+    evaluated = scripted.run_conclusion(problem, config, population)[0]
     assert evaluated.value == pytest.approx(value)
 
 

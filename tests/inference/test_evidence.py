@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vpp.events import Resampled, Reweighted
-from vpp.inference import deciding, proposing, sequential_monte_carlo, tempered
+from vpp.inference import proposing, sequential_monte_carlo, tempered
 from vpp.inference.population import Particle, Population
 from vpp.inference.tempered import why_nominal
 from vpp.posterior.tempering import log_mean_weight
@@ -25,7 +25,7 @@ FALSE_ALARM = 1e-6
 
 
 def configure(**options):
-    within = {"tempering": "incremental", "initial": "prior", "restart": 1.0, "epsilon": 0.3, "beta_start": 4.0}
+    within = {"tempering": "incremental", "restart": 1.0, "epsilon": 0.3, "beta_start": 4.0}
     return scripted.paper(method="smc", **{"batch_size": 3, "epochs": 1, **within, **options})
 
 
@@ -73,7 +73,8 @@ class Enumeration:
 
     def __init__(self, patch, runner, size, **options):
         self.texts, self.prior, self.drawn = SPACES[size], PRIORS[size], {}
-        self.config = configure(particles=2, ess_threshold=0.9, **options)
+        self.config = configure(particles=2, **options)
+        patch.setattr("vpp.inference.tempered.ESS_SHARE", 0.9)
         self.problem = make(self.config, imagine=lambda temperature, seed: (self.drawn[seed], "raw"))
         self.log_lik = dict(zip(self.texts, log_liks(self.problem, self.config, self.texts), strict=True))
         self.resampled = self.not_resampled = 0
@@ -81,8 +82,11 @@ class Enumeration:
         self._u, self._accepts = 0.5, {}
         self._runner = runner
         patch.setattr(sequential_monte_carlo, "rng", lambda *_: Given(self._u))
-        patch.setattr(deciding, "rng", lambda seed, purpose, step, slot: Given(self._accepts[slot]))
+        patch.setattr(proposing, "rng", self._drawn)
         patch.setattr(proposing, "call_seed", lambda seed, purpose, step, slot: slot)
+
+    def _drawn(self, seed, purpose, step, slot):
+        return Given(0.0 if purpose == "restart" else self._accepts[slot])
 
     @property
     def truth(self):
@@ -307,15 +311,7 @@ def test_draws_that_cannot_be_read_leave_the_evidence_of_the_readable_ones():
 def test_the_bounds_are_told_apart():
     assert why_nominal(configure(), "classification") == ()
     assert why_nominal(configure(tau="1.0"), "regression") == ()
-    broken = (
-        {"initial": "batch"},
-        {"tempering": "adaptive"},
-        {"restart": 0.5},
-        {"restart": 0.99},
-        {"mutate": "duplicates"},
-        {"learner_temperature": 0.5},
-        {"points_per_call": 4},
-    )
+    broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"restart": 0.99}, {"learner_samples": 5})
     for options in broken:
         assert why_nominal(configure(**options), "classification"), options
     assert why_nominal(configure(tau="auto"), "regression")

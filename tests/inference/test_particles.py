@@ -61,7 +61,8 @@ def test_no_prediction_is_asked_for_a_proposal_without_a_new_text():
     decided = scripted.of_kind(events, Proposed, why="likelihood")
     forward = len(undecided) + len(decided)
     assert undecided
-    assert len(script.predicted) == 1 + forward + len(decided)
+    ahead = 2 * sum(e.step < 7 for e in decided)  # the next forward pass of both texts; T = 8
+    assert len(script.predicted) == 1 + forward + len(decided) + ahead
 
 
 def test_vml_proposes_at_the_optimizers_temperature():
@@ -85,9 +86,10 @@ def test_hypotheses_with_as_many_right_answers_tie_exactly():
 
 
 @pytest.mark.parametrize(("threshold", "always"), [(0.0, False), (1.0, True)])
-def test_the_threshold_decides_when_to_resample(threshold, always):
+def test_the_threshold_decides_when_to_resample(threshold, always, monkeypatch):
     # Strictly below the threshold times K: ESS is never below 0, and below K unless all weigh the same.
-    _, _, events = finished_run("regression", "smc", ess_threshold=threshold)
+    monkeypatch.setattr("vpp.inference.sequential_monte_carlo.ESS_SHARE", threshold)
+    _, _, events = finished_run("regression", "smc")
     uneven = {e.step for e in scripted.of_kind(events, Reweighted) if e.ess < 5 - 1e-9}
     resampled = {e.step for e in scripted.of_kind(events, Resampled)}
     assert uneven

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from vpp.events import StepFinished
-from vpp.inference.deciding import decide
 from vpp.inference.population import Chain, Particle
-from vpp.inference.proposing import Candidate
+from vpp.inference.proposing import Candidate, decide
 from vpp.inference.scoring import log_likelihood, score
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Proposal
@@ -131,7 +130,7 @@ def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0, e
 
 def candidate(chain, text):
     proposal = Proposal(text=text, raw="", temperature=1.0, seed=0)
-    return Candidate(chain=chain, proposal=proposal, origin="prior", exchange=None)
+    return Candidate(chain=chain, proposal=proposal, origin="prior")
 
 
 @TASKS

@@ -65,13 +65,6 @@ def test_a_missing_number_is_the_median_and_a_column_of_its_own() -> None:
     assert named(baselines(data))["linear"].answers == pytest.approx((10.0, 6.0))
 
 
-def test_a_sequence_counts_item_by_item() -> None:
-    cells: list[str | None] = ["1 0", "0 1", "1 1", "0 0", "[2, 3]", "5-1"]
-    data = table({"s": ("sequence", cells)}, [1.0, 10.0, 11.0, 0.0, 0.0, 0.0], n_train=4)
-    # y = first + 10 second.
-    assert named(baselines(data))["linear"].answers == pytest.approx((32.0, 15.0))
-
-
 def test_texts_are_read_word_by_word_and_column_by_column() -> None:
     said, heard = ["good one", "good two", "bad one", "bad two"], ["bad one", "bad two", "good one", "good two"]
     cells: dict[str, tuple[Kind, list[str | None]]] = {
@@ -82,22 +75,6 @@ def test_texts_are_read_word_by_word_and_column_by_column() -> None:
     # The same words mean the opposite in the other column: a term belongs to its column.
     assert (named(found)["text"].answers, found.left_out) == (("yes", "no", "yes"), ())
     assert "linear" not in named(found)
-
-
-def test_texts_predict_numbers_beside_the_other_inputs() -> None:
-    cells: dict[str, tuple[Kind, list[str | None]]] = {
-        "said": ("text", ["good", "good", "bad", "bad", "good", "bad"]),
-        "more": ("number", ["0", "1", "0", "1", "1", "0"]),
-    }
-    found = named(baselines(table(cells, [10.0, 12.0, 0.0, 2.0, 12.0, 0.0], n_train=4)))
-    high, low = (float(answer or 0) for answer in found["text"].answers)
-    assert low < 6 < high < 12  # ridge shrinks towards the mean, 6
-    assert found["text"].about.endswith("words and word pairs, with the other usable inputs.")
-
-
-def test_a_text_column_without_a_word_is_left_out() -> None:
-    found = baselines(table({"said": ("text", ["!", "?", "…", "good"])}, ["yes", "no", "no", "yes"], n_train=3))
-    assert ([model.name for model in found.models], found.left_out) == (["constant"], (("said", "text"),))
 
 
 def test_columns_that_cannot_be_used_are_named_with_why() -> None:
@@ -116,17 +93,3 @@ def test_columns_that_cannot_be_used_are_named_with_why() -> None:
         ("longer", "sequences of different lengths"),
         ("empty", "no training row has a value"),
     )
-
-
-def test_training_rows_of_one_label_give_the_constant_alone() -> None:
-    found = baselines(dataset(["yes", "yes"], ["yes", "no"]))
-    assert [(model.name, model.score.n_correct) for model in found.models] == [("constant", 1)]
-
-
-def test_extreme_numbers_and_many_labels_warn_of_nothing() -> None:
-    cells: list[str | None] = ["1e308", "-1e308", "1e-308", "0", "1e308", "5"]
-    huge = table({"a": ("number", cells)}, [1e300, -1e300, 0.0, 0.0, 1e300, 0.0], n_train=4)
-    assert named(baselines(huge))["linear"].answers[0] == pytest.approx(1e300)
-    labels: list[str | float] = [f"label {i}" for i in range(6)]
-    many = table({"a": ("number", cells)}, labels, n_train=4)
-    assert len(baselines(many).models) == 3

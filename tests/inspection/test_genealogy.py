@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
-from tests.reporting.builders import NUMBERS, YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
+from tests.reporting.builders import YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.errors import InputError
 from vpp.events import ParticleDrawn, Resampled, hypothesis_id
 from vpp.inspection.genealogy import Genealogy, Place, genealogy
 from vpp.inspection.slots import came_from
@@ -92,21 +91,6 @@ def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None
     assert [each.text for each in labels.ancestry(3, step=0)] == [NONE, NONE], "also of an extinct one"
 
 
-@pytest.mark.parametrize(("slot", "step"), [(4, None), (-1, None), (0, 2), (0, -2)])
-def test_a_particle_that_never_stood_is_refused(labels: Genealogy, slot: int, step: int | None) -> None:
-    with pytest.raises(InputError, match=r"there is no step|has no particle"):
-        labels.ancestry(slot, step=step)
-
-
-def test_there_is_no_genealogy_before_the_first_population_is_whole() -> None:
-    assert genealogy(view_of(started(SMC, YES_NO))) is None
-
-
-def test_a_step_that_goes_on_weighs_nobody_yet() -> None:
-    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), reweighted(0, (0.9, 0.1)), resampled(0, 0, 0))
-    assert [(node.weight, node.survives, node.fate) for node in found_in(view).last] == [(0.5, True, "")] * 2
-
-
 def test_newcomers_are_founders_and_a_shrinking_population_keeps_its_parents() -> None:
     """Step 0 takes in slot 2; step 1 rewrites slot 0 and keeps old slots 2 and 0 as 0 and 1: slot 1 is dropped."""
     joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
@@ -130,16 +114,6 @@ def test_newcomers_are_founders_and_a_shrinking_population_keeps_its_parents() -
     ]
     assert [(each.step, each.happened) for each in found.ancestry(0)] == [(0, "joined"), (1, "not rewritten")]
     assert found.shrank_at == (1,)
-
-
-def test_a_text_drawn_afresh_is_told_apart_from_a_rewritten_one() -> None:
-    view = view_of(
-        started(Config(method="mh", particles=1), NUMBERS),
-        *drawn("a"),
-        proposed(0, 0, "a", "b", accepted=True, origin="prior"),
-        finished(0, ("b",)),
-    )
-    assert [each.is_afresh for each in found_in(view).ancestry(0)] == [False, True]
 
 
 @pytest.mark.parametrize("name", ["smc", "smc duplicates", "adaptive", "mh", "vml", "growing", "growing mh"])

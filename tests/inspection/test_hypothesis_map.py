@@ -4,15 +4,12 @@ from math import hypot
 
 import pytest
 
-from tests import inspected
-from tests.inspected import BIG, EVEN, LABEL_CONFIG, LABELS, NONE, NUMBER_CONFIG, NUMBERS, ODD, label_events
+from tests.inspected import BIG, EVEN, LABEL_CONFIG, LABELS, NONE, NUMBER_CONFIG, NUMBERS, ODD
 from tests.reporting.builders import drawn, finished, proposed, scored, started, view_of
 from vpp.events import Event
-from vpp.inspection import hypothesis_map as module
 from vpp.inspection.hypothesis_map import HypothesisMap, Point, hypothesis_map
 from vpp.inspection.scaling import ASPECT
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
 from vpp.settings import Config
 
 MH = Config(method="mh", particles=2, batch_size=2, epochs=1)
@@ -90,23 +87,6 @@ def test_chains_are_compared_on_the_rows_of_all_steps_since_the_youngest_text() 
     assert not found.is_weighted
 
 
-def test_an_accepted_proposal_brings_its_own_answers() -> None:
-    events = [
-        *two_chains(1),
-        scored(1, 0, "yes", {2: "yes", 3: "yes"}),
-        scored(1, 0, "both", {2: "yes", 3: "no"}, role="proposal"),
-        proposed(1, 0, "yes", "both", accepted=True, log_alpha=0.0),
-        scored(1, 1, "no", {2: "no", 3: "no"}),
-        proposed(1, 1, "no", "no", why="unchanged"),
-        finished(1, ("both", "no")),
-    ]
-    found = map_of(*events, step=1)
-    assert (found.n_rows, found.alive[1].apart) == (2, 0.5)
-    assert [point.text for point in found.alive] == ["both", "no"]
-    (gone,) = (point for point in found.points if point.is_gone)
-    assert (gone.text, found.alive[0].parents) == ("yes", ((gone.x, gone.y),))
-
-
 def test_hypotheses_that_stay_do_not_jump() -> None:
     view = view_of(started(MH, LABELS), *two_chains(6))
     places = {
@@ -116,25 +96,8 @@ def test_hypotheses_that_stay_do_not_jump() -> None:
     assert len(places) == 1
 
 
-def test_a_map_without_common_rows_or_without_a_population_has_no_dots() -> None:
-    assert map_of(step=None) == HypothesisMap(is_weighted=False, seed_text=inspected.SEED)
-    found = map_of(*drawn("yes", "no"), scored(0, 0, "yes", {0: "yes"}), step=None)
-    assert (found.n_particles, found.n_rows, found.points) == (2, 0, ())
-
-
 def test_every_dot_lies_in_the_frame(labels: RunReader) -> None:
     view = labels.refresh().view
     for step in (0, 1, None):
         found = hypothesis_map(view, LABEL_CONFIG, LABELS, step)
         assert all(abs(p.x) <= found.half + 1e-9 and abs(p.y) <= found.half * ASPECT + 1e-9 for p in found.points)
-
-
-def test_each_population_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    view: RunView = view_of(started(LABEL_CONFIG, LABELS), *label_events()[1:])
-    made: list[int] = []
-    scaling = module.classical_scaling
-    monkeypatch.setattr(module, "classical_scaling", lambda d: (made.append(len(d)), scaling(d))[1])
-    for _ in range(2):
-        for step in (0, 1):
-            hypothesis_map(view, LABEL_CONFIG, LABELS, step)
-    assert len(made) == 2

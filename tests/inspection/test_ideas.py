@@ -1,6 +1,5 @@
 import pytest
 
-from tests import inspected
 from tests.reporting.builders import (
     NUMBERS,
     YES_NO,
@@ -14,8 +13,8 @@ from tests.reporting.builders import (
     started,
     view_of,
 )
-from vpp.events import Event, hypothesis_id
-from vpp.inspection.ideas import Ideas, merge_ideas, survivors
+from vpp.events import Event
+from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -106,24 +105,6 @@ def test_a_label_is_never_a_number() -> None:
     assert len(ideas) == 2
 
 
-def test_an_earlier_step_has_its_own_population_and_weights() -> None:
-    view = view_of(
-        started(Config(particles=2), YES_NO),
-        *drawn("a", "b"),
-        finished(0, ("a", "b"), weights=(0.25, 0.75)),
-        finished(1, ("c", "c")),
-    )
-    ideas = merged(view, step=0)
-    assert [(idea.text, idea.weight) for idea in ideas] == [("b", pytest.approx(0.75)), ("a", pytest.approx(0.25))]
-    assert ideas.step == 0
-
-
-def test_there_are_no_ideas_before_the_first_whole_population() -> None:
-    begun = view_of(started(Config(particles=2), YES_NO), *drawn("a", "b")[:2])
-    assert merge_ideas(begun, YES_NO) is None
-    assert merge_ideas(ended(), YES_NO, step=7) is None
-
-
 def test_every_particle_belongs_to_one_idea() -> None:
     ideas = merged(ended(on_test()))
     assert [ideas.of_slot(slot) for slot in range(4)] == [0, 1, 0, 0]
@@ -144,28 +125,6 @@ def test_ideas_of_a_known_run_have_their_rows_and_errors(labels: RunReader) -> N
     scores = [(i.test, i.train) for i in ideas]
     assert [(test.n_correct, train.n_correct) for test, train in scores if test and train] == [(5, 4), (3, 4), (4, 3)]
     assert [idea.test.n_abstained for idea in ideas] == [0, 0, 1]
-
-
-def test_the_errors_of_numbers_count_an_abstention_as_the_targets_range(numbers: RunReader) -> None:
-    """LINE is off by 1 on one row of 4 in each split; SLOPE by 1, 0, 1 and the range 4 on test, never on train;
-    FLAT by 1, 0, 1, 2 on test and by 2, 1, 0, 2 on train."""
-    found = [(i.test.mse, i.train.mse) for i in known(numbers) if i.test and i.train]
-    assert found == [(1 / 4, 1 / 4), (18 / 4, 0), (6 / 4, 9 / 4)]
-
-
-def test_a_wording_knows_when_it_came_and_to_whom(labels: RunReader) -> None:
-    first = {w.text: (w.first_step, w.first_slots) for idea in known(labels) for w in idea.wordings}
-    assert first == {
-        inspected.EVEN: (-1, (0,)),
-        inspected.PAIR: (0, (1,)),
-        inspected.BIG: (1, (1,)),
-        inspected.ODD: (-1, (2,)),
-    }
-
-
-def test_the_shortest_wording_may_be_another_than_the_heaviest() -> None:
-    leading = merged(ended(on_test())).all[0]
-    assert (leading.text, leading.shortest.text, leading.shortest.weight) == ("sum is even", "even", 0.4)
 
 
 def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked_all_about() -> None:
@@ -195,23 +154,3 @@ def test_a_rewritten_text_that_was_asked_about_no_row_is_told_apart_by_its_words
         finished(0, ("a", "c")),
     )
     assert merged(view).by == "text"
-
-
-def test_a_text_that_is_gone_but_answers_as_an_idea_does_is_known() -> None:
-    gone = {**RIGHT, "was": ["no", "no", "no"], "other": ["no", "no", "yes"]}
-    early = evaluated(YES_NO, gone, slots=("was", "other", "even", "even"), step=0)
-    view = ended(early, on_test())
-    assert survivors(view, merged(view)) == {
-        hypothesis_id("even"): 0,
-        hypothesis_id("sum is even"): 0,
-        hypothesis_id("always no"): 1,
-        hypothesis_id("was"): 1,
-    }
-
-
-def test_nothing_is_known_of_texts_that_were_not_asked_about_every_row_compared() -> None:
-    early = evaluated(YES_NO, {"was": ["no"] * 3}, slots=("was",) * 4, step=0)
-    train = {text: ["yes"] * 4 for text in RIGHT}
-    view = ended(early, on_test(), evaluated(YES_NO, train, slots=SLOTS, weights=WEIGHTS, split="train"))
-    assert hypothesis_id("was") not in survivors(view, merged(view))
-    assert survivors(ended(), merged(ended())) == {}

@@ -3,13 +3,13 @@
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import YES_NO, dataset, evaluated
+from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
-from vpp.inspection.camps import ABOVE, AT, BELOW, by_answers, by_particle, camps
+from vpp.inspection.camps import ABOVE, AT, BELOW, camps
 from vpp.inspection.points import Point, points, weakly_backed
 from vpp.inspection.reliability import loss, spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.voices import Voice, voices
+from vpp.inspection.voices import voices
 from vpp.runs.reader import RunReader
 
 
@@ -48,19 +48,6 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() 
     assert weakly_backed(found, below=0.95) == []
 
 
-def test_where_all_abstain_nothing_is_behind_the_answer() -> None:
-    silent = evaluated(YES_NO, {"a": [None, "no", "no"]}, slots=("a", "a"))
-    found = {point.row.id: point for point in points(silent, rows_by_id(YES_NO))}[4]
-    assert (found.behind, found.confidence, found.is_wrong, found.is_undecided, loss(found)) == (
-        0,
-        None,
-        False,
-        True,
-        1,
-    )
-    assert camps(found, (0.5, 0.5)) == ()
-
-
 def test_camps_are_the_sides_of_a_vote_its_outcome_first(labels: RunReader) -> None:
     found = camps(of(labels)[8], inspected.LABEL_WEIGHTS)
     assert [(camp.name, camp.slots, camp.weight, camp.speaker) for camp in found] == [
@@ -81,52 +68,10 @@ def test_camps_of_numbers_are_the_sides_of_their_mean(numbers: RunReader) -> Non
     }
 
 
-def test_particles_of_weight_zero_are_in_no_camp() -> None:
-    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"), weights=(1.0, 0.0))
-    found = points(said, rows_by_id(YES_NO))
-    assert [[camp.slots for camp in camps(point, said.weights)] for point in found] == [[(0,)]] * 3
-
-
-def test_particles_with_the_same_answers_can_share_a_column(labels: RunReader) -> None:
-    assert [column.slots for column in by_particle(inspected.LABEL_WEIGHTS)] == [(0,), (1,), (2,), (3,)]
-    merged = [(column.slots, column.weight) for column in by_answers(on_test(labels))]
-    assert merged == [((0, 2), pytest.approx(0.6)), ((1,), 0.3), ((3,), 0.1)]
-
-
-def test_what_each_particle_answers_and_who_contradicts_it(labels: RunReader) -> None:
-    found = voices(on_test(labels), labels.dataset())
-    # Rows 7, 8 and 9 are divided; ODD is silent on row 6 and right on 4, 5, 7 and 9.
-    assert [(v.slot, v.n_answered, v.n_conflicts) for v in found] == [(0, 6, 3), (1, 6, 3), (2, 6, 3), (3, 5, 3)]
-    # The vote says no, yes, yes on rows 7, 8, 9: BIG says yes, no, yes and ODD no, no, no.
-    assert [v.n_dissents for v in found] == [0, 2, 0, 2]
-    assert [right(v) for v in found] == [((5, 6), (5, 6)), ((3, 6), (3, 6)), ((5, 6), (5, 6)), ((4, 5), (4, 6))]
-
-
-def right(voice: Voice) -> tuple[tuple[int | None, int], tuple[int | None, int]]:
-    assert voice.answered is not None
-    return (voice.answered.n_correct, voice.answered.n), (voice.all.n_correct, voice.all.n)
-
-
 def test_a_voice_of_weight_zero_contradicts_nobody_and_is_contradicted() -> None:
     said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", None]}, slots=("a", "b"), weights=(1.0, 0.0))
     heavy, light = voices(said, YES_NO)
     assert (heavy.n_conflicts, light.n_conflicts) == (0, 1)
-
-
-def test_how_far_each_particle_is_from_the_mean_and_the_truth(numbers: RunReader) -> None:
-    line, slope, flat = voices(on_test(numbers), numbers.dataset())
-    # Means 1, 3, 4.5 and 8/3; truths 1, 3, 5 and 2; an abstention is off by 4, the range of 0, 1, 2 and 4.
-    distances = [voice.distance for voice in (line, slope, flat)]
-    assert distances == pytest.approx([(0.5 + 2 / 3) / 4, 2.5 / 3, (1 + 0.5 + 4 / 3) / 4])
-    assert [voice.all.mse for voice in (line, slope, flat)] == pytest.approx([1 / 4, 18 / 4, 6 / 4])
-    assert slope.answered is not None
-    assert (slope.n_answered, slope.answered.mse) == (3, pytest.approx(2 / 3))
-
-
-def test_a_particle_that_never_answers_has_no_accuracy_of_its_answers() -> None:
-    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": [None] * 3}, slots=("a", "b"))
-    silent = voices(said, YES_NO)[1]
-    assert (silent.n_answered, silent.answered, silent.all.n_correct) == (0, None, 0)
 
 
 def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> None:
@@ -185,25 +130,3 @@ def test_whether_spread_marks_error_in_the_run_of_numbers(numbers: RunReader) ->
     assert found.rank_correlation == pytest.approx(4.5 / 22.5**0.5)
     assert (found.n_covered, found.n) == (4, 4)
     assert found.curve.risk == pytest.approx((0, 0, 0.25 / 3, (0.25 + 4 / 9) / 4))
-
-
-def test_an_interval_without_an_answer_covers_nothing() -> None:
-    data = inspected.NUMBERS
-    silent = evaluated(data, {"a": [1.0, 3.0, 5.0, None]}, slots=("a",), weights=(1.0,))
-    found = spread_reliability(points(silent, rows_by_id(data)), data)
-    assert (found.n_covered, found.n) == (3, 4)
-    assert found.errors[found.rows.index(7)] == 4
-
-
-def test_two_rules_that_are_always_as_far_apart_are_equally_sure_of_every_row() -> None:
-    """Parallel lines: a spread of 1/2 and a mean that is 1/2 off on every row, but for rounding errors."""
-    truths = [0.2 * n for n in range(40)]
-    data = dataset(truths, truths)
-    said = {"low": [float(f"{truth:.6g}") for truth in truths], "high": [float(f"{truth + 1:.6g}") for truth in truths]}
-    told = points(evaluated(data, said, slots=("low", "high") * 2), rows_by_id(data))
-    found = spread_reliability(told, data)
-    assert len(set(found.spreads)) > 1
-    assert found.is_equally_sure
-    assert found.rank_correlation is None
-    assert len(set(found.errors)) == 1
-    assert [point.row.id for point in told] == list(range(40, 80))

@@ -3,35 +3,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests import inspected
-from tests.reporting.builders import (
-    NUMBERS,
-    YES_NO,
-    drawn,
-    finished,
-    proposed,
-    resampled,
-    reweighted,
-    scored,
-    started,
-    view_of,
-)
+from tests.reporting.builders import NUMBERS, YES_NO, drawn, proposed, resampled, reweighted, scored, started, view_of
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
-from vpp.inspection.ruled_out import (
-    Occasion,
-    Past,
-    RuledOut,
-    Search,
-    parted,
-    rejected,
-    resampled_away,
-    ruled_out,
-    unparsable,
-)
+from vpp.inspection.ruled_out import RuledOut, Search, rejected, resampled_away, ruled_out, unparsable
 from vpp.settings import Config
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
@@ -100,11 +77,6 @@ def test_accepted_taken_and_unchanged_proposals_are_not_ruled_out() -> None:
     assert ruled_out(view, YES_NO) == ()
 
 
-def test_a_rejected_text_that_another_particle_holds_says_so() -> None:
-    view = view_of(started(MH, YES_NO), *drawn("a", "b"), proposed(0, 0, "a", "b"), finished(0, ("a", "b")))
-    assert rejected(view, YES_NO)[0].held_by == (1,)
-
-
 def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
     """Slot 0 and 2 hold the lost text; the kept one is copied."""
     answers = {0: "yes", 1: "yes"}
@@ -135,22 +107,6 @@ def test_for_numbers_a_lost_text_is_held_against_the_heaviest() -> None:
     assert [c.row.id for c in resampled_away(view, NUMBERS)[0].newest.contradictions] == [2]
 
 
-def test_a_text_whose_twin_was_drawn_lives_on() -> None:
-    """LOST answers as KEPT on both rows; WRONG does not."""
-    answers = {"lost": {0: "yes", 1: "no"}, "kept": {0: "yes", 1: "no"}, "wrong": {0: "no", 1: "no"}}
-    view = view_of(
-        started(SMC, YES_NO),
-        *drawn(*answers),
-        *(scored(0, k, text, said, role="buffer") for k, (text, said) in enumerate(answers.items())),
-        reweighted(0, (0.45, 0.45, 0.1)),
-        resampled(0, 1, 1, 1),
-        finished(0, ("kept", "kept", "kept"), ancestors=(1, 1, 1)),
-    )
-    gone, lived_on = parted(resampled_away(view, YES_NO), {})
-    assert [out.text for out in gone] == ["wrong"]
-    assert [(out.text, out.newest.alike) for out in lived_on] == [("lost", (0, 1, 2))]
-
-
 def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     unread = ParticleDrawn(
         particle=0, hypothesis=hypothesis_id("seed"), text="seed", temperature=0.3, raw="I cannot", reason="no rule"
@@ -173,26 +129,6 @@ def known(folder: Path) -> dict[str, RuledOut]:
     return {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
 
 
-def test_a_text_says_how_often_it_came_up_in_the_whole_run(tmp_path: Path) -> None:
-    found = known(tmp_path)
-    assert list(found) == [inspected.LUCK, inspected.NONE, "Sorry.", inspected.SEVEN]
-    assert found[inspected.LUCK].past == Past(proposed=3)
-    assert found[inspected.NONE].past == Past(drawn=1)
-    assert found["Sorry."].past == Past()
-    assert [o.particles for o in found[inspected.LUCK].occasions] == [(2,), (3,), (2,)]
-
-
-def test_accepted_times_are_counted_and_unchanged_ones_are_not() -> None:
-    view = view_of(
-        started(MH, YES_NO),
-        *drawn("a", "b"),
-        proposed(0, 0, "a", "x", accepted=True),
-        proposed(0, 1, "b", "x"),
-        proposed(1, 0, "x", "x", why="unchanged"),
-    )
-    assert rejected(view, YES_NO)[0].past == Past(proposed=2, accepted=1)
-
-
 def test_how_far_a_text_fell_short_is_its_deficit(tmp_path: Path) -> None:
     """LUCK: -0.25 + 2.5; NONE against EVEN, the heaviest: -0.5 + 5; SEVEN against NONE: -2.5 + 4.75."""
     found = known(tmp_path)
@@ -201,20 +137,6 @@ def test_how_far_a_text_fell_short_is_its_deficit(tmp_path: Path) -> None:
     assert found[inspected.NONE].newest.log_likelihood_heaviest == -0.5
     assert found[inspected.SEVEN].newest.deficit == 2.25
     assert found["Sorry."].newest.deficit is None
-
-
-def test_two_texts_that_explain_nothing_are_not_apart() -> None:
-    nothing = float("-inf")
-    both = Occasion(step=0, particles=(0,), log_likelihood=nothing, log_likelihood_proposal=nothing)
-    one = Occasion(step=0, particles=(0,), log_likelihood=-1.0, log_likelihood_proposal=nothing)
-    assert (both.deficit, one.deficit) == (0.0, float("inf"))
-
-
-def test_rows_that_the_other_text_gets_right_decided_it(tmp_path: Path) -> None:
-    """SEVEN says no, yes where yes, no is true; NONE, which stayed, says yes to both."""
-    found = known(tmp_path)
-    assert [(c.row.id, c.is_decisive) for c in found[inspected.SEVEN].newest.contradictions] == [(0, True), (1, False)]
-    assert [(c.row.id, c.is_decisive) for c in found[inspected.NONE].newest.contradictions] == [(1, True), (3, True)]
 
 
 def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(tmp_path: Path) -> None:
@@ -227,21 +149,6 @@ def test_a_tempered_decision_knows_its_exponent() -> None:
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
     view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
     assert rejected(view, YES_NO)[0].newest.exponent == 0.25
-
-
-@pytest.mark.parametrize("beta", [1.0, 1 / (1 - 1e-15)])
-def test_an_exponent_of_one_tempers_nothing(beta: float) -> None:
-    weighed = replace(reweighted(0, (0.5, 0.5), beta=beta), log_evidence=-1.0)
-    view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
-    assert rejected(view, YES_NO)[0].newest.exponent is None
-
-
-@pytest.mark.parametrize(("exponent", "log_alpha"), [(None, -3.0), (0.25, -0.75)])
-def test_the_bound_of_log_alpha_is_tempered_as_the_decision_was(exponent: float | None, log_alpha: float) -> None:
-    cut = Occasion(
-        step=0, particles=(0,), log_likelihood=-0.25, log_likelihood_bound=-3.25, unanswered=3, exponent=exponent
-    )
-    assert cut.log_alpha_bound == log_alpha
 
 
 def test_a_search_filters_and_sorts(tmp_path: Path) -> None:
@@ -263,13 +170,3 @@ def test_a_search_filters_and_sorts(tmp_path: Path) -> None:
     ]
     for search, seed_text, texts in cases:
         assert [entry.text for entry in search.among(entries, seed_text=seed_text)] == texts, search
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3))), st.sampled_from(["newest", "worst", "often"]))
-def test_an_order_loses_nothing(steps: list[tuple[int, int]], order: str) -> None:
-    entries = [
-        RuledOut(reason="rejected", text=str(i), occasions=(Occasion(step=step, particles=(0,)),) * n)
-        for i, (step, n) in enumerate(steps)
-    ]
-    found = Search(order=order).among(entries)  # type: ignore[arg-type]
-    assert sorted(e.text for e in found) == sorted(e.text for e in entries)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests import inspected
-from vpp.inspection.settling import Question, calls_to_ask, contenders, middles, most_bits, questions
+from vpp.inspection.settling import Question, contenders, most_bits, questions
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers
 from vpp.runs.reader import RunReader
@@ -82,27 +82,6 @@ def test_ideas_contend_not_wordings(labels):
     assert most_bits(held, labels.dataset()) == 1.0
 
 
-def test_wordings_that_part_on_the_rows_asked_contend_so_that_no_answer_tells_more_than_the_most(labels):
-    # EVEN and PAIR are one idea by every labelled row; of these they say otherwise.
-    by_text = dict.fromkeys(inspected.LABEL_SLOTS, ("yes",) * 6) | {inspected.PAIR: ("no",) * 6}
-    weights = (0.55, 0.0, 0.45, 0.0)
-    answers = said(labels, by_text, inspected.LABEL_SLOTS, weights)
-    view, dataset = labels.refresh().view, labels.dataset()
-    found = questions(answers, view, replace(inspected.LABEL_CONFIG, epsilon=1e-6), dataset)
-    held = contenders(answers, view, dataset)
-    assert [contender.slots for contender in held] == [(0,), (2,), (1,), (3,)]
-    # H(.55, .45) = 0.993 bits
-    assert 0.99 < found[0].bits <= most_bits(held, dataset)
-
-
-def test_of_a_run_that_has_gone_on_only_equal_texts_contend_together(labels):
-    answers = said(labels, inspected.ON_TEST, inspected.LABEL_SLOTS, inspected.LABEL_WEIGHTS)
-    earlier = replace(answers, texts=(inspected.EVEN, inspected.NONE, inspected.EVEN, inspected.ODD))
-    held = contenders(earlier, labels.refresh().view, labels.dataset())
-    assert [(c.slots, round(c.weight, 9)) for c in held] == [((0, 2), 0.6), ((1,), 0.3), ((3,), 0.1)]
-    assert held[1].text == inspected.NONE
-
-
 def test_numbers_within_the_noise_are_one_camp(numbers):
     row_4, row_6 = of_numbers(numbers)[4], of_numbers(numbers)[6]
     # tau = 1, so that 0, 1 and 2 are within 2 of the heaviest, 1; and 6 is just within 2 of 4
@@ -121,19 +100,3 @@ def test_numbers_beyond_the_noise_are_camps(numbers):
     assert near_6.weights == pytest.approx(
         [w / (0.25 + 0.75 * math.exp(-8)) for w in (0.5 * math.exp(-8), 0.25, 0.25 * math.exp(-8))]
     )
-
-
-def test_where_all_say_the_same_number_nothing_is_told(numbers):
-    assert of_numbers(numbers)[5].bits == 0.0
-    assert of_numbers(numbers)[7].abstained == 0.25
-
-
-def test_a_camp_begins_with_the_heaviest_prediction_left():
-    assert middles((0.0, 1.5, 3.0, None, 9.0), (0.2, 0.3, 0.2, 0.3, 0.0), reach=2.0) == (1.5,)
-    assert middles((0.0, 2.5, 3.0), (0.2, 0.3, 0.5), reach=2.0) == (3.0, 0.0)
-
-
-def test_equal_texts_are_asked_once(labels):
-    view = labels.refresh().view
-    assert calls_to_ask(view, inspected.LABEL_CONFIG, n_rows=24) == 4 * 24
-    assert calls_to_ask(view, replace(inspected.LABEL_CONFIG, points_per_call=5), n_rows=24) == 4 * 5

@@ -3,19 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import inspected
-from tests.reporting.builders import drawn, started, view_of
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.similarity import (
-    Nearness,
-    closeness,
-    groups_at,
-    nearness,
-    root_mean_squared_differences,
-    share_alike,
-)
+from vpp.inspection.similarity import Nearness, groups_at, nearness, root_mean_squared_differences, share_alike
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 
 LABELS = st.integers(1, 8).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6), min_size=n, max_size=n)
@@ -62,21 +52,10 @@ def test_numbers_agree_by_their_difference_as_a_share_of_the_targets_range(numbe
     assert [group.numbers for group in near.groups(0.7)] == [(0, 2), (1,)]
 
 
-def test_nothing_is_said_of_ideas_that_words_alone_tell_apart() -> None:
-    view = view_of(started(Config(particles=2), inspected.LABELS), *drawn("a", "b"))
-    ideas = merge_ideas(view, inspected.LABELS)
-    assert ideas is not None
-    assert nearness(ideas, inspected.LABELS) is None
-
-
 def test_labels_are_alike_on_the_rows_with_equal_answers() -> None:
     """Rows 0 and 3 are equal, both silent on 3; one silent on row 2 is unlike: 2 of 4."""
     found = share_alike([["yes", "no", "no", None], ["yes", "yes", None, None]])
     assert found.tolist() == [[1.0, 0.5], [0.5, 1.0]]
-
-
-def test_a_label_that_reads_as_nothing_is_no_abstention() -> None:
-    assert share_alike([["None"], [None]])[0, 1] == 0
 
 
 def test_numbers_differ_by_their_root_mean_squared_difference() -> None:
@@ -84,17 +63,6 @@ def test_numbers_differ_by_their_root_mean_squared_difference() -> None:
     found = root_mean_squared_differences([[1.0, 2.0, None], [4.0, 2.0, 7.0]], span=4.0)
     assert found[0, 1] == found[1, 0] == pytest.approx((25 / 3) ** 0.5)
     assert root_mean_squared_differences([[None], [None]], span=4.0).tolist() == [[0, 0], [0, 0]]
-
-
-def test_closeness_is_what_the_span_leaves() -> None:
-    differences = np.array([0.0, 1.0, 4.0, 9.0, np.inf])
-    assert closeness(differences, span=4.0).tolist() == [1, 0.75, 0, 0, 0]
-    assert closeness(differences, span=0.0).tolist() == [1, 0, 0, 0, 0]
-
-
-def test_numbers_beyond_every_float_are_not_alike() -> None:
-    differences = root_mean_squared_differences([[1e308], [-1e308]], span=1.0)
-    assert closeness(differences, span=1.0).tolist() == [[1, 0], [0, 1]]
 
 
 def test_groups_are_those_of_complete_linkage() -> None:

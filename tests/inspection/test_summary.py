@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import finished, reweighted, run
+from tests.reporting.builders import finished, reweighted
 from vpp.inspection.summary import evidence, result
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, StepView
@@ -36,20 +36,6 @@ def test_a_run_of_numbers_tells_three_errors(tmp_path: Path) -> None:
     assert test["mae"] == pytest.approx((0.5 + 2 / 3) / 4)
     assert test["r2"] == pytest.approx(1 - (0.5**2 + 4 / 9) / 8.75)
     assert test["r2_standard_error"] is None  # the row of truth 5 makes more than half of the spread
-
-
-def test_nothing_is_told_before_rows_are_evaluated(tmp_path: Path) -> None:
-    reader = run(tmp_path)
-    assert result(reader.directory, reader.refresh().view)["scores"] == {"train": None, "test": None}
-
-
-def test_answers_that_were_needed_again_are_counted(tmp_path: Path) -> None:
-    """36 are needed: two sentences score four training rows, one of them twice, and three answer four test and four
-
-    training rows. 24 are new: of the training rows only SLOPE's are so at the end.
-    """
-    reader = inspected.numbers(tmp_path)
-    assert result(reader.directory, reader.refresh().view)["calls"]["remembered"] == 36 - 24
 
 
 def test_the_evidence_has_the_exponent_that_its_weights_were_made_with() -> None:

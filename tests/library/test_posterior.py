@@ -10,8 +10,8 @@ import pytest
 
 import vpp
 from tests import inspected
-from tests.reporting.builders import SEED, YES_NO, dataset, drawn, run, started
-from vpp.errors import InputError, RunError
+from tests.reporting.builders import dataset, drawn, run, started
+from vpp.errors import InputError
 from vpp.library import Particle
 from vpp.library.posterior import to_end
 from vpp.settings import Config
@@ -79,26 +79,11 @@ def test_ruled_out_texts_have_their_reasons(labels: vpp.Posterior) -> None:
     }
 
 
-def test_it_prints_an_idea_a_line(labels: vpp.Posterior) -> None:
-    assert repr(labels) == f"<Posterior of {labels.directory.id}: 4 particles, 3 ideas>"
-    told = str(labels).splitlines()
-    assert told[0].startswith("One idea holds 60 % of the weight")
-    assert told[1] == f"0.600     83.3 %  2 particles  {inspected.EVEN}"
-    assert len(told) == 4
-
-
 def test_a_notebook_gets_a_table_without_script_or_address(labels: vpp.Posterior) -> None:
     html = labels._repr_html_()
     assert re.findall(r">([0-9.]+)</td>", html)[:1] == ["0.600"]
     assert inspected.BIG in html
     assert not re.search(r"<(script|img|a|link|style)\b|https?:", html)
-
-
-def test_a_particle_is_a_card(labels: vpp.Posterior) -> None:
-    html = labels.particles[1]._repr_html_()
-    assert "width:30.0%" in html
-    assert "<b>0.300</b> · particle 1 · log-likelihood" in html
-    assert inspected.BIG in html
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
@@ -110,21 +95,6 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert "<script" not in html
     assert html.count("<table>") == html.count("</table>") == 1
     assert "\x1b" not in str(posterior)
-
-
-def test_before_there_is_anything_it_says_what_to_wait_for(tmp_path: Path) -> None:
-    posterior = vpp.load_run(run(tmp_path, started(Config(particles=2), YES_NO)).directory.path)
-    assert (posterior.particles, posterior.ideas, posterior.ruled_out) == ((), (), ())
-    assert str(posterior).startswith("The first population is incomplete")
-    assert "The first population is incomplete" in posterior._repr_html_()
-    with pytest.raises(RunError, match="no particles yet"):
-        posterior.lineage(0)
-    with pytest.raises(RunError, match="not evaluated its test rows"):
-        posterior.disagreement()
-
-
-def test_the_seed_sentence_is_part_of_every_text(labels: vpp.Posterior) -> None:
-    assert all(particle.text.startswith(SEED) for particle in labels.particles)
 
 
 def test_the_library_works_inside_a_running_event_loop_and_cancels_what_is_interrupted(

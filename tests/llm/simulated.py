@@ -33,17 +33,17 @@ class World:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._ids = itertools.count()
         self._random = random.Random(7)
-        self._to_send: deque[str] = deque()
+        self._to_send = 0
         self._queue: deque[Callable[[], None]] = deque()
         self._busy = self._asked = 0
 
     def at(self, when: float, what: Callable[[], None]) -> None:
         heapq.heappush(self._events, (when, next(self._ids), what))
 
-    def ask(self, calls: int, kind: str = "learner") -> None:
+    def ask(self, calls: int) -> None:
         """Let this many calls wait to be sent."""
         self._asked += calls
-        self._to_send.extend([kind] * calls)
+        self._to_send += calls
         self._send()
 
     def run(self) -> float:
@@ -54,21 +54,24 @@ class World:
             self._send()
         return self.now
 
-    def rounds(self, number: int, calls: int, kind: str = "learner") -> Iterator[float]:
+    def rounds(self, number: int, calls: int) -> Iterator[float]:
         """Yield the seconds that each of several rounds takes, one after another."""
         for _ in range(number):
             began = self.now
-            self.ask(calls, kind)
+            self.ask(calls)
             yield self.run() - began
 
     def _send(self) -> None:
         while self._to_send and self.throttle.semaphore.inside < self.throttle.limit:
             self.throttle.semaphore.inside += 1
-            kind = self._to_send.popleft()
-            self._arrive(kind, self.throttle.begin(kind))
+            self._to_send -= 1
+            self._arrive(self.throttle.begin())
             self.limits.append(self.throttle.limit)
 
-    def _arrive(self, kind: str, call: Call) -> None:
+    def _send_again(self) -> None:
+        self._to_send += 1
+
+    def _arrive(self, call: Call) -> None:
         state = {"over": False}
 
         def done(answered: bool) -> None:
@@ -80,7 +83,7 @@ class World:
                 self.throttle.answered(call)
             else:
                 self.throttle.refused(call)
-                self.at(self.now + self._random.uniform(0, WAIT_S), lambda: self._to_send.append(kind))
+                self.at(self.now + self._random.uniform(0, WAIT_S), self._send_again)
             self.throttle.semaphore.inside -= 1
 
         def finish() -> None:

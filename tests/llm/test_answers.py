@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from vpp.data.answers import cut_thinking, look_alike, shown_label, why_unreadable
 from vpp.llm.answers import RULE_LIMIT, UNSURE_ALONE, Parsed, parse_label, parse_number, parse_rule
-from vpp.llm.packs import parse_pack
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
@@ -216,7 +215,6 @@ def took(unit: str, lead: str, length: int) -> float:
     parse_label(text, BITS)
     parse_number(text)
     parse_rule(text)
-    parse_pack(text, (1, 2), parse_number)
     return time.process_time() - started
 
 

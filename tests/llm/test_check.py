@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from vpp.errors import EndpointUnreachable
-from vpp.llm.check import CARRIER_TOKENS, CarrierTest, check, honoured, try_carriers
-from vpp.llm.findings import Finding, Trial
-from vpp.llm.structure import CARRIERS, FIELDS
+from vpp.llm.check import CARRIER_TOKENS, CarrierTest, Finding, Trial, check, honoured, try_carriers
+from vpp.llm.forms import CARRIERS, FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
@@ -183,7 +182,7 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
     cut = await findings_of(
         server(lambda b: answer(b) if "word OK" in b["messages"][0]["content"] else chat("", finish="length"))
     )
-    for option in ("--learner-max-tokens", "--reasoning-effort none", "Request settings"):
+    for option in ("--limit learner=N", "--reasoning-effort none", "Request settings"):
         assert option in cut["learner prompt"].values["mend"]
 
 

@@ -13,7 +13,7 @@ from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_mos
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 from .asking import RULE, learner_of, optimizer_of
 from .stub import Reply, Request, as_json, chat
@@ -63,10 +63,9 @@ def room_for(count: int) -> int:
     return prompt_tokens([{"role": "user", "content": asked_about(count)}]) + 64
 
 
-async def test_what_does_not_fit_is_left_out_earlier_exchanges_first() -> None:
-    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=TABLE.train, predictions=tuple(ANSWERS), raw="New rule: x")
-    for room, history, shown in ((32_000, (), None), (room_for(5), (), 5), (room_for(8), (earlier,), 8)):
-        proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room, history=history)
+async def test_rows_that_do_not_fit_are_left_out() -> None:
+    for room, shown in ((32_000, None), (room_for(5), 5)):
+        proposal, asked, counters = await propose(chat("New rule: Output 1."), context_length=room)
         assert (proposal.shown, asked) == (shown, [asked_about(shown or 8)])
         assert proposal.text is not None
         assert counters.snapshot().unparsable == 0
@@ -88,7 +87,7 @@ async def test_one_row_that_does_not_fit_is_a_proposal_that_cannot_be_read() -> 
 
 
 async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
-    short = ASKED.messages(RULE, PARITY.train[:1])[0]["content"]
+    short = ASKED.messages(RULE, PARITY.train[0])[0]["content"]
 
     async def behaviour(request: Request) -> Reply:
         reply = await too_long(len(short) + 10)(request)
@@ -107,11 +106,9 @@ async def test_a_hypothesis_too_long_for_the_learner_makes_it_abstain() -> None:
 ROOMY = ModelLimits(context_length=8_000, max_tokens=512)
 
 
-def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY, points: int = 1) -> None:
+def check(*, learner: ModelLimits = ROOMY, optimizer: ModelLimits = ROOMY) -> None:
     asked = LearnerPrompts(dataset=TABLE, template=shipped("learner"))
-    check_fit(
-        asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer, points_per_call=points
-    )
+    check_fit(asked, optimizer_prompts(TABLE), learner_limits=learner, optimizer_limits=optimizer)
 
 
 def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
@@ -121,8 +118,6 @@ def test_a_run_that_cannot_fit_is_refused_before_it_starts() -> None:
         InputError, match=r"learner's prompt about row 1 takes up to \d+ tokens and its answer up to 512"
     ):
         check(learner=replace(ROOMY, context_length=600))
-    with pytest.raises(InputError, match=r"learner's prompt about the 4 longest rows .* fewer points a call"):
-        check(learner=replace(ROOMY, context_length=1_500), points=4)
     with pytest.raises(InputError, match="optimizer's prompt about row 1 alone"):
         check(optimizer=replace(ROOMY, context_length=700))
 

@@ -13,8 +13,7 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Completion, Server
-from vpp.llm.retries import MUTE_ATTEMPTS
+from vpp.llm.endpoint import MUTE_ATTEMPTS, Completion, Server
 from vpp.usage import Usage
 
 from .asking import ask
@@ -271,7 +270,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         asked_for.append(seconds)
         await real(0)
 
-    monkeypatch.setattr("vpp.llm.retries.asyncio.sleep", instant)
+    monkeypatch.setattr("vpp.llm.endpoint.asyncio.sleep", instant)
     monkeypatch.setattr("vpp.llm.limits.Semaphore.hold", lambda *_: None)
     return asked_for
 
@@ -289,7 +288,7 @@ async def test_retry_after_is_honoured_up_to_two_minutes(monkeypatch: pytest.Mon
 
 async def test_back_off_doubles_up_to_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = waits(monkeypatch)
-    monkeypatch.setattr("vpp.llm.retries.random.uniform", lambda low, high: high)
+    monkeypatch.setattr("vpp.llm.endpoint.random.uniform", lambda low, high: high)
 
     async with endpoint_of(script(refusal(500)), backoff_s=1, max_attempts=8) as (endpoint, _):
         with pytest.raises(EndpointUnreachable):

@@ -1,4 +1,4 @@
-"""An endpoint before a full server, one with a prefix cache, and one that keeps connections open."""
+"""An endpoint before a full server, and before one that keeps connections open."""
 
 import asyncio
 import resource
@@ -10,11 +10,10 @@ import pytest
 from vpp.errors import EndpointUnreachable
 from vpp.llm import client, limits, transport
 from vpp.llm.counters import Counters
-from vpp.llm.retries import Patience
+from vpp.llm.endpoint import Patience
 
-from .asking import RULE, ask, learner_of
-from .stub import Held, Reply, Request, as_json, chat, endpoint_of, refusal, script
-from .tables import row
+from .asking import ask
+from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script
 
 WITHIN_S = 30
 
@@ -37,17 +36,12 @@ async def test_an_idle_connection_is_used_again_until_its_time_is_over(monkeypat
             assert (len(stub.requests), stub.connections) == (2, connections)
 
 
-async def test_a_full_server_narrows_the_window_and_the_counts_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:
     counters = Counters()
 
     async with endpoint_of(script(refusal(503), chat()), concurrency=8, counters=counters) as (endpoint, _):
-        assert endpoint.has_room()
         await ask(endpoint)
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (4, "full")
-        assert not endpoint.has_room()
-        monkeypatch.setattr(limits, "LATELY_S", -1.0)
-        await ask(endpoint)
-        assert counters.snapshot().narrowed_by == "pace"
 
 
 async def test_a_process_that_may_open_few_files_sends_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +84,7 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
         async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)
-            assert (endpoint._throttle.semaphore.inside, endpoint._throttle.semaphore.load) == (1, 2)
+            assert (endpoint._throttle.semaphore.inside, len(endpoint._throttle.semaphore._waiting)) == (1, 1)
             free.set()
             await first
             await third
@@ -122,20 +116,6 @@ async def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPa
         await endpoint.aclose()
         assert endpoint._transport._client is None
         await real()
-
-
-@pytest.mark.parametrize("warm_prefix", [True, False])
-async def test_a_warm_prefix_is_one_call_first_and_the_same_answers(warm_prefix: bool) -> None:
-    held = Held()
-    async with learner_of(held, warm_prefix=warm_prefix) as (learner, stub, _):
-        asked = asyncio.create_task(learner.predict(RULE, [row(i) for i in range(1, 7)]))
-        for _ in range(1 if warm_prefix else 6):
-            await held.arrived.get()
-        await asyncio.sleep(0.02)
-        assert len(stub.requests) == (1 if warm_prefix else 6)
-        held.free.set()
-        assert [each.value for each in await asked] == ["1"] * 6
-        assert len(stub.requests) == 6
 
 
 def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:

@@ -13,7 +13,6 @@ from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
-from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import render_input
@@ -26,8 +25,8 @@ RULE = "The label is 1 if the sum is even, and 0 otherwise."
 STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
 
 
-def about_rows(name: str, dataset: Dataset, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
-    return LearnerPrompts(dataset=dataset, template=shipped("learner", name)).messages(hypothesis, rows)
+def about_row(name: str, dataset: Dataset, hypothesis: str, row: Row) -> list[Message]:
+    return LearnerPrompts(dataset=dataset, template=shipped("learner", name)).messages(hypothesis, row)
 
 
 def said(messages: Sequence[Message]) -> str:
@@ -46,17 +45,14 @@ def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
 
 @pytest.mark.parametrize("name", DEMO_READS)
 def test_the_demo_model_answers_about_rows_in_the_asked_form(name: str) -> None:
-    about_one, about_all = (about_rows(name, PARITY, RULE, PARITY.train[:count]) for count in (1, 3))
-    for prompt in (about_one, about_all):
-        assert isinstance(read_prompt(prompt[0]["content"]), LearnerQuestion)
-    assert said(about_one).startswith(
-        {"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name]
-    )
-    assert parse_label(said(about_one), PARITY.classes).value == "1"
-    read = parse_pack(said(about_all), (1, 2, 3), lambda text: parse_label(text, PARITY.classes))
-    assert [read[number].value for number in (1, 2, 3)] == ["1", "0", "1"]
-    assert [bool(read[number].explanation) for number in (1, 2, 3)] == [name != "terse"] * 3
-    assert parse_number(said(about_rows(name, LINE, "y = 2 * x + 1", LINE.train[:1]))).value == 1
+    prompts = [about_row(name, PARITY, RULE, row) for row in PARITY.train[:3]]
+    assert isinstance(read_prompt(prompts[0][0]["content"]), LearnerQuestion)
+    begins = {"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name]
+    assert said(prompts[0]).startswith(begins)
+    read = [parse_label(said(prompt), PARITY.classes) for prompt in prompts]
+    assert [each.value for each in read] == ["1", "0", "1"]
+    assert [bool(each.explanation) for each in read] == [name != "terse"] * 3
+    assert parse_number(said(about_row(name, LINE, "y = 2 * x + 1", LINE.train[0]))).value == 1
 
 
 @pytest.mark.parametrize("name", DEMO_READS)
@@ -78,14 +74,6 @@ def test_a_rule_in_json_is_read() -> None:
         "If x > 3,\noutput 1."
     )
     assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
-
-
-def test_json_objects_are_distinguished_by_their_number() -> None:
-    text = '{"number": 2, "explanation": "b", "output": 5}\n{"number": 1, "output": "4"}\n{"number": 9, "output": 1}'
-    read = parse_pack(text, (1, 2, 3), parse_number)
-    assert [read[number].value for number in (1, 2, 3)] == [4.0, 5.0, None]
-    assert read[2].explanation == "b"
-    assert read[3].reason == "there is no 'Output [3]:' line"
 
 
 def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
@@ -114,7 +102,7 @@ def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
 
 
 def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:
-    system, *examples, asked = about_rows(EXAMPLES, PARITY, RULE, PARITY.train[:1])
+    system, *examples, asked = about_row(EXAMPLES, PARITY, RULE, PARITY.train[0])
     assert system["role"] == "system"
     assert [turn["role"] for turn in examples] == ["user", "assistant"] * (len(examples) // 2)
     assert asked["content"].endswith(f"Row:\n{render_input(PARITY.train[0])}")

@@ -24,7 +24,7 @@ from vpp.llm.rendering import (
     units,
 )
 from vpp.llm.templates import shipped
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts, row
 
@@ -122,17 +122,12 @@ def test_a_cell_is_shown_whole_or_cut_in_sight_and_keeps_its_lines() -> None:
     assert render_input(LONG, limit=1000) == f"{lines}\nlong: " + "z" * 1000 + "… (2,000 more characters)"
 
 
-def test_runs_without_a_limit_show_cells_as_they_always_did() -> None:
-    text = "a: x\\nb: 4\\r\\n\\u0000\\u2028\\ud800\nlong: " + "z" * 2000 + " […]"
-    assert render_input(LONG, limit=None) == text
-
-
 @given(st.text(), st.text(), st.sampled_from((0, 5)))
 def test_no_line_of_a_cell_begins_a_line_of_the_prompt(name: str, cell: str, limit: int) -> None:
     shown = replace(row(0), inputs=((name, cell),))
     _, *others = render_input(shown, limit=limit).splitlines()
     assert all(line.startswith("| ") for line in others)
-    assert len(render_input(shown, limit=None).splitlines()) == len(render_rows([shown], limit=limit).splitlines()) == 1
+    assert len(render_rows([shown], limit=limit).splitlines()) == 1
 
 
 HOSTILE = (
@@ -153,8 +148,7 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
         learner = LearnerPrompts(dataset=changed, template=shipped("learner", templates))
         wrong = [Prediction(row=r.id, value="0") for r in changed.train]
         asked = [
-            *learner.messages("x", changed.train[:1]),
-            *learner.messages("x", changed.train),
+            *learner.messages("x", changed.train[0]),
             *optimizer_prompts(changed, templates).about_batch("x", changed.train, wrong),
         ]
         every = "\n".join(message["content"] for message in asked).split("\n")
@@ -169,10 +163,6 @@ def test_the_learners_answer_form() -> None:
     form = f"Answer in exactly this form:\n{brief}"
     assert learner_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
     assert learner_form("text", LINE) == f"{form}a number, nothing else"
-    said = learner_form("text", PARITY, 3)
-    assert said.startswith(f"{labels}There are 3 inputs, each under its number.")
-    assert said.endswith("\nExplanation [1]: one or two short sentences\nOutput [1]: one of the labels, nothing else")
-    assert learner_form("text", LINE, 2).endswith("\nOutput [1]: a number, nothing else")
 
 
 def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:
@@ -221,16 +211,13 @@ RULE = "You are designed to do binary classification: predict even. If a is 3, a
 
 
 def conversations(dataset: Dataset, templates: str) -> list[list[Message]]:
-    """Every kind of question of a set: about a row, several rows, a batch, a batch after another, and no row."""
+    """Every kind of question of a set: about a row, a batch, and no row."""
     learner = LearnerPrompts(dataset=dataset, template=shipped("learner", templates))
     optimizer = optimizer_prompts(dataset, templates)
     batch = dataset.train, [Prediction(row=each.id, value="1") for each in dataset.train]
-    earlier = Exchange(step=0, slot=0, hypothesis=RULE, rows=batch[0], predictions=tuple(batch[1]), raw="New rule: …")
     return [
-        learner.messages(RULE, dataset.train[:1]),
-        learner.messages(RULE, dataset.train),
+        learner.messages(RULE, dataset.train[0]),
         optimizer.about_batch(RULE, *batch, seed=3),
-        optimizer.about_batch(RULE, *batch, [earlier]),
         optimizer.about_columns(),
     ]
 
@@ -248,7 +235,7 @@ def test_descriptions_stand_once_before_the_first_question_and_change_nothing_el
 
 def test_a_prompt_without_descriptions_is_the_template_with_its_slots_filled() -> None:
     prompts = LearnerPrompts(dataset=LINE, template=shipped("learner", "terse"))
-    assert prompts.messages("y is x.", LINE.train[:1]) == [
+    assert prompts.messages("y is x.", LINE.train[0]) == [
         {
             "role": "user",
             "content": "Apply the rule to the input, as it is written.\n\nRule:\n<<<\ny is x.\n>>>\n\nInput:\n<<<\n"

@@ -7,7 +7,7 @@ from vpp.llm.conversation import CUT_OFF
 from vpp.llm.learner import THOUGHTS_LIMIT
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 from vpp.usage import Usage
 
 from .asking import RULE, SEED_TEXT, Noted, learner_of, optimizer_of
@@ -175,7 +175,6 @@ async def test_a_text_that_is_no_rule_is_asked_for_again_with_its_reason() -> No
         again = stub.bodies[1]["messages"][-1]["content"]
         assert again.startswith("An earlier answer was refused: it repeats the instructions")
         assert (counters.snapshot().refused, counters.snapshot().unparsable) == (1, 0)
-        assert counters.planned == 1
 
 
 async def test_after_two_re_asks_there_is_no_proposal_and_the_last_reason_is_kept() -> None:
@@ -192,33 +191,6 @@ async def test_after_two_re_asks_there_is_no_proposal_and_the_last_reason_is_kep
         assert counters.snapshot().refused == 6
         reasons = [body["messages"][-1]["content"].count("An earlier answer was refused") for body in stub.bodies]
         assert reasons == [0, 1, 2] * 2
-
-
-EARLIER = Exchange(
-    step=3,
-    slot=1,
-    hypothesis=f"{SEED_TEXT} Always output 0.",
-    rows=PARITY.train[1:],
-    predictions=(Prediction(row=1, value="0"), Prediction(row=2, value=None)),
-    raw="Reasoning: it errs.\nNew rule: Output 1. " + "z" * 5_000,
-)
-
-
-async def test_earlier_exchanges_go_before_the_question_as_they_were() -> None:
-    async with optimizer_of(chat("New rule: Output 1.")) as (optimizer, stub, _):
-        for history in ((), (EARLIER,)):
-            await optimizer.propose(SEED_TEXT, PARITY.train, PREDICTIONS, temperature=0.7, seed=40, history=history)
-        await optimizer.propose(EARLIER.hypothesis, EARLIER.rows, EARLIER.predictions, temperature=0.7, seed=40)
-        alone, reminded, then = (body["messages"] for body in stub.bodies)
-        assert [message["role"] for message in reminded] == ["user", "assistant", "user"]
-        assert reminded[0] == then[0]
-        assert reminded[1]["content"] == EARLIER.raw[:4_000]
-        assert reminded[2:] == alone
-    async with optimizer_of(chat("no"), chat("New rule: Output 1.")) as (optimizer, stub, _):
-        await optimizer.propose(SEED_TEXT, PARITY.train, PREDICTIONS, temperature=0.7, seed=40, history=(EARLIER,))
-        first, second = (body["messages"] for body in stub.bodies)
-        assert second[:-1] == first[:-1], "a repeated question keeps the history before it"
-        assert second[-1]["content"].endswith(first[-1]["content"])
 
 
 async def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:

@@ -63,7 +63,7 @@ def plain(options: argparse.Namespace, dataset: Dataset, hypothesis: str, at_onc
             async with free:
                 answer = await client.chat.completions.create(
                     model=options.model,
-                    messages=LearnerPrompts(dataset=dataset, template=TEMPLATE).messages(hypothesis, [row]),  # type: ignore[arg-type]
+                    messages=LearnerPrompts(dataset=dataset, template=TEMPLATE).messages(hypothesis, row),  # type: ignore[arg-type]
                     temperature=0,
                     max_tokens=ANSWER_TOKENS,
                     seed=0,

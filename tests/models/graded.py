@@ -58,7 +58,7 @@ def judged(posterior: vpp.Posterior, others: pd.DataFrame) -> dict[str, float]:
     """
     target = others.columns[-1]
     asked = posterior.ask(others.drop(columns=target))
-    known = zip(votes_on(asked, posterior.config), others[target].tolist(), strict=True)
+    known = zip(votes_on(asked), others[target].tolist(), strict=True)
     votes = [replace(vote, row=replace(vote.row, target=truth)) for vote, truth in known]
     epsilon = posterior.config.epsilon
     shares = [dict(vote.shares).get(str(vote.row.target), 0.0) for vote in votes]

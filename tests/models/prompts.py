@@ -24,11 +24,11 @@ from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.forms import CARRIERS, Structure, carrier_for
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
-from vpp.llm.structure import CARRIERS, Structure, structured_answers
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction, Proposal
 
@@ -86,7 +86,7 @@ def dataset_of(table: Table, rule: Rule, n: int, *, seed: int = 0) -> Dataset:
         csv,
         target=table.target,
         columns=ColumnChoice(task="classification"),
-        split=SplitPlan(seed=0, train_size=n, test_fraction=0.2),
+        split=SplitPlan(seed=0, train_size=n, test_size=max(8, n // 4)),
     )
 
 
@@ -100,9 +100,7 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
 
     learner = LlmLearner(
         chat,
-        LearnerPrompts(
-            dataset=dataset, template=shipped("learner", name), structured=structured_answers("auto", structured)
-        ),
+        LearnerPrompts(dataset=dataset, template=shipped("learner", name), carrier=carrier_for("auto", structured)),
         LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS),
         counters=Counters(),
         on_answer=note,

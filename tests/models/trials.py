@@ -17,9 +17,8 @@ from statistics import mean
 from typing import Any
 
 from vpp.inspection.baselines import baselines
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.reader import RunReader
-from vpp.runs.run_files import load_dataset
 
 TABLES = Path(__file__).parent / "tables"
 """HypoBench's admission tables (ChicagoHAI/HypoBench-code), MIT licence, (c) 2025 Chicago Human+AI Lab."""

@@ -1,76 +1,54 @@
-"""The arithmetic of the bench: what a run must take, and the page that reports it."""
+"""The bench's parts without their measuring: the simulated server, and the page of ratios."""
 
+import asyncio
+from typing import Any
+
+import aiohttp
 import pytest
 
 from tests.markdown import END, put
-from tests.performance import latency
-from tests.performance.__main__ import report, verdict
-from tests.performance.figures import Figure, unmeasured
-from tests.performance.headline import ROWS, headline
-from tests.performance.parts import PARTS, Part, measured
-from tests.performance.rounds import REAL, STRESS, capacity_s, critical_path_s, merged
+from tests.performance.ratios import Ratio, divided, lines
+from tests.performance.stub import Served, served
+
+LABELS = "Labels:\n- café\n- no\n\nAnswer in exactly this form:\nOutput: one of the labels"
+SCHEMA = {"type": "object", "properties": {"output": {"type": "string", "enum": ["a", "b"]}}}
 
 
-def test_the_critical_path_is_each_roles_rounds_by_its_latency():
-    """The seconds of docs/performance.md."""
-    assert [critical_path_s(method, 20, REAL) for method in latency.METHODS] == [81, 105, 86, 85]
-    assert critical_path_s("smc", 20, STRESS) == pytest.approx(0.3 * 85)
+def answers(stub: Served, *prompts: str, **options: Any) -> list[str]:
+    """Ask all at once."""
+
+    async def ask(session: aiohttp.ClientSession, prompt: str) -> str:
+        body = {"model": "stub", "messages": [{"role": "user", "content": prompt}], **options}
+        async with session.post(f"{stub.base_url}/chat/completions", json=body) as response:
+            return str((await response.json())["choices"][0]["message"]["content"])
+
+    async def every() -> list[str]:
+        async with aiohttp.ClientSession() as session:
+            return await asyncio.gather(*(ask(session, prompt) for prompt in prompts))
+
+    return asyncio.run(every())
 
 
-def test_a_small_server_takes_what_its_places_allow_a_round():
-    seen = [("learner", 400), ("optimizer", 10), ("learner", 30), ("learner", 34)]
-    rounds = merged({"role": role, "calls": calls} for role, calls in seen)
-    assert rounds == [("learner", 400), ("optimizer", 10), ("learner", 64)]
-    assert capacity_s(rounds, REAL, 64) == pytest.approx(400 / 64 + 3 + 1)
+def test_the_request_decides_a_label_a_rule_or_an_object_of_the_schema() -> None:
+    rows = [f"row {number}\n{LABELS}" for number in range(8)]
+    schema = {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}}
+    with served(learner_s=0.0) as stub:
+        first, again = answers(stub, *rows), answers(stub, *rows)
+        rules = answers(stub, "New rule:", "New rule: ", "A numbered list of 2")
+        objects = answers(stub, *rows, **schema)
+        assert stub.counts()["calls"] == 27
+    assert first == again
+    assert {text.rpartition("Output: ")[2] for text in first} == {"café", "no"}
+    assert len(set(rules)) == 3
+    assert set(objects) == {'{"output": "a"}', '{"output": "b"}'}
 
 
-def test_every_figure_of_the_headline_is_measured_under_its_name():
-    def walls(steps, latency_):
-        walls = {method: [critical_path_s(method, steps, latency_)] for method in latency.METHODS}
-        return latency.Measured(latency_, steps, walls=walls)
-
-    figures = [
-        *latency.direct(walls(20, REAL), {}),
-        *latency.from_short(walls(6, REAL), steps=20),
-        *latency.direct(walls(6, REAL), {}),
-        *latency.direct(walls(20, STRESS), latency.TARGETS["stress"]),
-    ]
-    assert {name for row in ROWS[:-1] for name in row[2:]} <= {figure.name for figure in figures}
-    assert headline(figures)[2] == "| SMC / VML | 15.8 | 1.05 | 1.05 | at most 1.15 | 1.05 | at most 1.45 |"
-
-
-def test_the_report_says_which_targets_are_missed_and_what_was_not_measured(tmp_path):
-    figures = [
-        Figure(name="a", values=(1.0, 3.0), target=2.0, command="make it", note="of one kind"),
-        Figure(name="b", values=(2.0,), target=2.0, sense="under", command="make it", note="of one kind"),
-        Figure(name="c", values=(2.0,), target=2.0, sense="at least"),
-        Figure(name="d", values=(1234.5,)),
-        unmeasured("e", "no such\noption", target=1.2),
-    ]
-    assert verdict(figures) == "2 of 4 targets hold. Not: b; e."
+def test_the_page_says_which_limits_are_missed(tmp_path: Any) -> None:
+    ratios = [divided("a", 3.0, 2.0, unit="s", most=1.4), divided("b", 3.0, 2.0, unit="s"), Ratio(name="c", value=1.0)]
+    assert [ratio.holds for ratio in ratios] == [False, True, True]
     page = tmp_path / "page.md"
-    page.write_text(f"above\n<!-- bench -->\nold\n{END}\nbelow\n<!-- other -->\nkept\n{END}\n")
-    put(page, "bench", report({"some things": figures}, "Two cores."))
-    text = page.read_text()
-    assert text.startswith("above\n<!-- bench -->\n2 of 4 targets hold. Not: b; e.\n\nTwo cores.\n\n### Some things\n")
-    assert "| a | 2 (1–3) | at most 2 |\n| b | 2 | under 2 (missed) |\n| c | 2 | at least 2 |" in text
-    assert "| e | not measured: no such option | at most 1.20 (missed) |\n\n- Of one kind.\n<!-- end -->\nbelow" in text
+    page.write_text(f"above\n<!-- bench -->\nold\n{END}\nbelow\n")
+    put(page, "bench", lines(ratios))
+    assert "| a | 1.50 | 1.4 (missed) | 3 / 2 s |\n| b | 1.50 | – | 3 / 2 s |" in page.read_text()
     with pytest.raises(ValueError, match="no place for third"):
         put(page, "third", [])
-
-
-def test_a_target_of_speed_allows_a_slower_machine_more_beyond_the_ideal_and_a_faster_one_no_less():
-    wall = Figure(name="a", values=(1.3,), target=1.1, ideal=1.0)
-    assert [wall.on(slowness).target for slowness in (0.5, 1.0, 3.0)] == [1.1, 1.1, pytest.approx(1.3)]
-    assert not wall.holds
-    assert wall.on(3.01).holds
-    assert Figure(name="b", values=(501.0,), target=500.0).on(3.0).holds is False
-
-
-def test_a_part_that_breaks_or_hangs_is_reported_and_does_not_hold():
-    assert len({part.name for part in PARTS}) == len(PARTS)
-    broken = Part("broken", "a broken part", "latency.no_such_function", 60)
-    assert "ended with 1" in measured(broken, short=False)[0].fault
-    hanging = Part("hanging", "a hanging part", "latency.full", 0.01)
-    assert "not done within" in measured(hanging, short=False)[0].fault
-    assert not measured(hanging, short=False)[0].holds

@@ -7,7 +7,6 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from tests.pictures.flaws import rest
 from vpp.wording.theme import Mode
 
 CSV = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
@@ -22,6 +21,10 @@ MATRIX = "table.mx"
 TREE = ".tree svg"
 RUN = "{run}"
 """Stands for the id of the run that was started in the app; {other}, {failed} and {calibrated} for those of more."""
+MOMENT_MS = 300
+AT_REST = """() => !document.querySelector(
+  '[data-testid*="skeleton" i], [data-testid="stStatusWidget"], [data-stale="true"]')"""
+"""Test ids of Streamlit 1.67."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +39,18 @@ class Print:
     """Selectors: without one of them there is no picture."""
     act: Callable[[Page], None] = lambda page: None
     """Done on the page before the picture."""
-    is_alert: bool = False
-    """Whether an error is the subject."""
     first: str = ""
     until: str = ""
     at_most: int = 1400
     """CSS pixels of height."""
     mode: Mode = "light"
     width: int = 1440
+
+
+def rest(page: Page) -> None:
+    """Wait until nothing is being drawn; a moment first, since work begins a little after what asks for it."""
+    page.wait_for_timeout(MOMENT_MS)
+    page.wait_for_function(AT_REST, timeout=30_000)
 
 
 def section(title: str) -> str:
@@ -146,6 +153,6 @@ PRINTS = (
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
-    Print(name="failed", address="watch?run={failed}", needs=(STATE,), is_alert=True, first=TOP, at_most=520),
+    Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),
     Print(name="phone", address=WATCH, needs=(CARD, MAP), mode="dark", width=390, at_most=1100),
 )  # fmt: skip

@@ -1,17 +1,14 @@
-"""Taking pictures: a page brought to rest, as high as its content, looked over, and photographed."""
+"""Taking pictures: a page brought to rest, as high as its content, and photographed."""
 
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Error, FloatRect, Page, TimeoutError
+from playwright.sync_api import Browser, Error, FloatRect, Page
 
-from tests.pictures.flaws import flaws, rest, watched
-from tests.pictures.prints import Print
+from tests.pictures.prints import Print, rest
 
 HEIGHT, HIGHEST = 1000, 9000
 """CSS pixels of a window, and of the highest page."""
@@ -19,41 +16,33 @@ MARGIN, AIR = 24, 12
 """CSS pixels of the main column's padding left out, and added above a part."""
 COLOURS = 256
 MAIN = '[data-testid="stMain"]'
+EXCEPTION = '[data-testid="stException"]'
 OPENED = ".vpp h1, .vpp .state"
 TALL = "(main) => Math.max(...[...document.querySelectorAll(main)].map((box) => box.scrollHeight))"
 
 
 @dataclass
 class Studio:
-    """A browser before a running app, and what was wrong with the pictures so far."""
+    """A browser before a running app."""
 
     browser: Browser
     url: str
     folder: Path
     runs: Mapping[str, str] = field(default_factory=dict)
     """Ids by the names that addresses use."""
-    faults: list[str] = field(default_factory=list)
-    """A line each, as in `phone 390 dark: a skeleton`."""
 
     def take(self, wanted: Print) -> None:
-        """Take one picture; store it only if nothing is wrong with it."""
+        """Take one picture. Raises playwright's Error if something on it does not come, or is an exception."""
         context = self.browser.new_context(
             viewport={"width": wanted.width, "height": HEIGHT}, color_scheme=wanted.mode, reduced_motion="reduce"
         )
         context.set_default_timeout(30_000)
         page = context.new_page()
-        complaints = watched(page)
-        try:
-            self._pose(page, wanted)
-            found = flaws(page, is_live=wanted.stage == "live", is_alert=wanted.is_alert)
-            if not found + complaints:
-                _save(page.screenshot(clip=_clip(page, wanted)), self.folder / f"{wanted.name}.png")
-        except (Error, AssertionError) as error:
-            found = [f"not there: {_first_line(str(error))}"]
+        self._pose(page, wanted)
+        if page.locator(EXCEPTION).count():
+            raise Error(f"{wanted.name} shows an exception")
+        _save(page.screenshot(clip=_clip(page, wanted)), self.folder / f"{wanted.name}.png")
         context.close()
-        for fault in found + complaints:
-            self.faults.append(f"{wanted.name} {wanted.width} {wanted.mode}: {fault}")
-            print(self.faults[-1], file=sys.stderr)
 
     def _pose(self, page: Page, wanted: Print) -> None:
         """Load the page, act on it, and wait until it rests."""
@@ -66,15 +55,8 @@ class Studio:
             page.locator(selector).first.wait_for()
         for _ in range(2):  # charts follow the window, which is made as high as the page
             if wanted.stage != "live":  # a live page never rests
-                with suppress(TimeoutError):  # its flaws say why it does not
-                    rest(page)
+                rest(page)
             fit(page, wanted.width)
-
-
-def _first_line(message: str) -> str:
-    """Return the first line of an error, and the selector that a time-out waited for."""
-    awaited = [line.strip(" -") for line in message.splitlines() if "waiting for" in line]
-    return " ".join([message.splitlines()[0], *(f"({line})" for line in awaited[:1])])
 
 
 def fit(page: Page, width: int) -> None:

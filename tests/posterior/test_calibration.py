@@ -37,7 +37,7 @@ def every_order_of_equals(pairs):
     return [order for order in permutations(pairs) if all(a[0] >= b[0] for a, b in pairwise(order))]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 @given(judged)
 def test_the_curve_is_the_mean_over_every_order_of_equally_certain_rows_and_none_is_below_the_best(pairs):
     curves = [literal_curve(order) for order in every_order_of_equals(pairs)]

@@ -21,6 +21,7 @@ from vpp.events import (
     StepFinished,
     hypothesis_id,
 )
+from vpp.posterior.prediction import average
 from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import Record, encode
@@ -151,16 +152,19 @@ def evaluated(
     split: Any = "test", step: int = 1,
 ) -> Evaluated:  # fmt: skip
     """answers: by text. slots: the text each particle holds."""
-    part = data.part(split)
+    part, is_label = data.part(split), data.task == "classification"
+    votes = zip(*(answers[text] for text in slots), strict=True)
+    share = tuple(weights) or tuple([1 / len(slots)] * len(slots))
     return Evaluated(
         step=step,
         split=split,
         rows=tuple(row.id for row in part),
         hypotheses=tuple(hypothesis_id(text) for text in slots),
         predictions=tuple(tuple(answers[text]) for text in slots),
-        weights=tuple(weights) or tuple([1 / len(slots)] * len(slots)),
-        metric="accuracy" if data.task == "classification" else "mse",
+        weights=share,
+        metric="accuracy" if is_label else "mse",
         value=0.5,
+        averaged=tuple(average(each, share, is_label=is_label) for each in votes),
     )
 
 

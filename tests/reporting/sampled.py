@@ -20,19 +20,16 @@ SMALL = {"particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
 VARIANTS: dict[str, Config] = {
     "smc": Config(**SMALL),
     "smc filtered": Config(**SMALL, mutate="filtered"),
-    "smc duplicates": Config(**SMALL, mutate="duplicates"),
     "incremental": Config(**SMALL, tempering="incremental"),
-    "adaptive": Config(**SMALL, tempering="adaptive", restart=0.5, initial="prior"),
+    "adaptive": Config(**SMALL, tempering="adaptive", restart=0.5),
     "mh": Config(**SMALL, method="mh", restart=0.5),
-    "mh on train": Config(**SMALL, method="mh", mh_rows="train", history=1),
-    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", deduplicate_buffer=True),
-    "always accept": Config(**SMALL, method="always-accept", initial="prior"),
+    "mh on train": Config(**SMALL, method="mh", mh_rows="train", restart=1.0),
+    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", buffer_repeats=True),
+    "always accept": Config(**SMALL, method="always-accept"),
     "vml": Config(**SMALL, method="vml"),
-    "vml5": Config(**SMALL, method="vml5", ties="seeded"),
-    "growing": Config(**{**SMALL, "epochs": 3}, particles_max=9, ess_threshold=0.9),
-    "growing mh": Config(
-        **{**SMALL, "particles": 2, "epochs": 3}, method="mh", particles_min=2, particles_max=7, seed=3
-    ),
+    "vml5": Config(**SMALL, method="vml5"),
+    "growing": Config(**{**SMALL, "epochs": 3}, particles_max=9),
+    "growing mh": Config(**{**SMALL, "particles": 3, "epochs": 3}, method="mh", particles_max=7, seed=3),
 }
 """Every method, and every option that changes what there is to show."""
 

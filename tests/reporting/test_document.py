@@ -71,9 +71,3 @@ def test_every_method_has_a_chart(name: str) -> None:
     html = report_html(sampled_run(name, task))
     assert figures(html)
     assert ("Effective sample size by step" in html) == VARIANTS[name].is_weighted
-
-
-def test_without_numbers_there_is_no_script(tmp_path: Path) -> None:
-    html = report_html(run(tmp_path))
-    assert "<script" not in html
-    assert "No population is complete yet" in html

@@ -3,11 +3,8 @@
 from pathlib import Path
 
 from tests import inspected
-from tests.reporting.builders import YES_NO, drawn, finished, proposed, run, started
 from vpp.reporting.markdown import report, report_markdown
-from vpp.reporting.markdown_findings import MOST_TEXTS
 from vpp.runs.reader import RunReader
-from vpp.settings import Config
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -64,20 +61,3 @@ def test_numbers_have_errors_and_stand_beside_simple_models(tmp_path: Path) -> N
     assert "| one answer | 3.188 |" in brief
     assert "| linear model | 20.3" in brief
     assert "linear model |" not in report_markdown(reader, simple_models=False)
-
-
-def test_a_long_list_of_rejected_texts_is_cut_and_says_so(tmp_path: Path) -> None:
-    n = MOST_TEXTS + 5
-    config, texts = Config(method="mh", particles=n), [f"held {k}" for k in range(n)]
-    rejected = [proposed(0, k, text, f"refused {k}") for k, text in enumerate(texts)]
-    events = [started(config, YES_NO), *drawn(*texts), *rejected, finished(0, texts)]
-    written = section(run(tmp_path, *events, config=config), "What the data ruled out")
-    assert f"### Rejected: {n} texts, {n} times in all" in written
-    assert written.count("> refused") == MOST_TEXTS
-    assert "And 5 more: posterior.json has all." in written
-
-
-def test_terms_of_other_methods_are_left_out(tmp_path: Path) -> None:
-    vml = run(tmp_path, started(Config(method="vml"), YES_NO), config=Config(method="vml"))
-    terms = section(vml, "Terms used here")
-    assert not [term for term in ("ESS", "β", "weight", "idea", "log α, log u") if f"**{term}**" in terms]

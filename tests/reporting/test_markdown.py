@@ -4,10 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.reporting.builders import (
-    NUMBERS,
     YES_NO,
     dataset,
     drawn,
@@ -23,8 +20,7 @@ from tests.reporting.builders import (
 from tests.reporting.renderers import RENDERERS, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
-from vpp.data.labelling import Answered, with_rows
-from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused, Scored
+from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
@@ -130,14 +126,6 @@ def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     assert f"0 % accepted: none of one proposal. {verdict}" in report
 
 
-def test_numbers_come_with_spread_and_interval(tmp_path: Path) -> None:
-    report = plain(report_markdown(run(tmp_path, *smc_run(NUMBERS), data=NUMBERS)))
-    assert "The weighted mean’s mean squared error on 2 test rows is 1.562" in report
-    assert "Root mean squared error 1.25, in the target's unit, over 2 rows." in report
-    assert "| 4 | a 4 | 1 | 1.2 | 0.433 | 1 to 2 |" in report
-    assert "the mean of the training targets: 1.75" in report
-
-
 def test_the_demo_model_is_named_at_the_top_and_in_the_caveats_and_no_other_model_is_called_so(tmp_path: Path) -> None:
     head, trust = report_markdown(run(tmp_path, *smc_run())).split("## How far")
     assert "**Built-in demo model.**" in head.split("## In brief")[0]
@@ -146,16 +134,6 @@ def test_the_demo_model_is_named_at_the_top_and_in_the_caveats_and_no_other_mode
     report = report_markdown(run(tmp_path / "qwen", *events, endpoint=SERVER))
     assert "demo" not in report.split("## Reproduce")[0]
     assert "| model of the learner | qwen |" in report
-
-
-def test_before_the_run_has_begun_the_report_says_what_is_missing(tmp_path: Path) -> None:
-    report = report_markdown(run(tmp_path))
-    assert "**The first population is incomplete: this report has only the settings.**" in report
-    assert "No population is complete yet: 0 of 2 particles drawn." in report
-    assert "The run has not begun" in report
-    assert "No step is complete yet." in report
-    assert report.count("The test rows are not evaluated yet") == 4
-    assert "What the ideas answer to the same rows is not known yet, so they cannot be compared." in report
 
 
 def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
@@ -183,34 +161,6 @@ def test_a_run_that_failed_paused_or_stopped_says_so_at_the_top(tmp_path: Path) 
         report = report_markdown(run(tmp_path / str(n), *smc_run()[:11], end))
         assert banner in report.split("## In brief")[0]
         assert words in report
-
-
-def test_old_evaluations_unreadable_answers_and_equal_weights_are_named(tmp_path: Path) -> None:
-    earlier, unread = smc_run()[:17], smc_run()
-    earlier.insert(11, evaluated(YES_NO, {"even": ["no"] * 3, "odd": ["yes"] * 3}, slots=("even", "odd"), step=0))
-    unread[-3] = evaluated(YES_NO, {"even": ["no", None, "no"], "odd": ["yes"] * 3}, slots=("even", "odd"))
-    cases = (
-        (earlier, "The test rows were evaluated after step 0, not with the last population."),
-        (unread, "1 of 6 answers on the test rows could not be read"),
-        (unread, "2 of 36 calls"),
-        (smc_run()[:11], "| equal | The population was resampled at step 0, which sets the weights equal. |"),
-    )
-    for n, (events, words) in enumerate(cases):
-        assert words in report_markdown(run(tmp_path / str(n), *events)), words
-
-
-def test_one_hypothesis_is_no_posterior(tmp_path: Path) -> None:
-    config = Config(method="vml")
-    events = [
-        started(config, YES_NO),
-        *drawn("only"),
-        evaluated(YES_NO, {"only": ["no"] * 3}, slots=("only",), step=-1),
-    ]
-    report = report_markdown(run(tmp_path, *events, config=config))
-    assert " There is one hypothesis. It gets 2 of 3 test rows right.**" in report
-    assert "Collapsed" not in report
-    assert "There is one hypothesis and no posterior" in report
-    assert "it cannot disagree with itself" in report
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:
@@ -254,75 +204,3 @@ def hostile_report(folder: Path, texts: Sequence[str]) -> str:
     events[is_first.index(True)] = unread
     failed = RunFailed(reason="error", detail=texts[2])
     return report_markdown(run(folder, *events[:-1], failed, data=data, name=texts[3]))
-
-
-def test_a_damaged_journal_is_shown_and_what_stands_before_is_reported(tmp_path: Path) -> None:
-    reader = run(tmp_path, *smc_run())
-    lines = reader.directory.journal.read_bytes().splitlines(keepends=True)
-    reader.directory.journal.write_bytes(b"".join([*lines[:11], b"not a record\n", *lines[11:]]))
-    report = report_markdown(reader)
-    assert "> **Damaged journal.**" in report
-    assert "line 12 cannot be read" in report.split("## In brief")[0]
-    assert "The journal is damaged" in report.split("## How far to trust this")[1]
-
-
-FINAL_WEIGHTS = {
-    "rescored": "| rescored | The last texts, scored on the 1 row last seen",
-    "train": "| train | The last texts, scored on the 1 training row",
-    "paper": "| step 1 | Those of step 1, β = 1.00, as in the paper: made before that step rewrote the texts. |",
-}
-
-
-@pytest.mark.parametrize("final_weights", FINAL_WEIGHTS)
-def test_the_final_weights_say_how_they_were_made_and_count_repeated_rows(tmp_path: Path, final_weights: Any) -> None:
-    config = Config(particles=2, final_weights=final_weights, deduplicate_buffer=False)
-    is_scored = final_weights != "paper"
-    once = [event for event in smc_run(config=config) if is_scored or getattr(event, "role", "") != "final"]
-    repeated = [
-        replace(event, rows=event.rows * 3, predictions=event.predictions * 3) if isinstance(event, Scored) else event
-        for event in once
-    ]
-    report = plain(report_markdown(run(tmp_path / "once", *once, config=config)))
-    assert FINAL_WEIGHTS[final_weights] in report
-    assert "repeat counts" not in report
-    words = "2 of the 3 scored rows are repeats, and each repeat counts as new evidence."
-    assert words in plain(report_markdown(run(tmp_path / "repeated", *repeated, config=config)))
-
-
-def test_the_counts_of_a_run_that_goes_on_add_up(tmp_path: Path) -> None:
-    asked = tuple(replace(row, id=7 + i, inputs=(("a", f"{7 + i}"),), target=None) for i, row in enumerate(YES_NO.test))
-    file = replace(YES_NO.provenance, n_unlabelled=4, n_left_out=1, n_rows=12)
-    before = replace(YES_NO, provenance=file, unlabelled=asked)
-    # Of the file's 12 rows 7 are used, 1 is beyond, 4 have no target, 3 of them kept; 2 of the 3 are answered.
-    given = [Answered(inputs={"a": "7"}, target="yes"), Answered(inputs={"a": "8"}, target="no")]
-    report = report_markdown(run(tmp_path, data=with_rows(before, given, note="by me")))
-    assert (
-        "| rows in the file | 12 |\n| answered since | 2 |\n| rows used | 9: 6 training, 3 test |\n"
-        "| parted | by chance, labels in their proportions |\n"
-        "| kept to be asked about | 1 without a target |\n"
-        "| left out | 1 without a target, 1 in no part |" in report
-    )
-    beyond = replace(YES_NO, provenance=replace(YES_NO.provenance, n_left_out=184, n_unlabelled=2, n_rows=193))
-    report = report_markdown(run(tmp_path / "beyond", *smc_run(beyond), data=beyond))
-    assert "| left out | 2 without a target, 184 in no part |" in report
-    assert "4 of 191 rows train, 3 test; 184 are not used." in report
-
-
-def test_hypotheses_with_equal_answers_are_one_idea_in_the_report(tmp_path: Path) -> None:
-    """Without weights, of numbers: in the headline, above the ideas, and where the particles disagree."""
-    alike = dataset([0.1, 0.2, 0.7, 0.4], [0.1, 0.3])
-    config = Config(method="always-accept", particles=2)
-    said = {text: [0.1, 0.7] for text in ("even", "odd")}
-    trained = {text: [0.1, 0.2, 0.7, 0.7] for text in ("even", "odd")}
-    events = [
-        started(config, alike),
-        *drawn("even", "odd"),
-        evaluated(alike, said, slots=("even", "odd")),
-        evaluated(alike, trained, slots=("even", "odd"), split="train"),
-        RunFinished(outcome="finished"),
-    ]
-    report = plain(report_markdown(run(tmp_path, *events, data=alike, config=config), simple_models=False))
-    assert "Two hypotheses hold one idea. The unweighted mean" in report
-    assert "Two hypotheses hold one idea. " in report
-    assert "## Where the particles disagree\n\nNowhere: the particles agree on all 2 test rows." in report
-    assert "widest spread, of" not in report

@@ -15,7 +15,6 @@ from tests.docs.test_pages import ROOT
 from tests.reporting.builders import YES_NO, drawn, finished, reweighted, run, scored, started
 from tests.reporting.sampled import sampled_run
 from vpp.data.descriptions import Descriptions
-from vpp.events import hypothesis_id
 from vpp.reporting.posterior_json import posterior_json
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -91,8 +90,6 @@ def test_what_was_ruled_out_is_there_with_the_rows_that_decided_it(content: Json
         "log_likelihood_heaviest": None,
         "log_alpha": -2.25,
         "u": 0.5,
-        "unanswered": 0,
-        "log_likelihood_bound": None,
         "exponent": None,
         "weight": None,
         "n_rows": 2,
@@ -128,20 +125,6 @@ def test_an_infinite_log_likelihood_is_a_word(tmp_path: Path) -> None:
     ]
     content = read(run(tmp_path, *events))
     assert [particle["log_likelihood"] for particle in content["particles"]] == ["-Infinity", "-Infinity"]
-
-
-def test_a_run_without_particles_is_empty(tmp_path: Path) -> None:
-    content = read(run(tmp_path))
-    empty = ("ideas", "similarity", "particles", "lineage", "ruled_out", "disagreement")
-    assert [content[name] for name in empty] == [[]] * len(empty)
-    assert (content["texts"], content["weights_are"], content["step"]) == ({}, None, None)
-
-
-def test_a_record_stands_on_a_line(tmp_path: Path) -> None:
-    lines = posterior_json(inspected.labels(tmp_path)).decode().splitlines()
-    for text in (inspected.BIG, inspected.NONE):
-        assert any(f'"hypothesis": "{hypothesis_id(text)}"' in line or f'"{text}"' in line for line in lines)
-    assert all(line.startswith("  ") for line in lines[1:-1])
 
 
 def test_the_page_documents_every_field_and_no_other(tmp_path: Path) -> None:

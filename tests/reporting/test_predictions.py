@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import inspected
-from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, rows, run, started
+from tests.reporting.builders import dataset, drawn, evaluated, rows, run, started
 from vpp.data.dataset import Value
 from vpp.problem import Prediction
-from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import prediction_csv, predictions_csv
 from vpp.runs.asking import Answers
 from vpp.settings import Config
@@ -67,54 +65,22 @@ def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> N
     assert last[4:] == ["0.942809041582", "2", "4", "0.25", "2", "", "4"]
 
 
-def test_both_exports_give_a_row_the_same_spread(tmp_path: Path) -> None:
-    data, texts, weights = dataset([0.0, 5.0], [1.0, 2.0]), ("low", "high"), (1.0, 1e-19)
-    test = evaluated(data, {"low": (1.0, 2.0), "high": (4.0, 2.0)}, slots=texts, weights=weights, step=0)
-    events = [started(Config(particles=2), data), *drawn(*texts), finished(0, texts, weights=weights), test]
-    reader = run(tmp_path, *events, data=data)
-    head, *lines = read(predictions_csv(reader))
-    by_row = {int(line[0]): float(line[head.index("spread")]) for line in lines}
-    written = json.loads(posterior_json(reader))["disagreement"]
-    assert {point["row"]: point["spread"] for point in written} == by_row == {2: 0.0, 3: 0.0}
-
-
-def test_before_the_test_rows_are_evaluated_there_is_the_header_alone(tmp_path: Path) -> None:
-    events = [started(Config(particles=2), YES_NO), *drawn("even", "odd"), finished(0, ("even", "odd"))]
-    summary = ["prediction", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
-    assert read(predictions_csv(run(tmp_path, *events))) == [["row", "a", "truth", *summary]]
-
-
-def test_a_row_on_which_all_abstain_has_no_prediction() -> None:
-    _, labels = read(prediction_csv(asked([None, "yes"], [None, "yes"], weights=(0.75, 0.25)), CONFIG))[:2]
-    assert labels == ["0", "0", "", "0", "", "1", "0", "0", "", ""]
-    _, numbers = read(prediction_csv(asked([None], [None], weights=(0.75, 0.25)), CONFIG))
-    assert numbers == ["0", "0", "", "", "", "", "1", "", ""]
-
-
 def test_an_input_keeps_its_name_and_own_columns_give_way() -> None:
     answers = asked(["yes"], weights=(1.0,), rows=rows(["x"], first_id=0, name="share_no"), classes=("no", "no_"))
     summary = ["prediction", "share", "entropy_bits", "abstained"]
-    assert read(prediction_csv(answers, CONFIG)) == [
+    assert read(prediction_csv(answers)) == [
         ["row", "share_no", *summary, "share_no_", "share_no__", "particle_0"],
         ["0", "0", "yes", "1", "0", "0", "0", "0", "yes"],
     ]
 
 
-def test_new_rows_have_the_same_columns_but_the_truth() -> None:
-    assert read(prediction_csv(asked([1.5, None], [1.5, 2.0], weights=(0.5, 0.5)), CONFIG)) == [
-        ["row", "a", "prediction", "spread", "low", "high", "abstained", "particle_0", "particle_1"],
-        ["0", "0", "1.5", "0", "1.5", "1.5", "0", "1.5", "1.5"],
-        ["1", "1", "2", "0", "2", "2", "0.5", "", "2"],
-    ]
-
-
 def test_other_columns_of_the_asked_table_stand_beside_the_inputs_and_reasons_follow() -> None:
     answers = asked([1.5, 2.0], weights=(1.0,))
-    head, *lines = read(prediction_csv(answers, CONFIG, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
+    head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))
     assert head[:5] == ["row", "a", "customer", "prediction", "prediction_"]
     assert [line[:5] for line in lines] == [["0", "0", "C-7", "p", "1.5"], ["1", "1", "", "'=q", "2"]]
     answers = asked(["yes"], ["no"], weights=(0.5, 0.5))
-    head, line = read(prediction_csv(answers, CONFIG, with_reasons=True))
+    head, line = read(prediction_csv(answers, with_reasons=True))
     assert head[-4:] == ["particle_0", "particle_1", "because_0", "because_1"]
     assert line[-4:] == ["yes", "no", "reason 0", "reason 1"]
 
@@ -143,7 +109,7 @@ texts = st.text(st.sampled_from("=+-@＝ '\t\r\na1.5e,"), max_size=8) | st.text(
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.lists(texts, min_size=2, max_size=2, unique=True))
 def test_no_cell_begins_as_a_formula_does(said: list[str], name: str, classes: list[str]) -> None:
     answers = asked(said, said, weights=(0.75, 0.25), rows=rows(said, first_id=0, name=name), classes=tuple(classes))
-    for line in read(prediction_csv(answers, CONFIG, with_reasons=True)):
+    for line in read(prediction_csv(answers, with_reasons=True)):
         assert not [cell for cell in line if cell.lstrip(" ").startswith(FORMULAS) and not _is_number(cell)]
 
 

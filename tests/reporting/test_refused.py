@@ -13,9 +13,7 @@ from vpp.inspection.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.happening import happened
 from vpp.wording.progress import calls_metric, metrics
-from vpp.wording.support import unread_sentence
 
 A = f"{SEED} Always yes."
 REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
@@ -64,26 +62,3 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     )
     assert "| answers refused | 6 |" in report
     assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")
-
-
-def test_a_run_without_refusals_has_no_words_about_them(tmp_path: Path) -> None:
-    reader = made(tmp_path, refused=0, unreadable=2)
-    snapshot = reader.refresh()
-    assert "refused" not in " ".join(metric.words for metric in (*metrics(snapshot, None), calls_metric(snapshot)))
-    assert "refused" not in summary(reader.directory, snapshot.view)
-    assert "refused" not in happened(snapshot.view, 0, CONFIG)
-
-
-IN_A_STEP = {
-    (6, 0): "6 refused as no rule for this table",
-    (2, 2): "2 unreadable, 2 refused as no rule for this table",
-    (0, 2): "2 unreadable",
-}
-
-
-def test_what_happened_in_a_step_names_what_was_refused(tmp_path: Path) -> None:
-    for (refused, unreadable), expected in IN_A_STEP.items():
-        reader = made(tmp_path / f"{refused}-{unreadable}", refused=refused, unreadable=unreadable)
-        assert expected in happened(reader.refresh().view, 0, CONFIG).lower()
-        unread = unread_sentence(reader.refresh().view)
-        assert unread.startswith("All 6 proposals could not be read or were refused as no rule") == (refused == 6)

@@ -19,7 +19,6 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.inspection.settling import Question
 from vpp.reporting.sheet import BITS, filled_rows, sheet_csv, sheet_rows
-from vpp.trials.record import MinimalPair, Trial, keep
 
 MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
 
@@ -50,11 +49,6 @@ def test_a_sheet_is_safe_in_a_spreadsheet_and_comes_back_as_it_was() -> None:
     assert [(dict(each.inputs)["a"], each.target) for each in found] == [("=1+1", "yes"), ("'quoted", "no")]
 
 
-def test_a_table_that_is_no_sheet_keeps_its_apostrophes() -> None:
-    found = filled_rows(Table.read(b"a,y\n'=1+1,yes\n", name="rows.csv"), LABELS)
-    assert dict(found[0].inputs)["a"] == "'=1+1"
-
-
 def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> None:
     lines = "".join(f"{i},{i}37;{'ab'[i % 2]}\n".replace(",", ",", 1) for i in range(1, 9))
     table = Table.read(f"-menge;=y\n{lines}".encode(), name="t.csv")
@@ -78,20 +72,6 @@ def test_rows_of_a_sheet_are_distinct_unlabelled_and_under_ids_of_their_own(tmp_
     assert len(found) == 8
     assert not {row.inputs for row in found} & known
     assert len({row.inputs for row in found}) == len({row.id for row in found}) == len(found)
-
-
-def test_a_sheet_begins_with_the_minimal_pairs_of_a_trial(tmp_path: Path, served: Model) -> None:
-    reader = asked_pair(tmp_path, served, data=MORE)
-    view = reader.refresh().view
-    pairs = [
-        MinimalPair(inputs=(("a", cell),), column="a", before="1", after=cell, ideas=(0, 1), answers=("yes", "no"))
-        for cell in ("71", "72", "1")
-    ]
-    assert ("a", "1") in {row.inputs[0] for row in LABELS.labelled}, "whose label is known"
-    keep(reader.directory, Trial(step=view.last_step or 0, rows=(), no_rule=0.0, ideas=(), pairs=tuple(pairs)))
-    found = sheet_rows(reader, view, n=6)
-    assert [dict(row.inputs)["a"] for row in found[:2]] == ["71", "72"]
-    assert {row.id for row in found[2:]} <= {row.id for row in MORE.unlabelled}
 
 
 def test_the_command_writes_a_sheet_that_continue_goes_on_with(desk: Desk, served: Model) -> None:

@@ -11,16 +11,15 @@ from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
-from vpp.runs.asking import Answers, Asking, ask
-from vpp.runs.background import Background
+from vpp.runs.asking import Answers, Asking, Background, ask
 from vpp.runs.keys import Keys
 
 ROWS = LABELS.test
 
 
-def counted(tmp_path: Path, served: Model, *, packed: int = 1) -> tuple[Answers, list[tuple[int, int]]]:
+def counted(tmp_path: Path, served: Model) -> tuple[Answers, list[tuple[int, int]]]:
     """Return the answers, and (answered, all) questions as they were reported."""
-    directory, counts = asked_pair(tmp_path, served, packed=packed).directory, list[tuple[int, int]]()
+    directory, counts = asked_pair(tmp_path, served).directory, list[tuple[int, int]]()
 
     def count(done: int, total: int) -> None:
         counts.append((done, total))
@@ -35,11 +34,6 @@ def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: M
     assert served.answered == 12
     assert [[p.value for p in given] for given in answers.predictions] == [["yes", "no"] * 3] * 3
     assert (answers.step, answers.classes, answers.weights) == (0, ("no", "yes"), (1 / 3, 1 / 3, 1 / 3))
-
-
-def test_rows_of_one_call_are_counted_together(tmp_path: Path, served: Model) -> None:
-    assert counted(tmp_path, served, packed=3)[1][-1] == (12, 12)
-    assert served.answered == 4
 
 
 def test_a_run_without_particles_cannot_be_asked(tmp_path: Path) -> None:
@@ -88,8 +82,6 @@ def test_a_failure_is_told_and_keeps_what_was_answered(tmp_path: Path, served: M
     assert 2 <= len(job.asking.whole().rows) <= 5
 
 
-def test_a_table_is_asked_in_blocks_that_fill_whole_calls(tmp_path: Path, served: Model) -> None:
-    reader = asked_pair(tmp_path, served, packed=5)
-    blocks = list(Asking(reader.directory, ROWS * 500)._blocks(2))
-    # 2048 questions in flight: ceil(2048 / (2 · 5)) = 205 calls a sentence, of five rows each.
-    assert [len(block) for block in blocks] == [1025, 1025, 950]
+def test_a_table_is_asked_in_blocks(tmp_path: Path, served: Model) -> None:
+    blocks = list(Asking(asked_pair(tmp_path, served).directory, ROWS * 500)._blocks(2))
+    assert [len(block) for block in blocks] == [1024, 1024, 952]  # 2048 questions in flight

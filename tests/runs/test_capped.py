@@ -7,7 +7,7 @@ from tests.processes import Desk, Model, Outcome, but_times_and_ids, posterior, 
 from tests.runs.test_control import prepare
 from vpp.events import RunFailed, RunPaused
 from vpp.llm.budget import Cap
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.process import launch
 
@@ -78,7 +78,7 @@ def test_a_raised_cap_reaches_a_worker_that_waits(desk: Desk, served: Model) -> 
 
 
 def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:
-    words = ("--plan", "--price-in", "0.5", "--currency", "EUR", "--max-calls", "10")
+    words = ("--plan", "--price", "0.5,0", "--max-calls", "10")
     told = desk.run("run", *served.options, *words).finish()
     assert told.code == 0
     assert "Estimated cost: about 0." in told.out.replace("\n", " ")

@@ -22,17 +22,17 @@ def reviews(folder: Path, *, long: int) -> Path:
 
 def test_the_plan_counts_the_cells_that_are_shown_in_part(desk: Desk) -> None:
     data = reviews(desk.folder, long=4_500)
-    limited = desk.vpp("run", data, *SMALL, "--plan", "--cell-limit", "1000")
+    limited = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=1000")
     assert "12 of 24 cells are shown in part, their first 1,000 characters: review 12." in limited.out
     unknown = " ".join(desk.vpp("run", data, *SMALL, "--plan").out.split())
     assert "The longest cell has 4,512 characters. The run reads the models' context lengths" in unknown
-    roomy = desk.vpp("run", data, *SMALL, "--plan", "--context-length", "100000")
+    roomy = desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=100000")
     assert "longest cell" not in roomy.out
     assert "in part" not in roomy.out
-    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--context-length", "4096").out.split())
+    narrow = " ".join(desk.vpp("run", data, *SMALL, "--plan", "--limit", "context=4096").out.split())
     assert "By estimate, 12 of 24 cells are shown in part, their first" in narrow
-    refused = desk.vpp("run", data, *SMALL, "--plan", "--cell-limit", "-1")
-    assert refused.complaint == "cell_limit is -1: it must be at least 0"
+    refused = desk.vpp("run", data, *SMALL, "--plan", "--limit", "cell=-1")
+    assert "'cell=-1' is not NAME=N with one of learner, optimizer, context, cell" in refused.complaint
 
 
 @pytest.mark.parametrize(("long", "cut"), [(4_500, {}), (27_000, {"review": 12})])

@@ -11,11 +11,10 @@ from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFinished, RunPaused, RunResumed
-from vpp.runs import run_files, worker
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory
-from vpp.runs.journal import Journal, Record
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.run_files import Moment
+from vpp.runs import directory as directories
+from vpp.runs import worker
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Moment, RunDirectory
+from vpp.runs.journal import Journal, JournalReader, Record
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
@@ -112,7 +111,7 @@ def test_a_command_sent_later_is_obeyed_whatever_the_clock_says(
 def test_a_heartbeat_ages_by_the_machines_own_count(
     directory: RunDirectory, set_clock: Callable[[float], None], by_s: float
 ) -> None:
-    if not run_files.BOOT_ID.exists():
+    if not directories.BOOT_ID.exists():
         pytest.skip("this system does not name its starts")
     with directory.lock():
         directory.beat({}, queued=False)
@@ -137,7 +136,7 @@ def test_who_asks_for_a_worker_that_has_written_since_sees_what_it_wrote(directo
 def test_a_journal_keeps_even_time_though_the_clock_is_set(
     directory: RunDirectory, set_clock: Callable[[float], None]
 ) -> None:
-    journal = Journal(directory.journal, now=run_files.steady_clock())
+    journal = Journal(directory.journal, now=directories.steady_clock())
     for by_s in (0.0, DAY_S, -DAY_S):
         set_clock(by_s)
         journal.append(RunPaused(reason="user"), usage=Usage(), answers=0)

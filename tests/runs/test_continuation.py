@@ -13,9 +13,8 @@ from vpp.cli import main
 from vpp.data.labelling import Answered
 from vpp.errors import DataError, InputError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
-from vpp.runs.continuation import config_for, continue_run
 from vpp.runs.directory import RunDirectory
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, config_for, continue_run
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
 from vpp.settings import Config

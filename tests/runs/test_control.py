@@ -25,8 +25,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.events import RunPaused, StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader, Record
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
 from vpp.runs.process import Slots, launch
@@ -185,7 +184,7 @@ def test_a_terminal_closed_before_the_first_hypotheses_leaves_a_run_without_any(
 
 def test_an_interrupt_at_the_terminal_still_evaluates_with_the_demo_model(desk: Desk) -> None:
     """The demo model is a child: the terminal's interrupt is not for it."""
-    worker = desk.run("run", "--demo", "--demo-latency-ms", "60", "--method", "vml", "--batch-size", "2")
+    worker = desk.run("run", "--demo", "--method", "vml", "--batch-size", "2", "--epochs", "60")
     wait_until(lambda: desk.state("run") and (desk.look("run").view.last_step or -1) >= 1, "two steps are done")
     worker.signal(signal.SIGINT)
     outcome = worker.finish()
@@ -245,7 +244,7 @@ def test_a_second_worker_is_refused(desk: Desk, served: Model) -> None:
 
 def test_a_dead_workers_lock_and_slot_are_free_at_once(desk: Desk) -> None:
     """Though its child, the demo model, may live a moment longer."""
-    worker = desk.run("run", "--demo", "--demo-latency-ms", "500", VPP_MAX_RUNNING="1")
+    worker = desk.run("run", "--demo", "--epochs", "60", VPP_MAX_RUNNING="1")
     wait_until(lambda: desk.state("run") == "running", "it runs")
     worker.process.kill()
     worker.process.wait()

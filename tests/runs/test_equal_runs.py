@@ -5,11 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.conftest import METHODS
-from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, but_times_and_ids, demo_server, posterior
+from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids, demo_server, posterior
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record
-from vpp.runs.journal_reader import JournalReader
-from vpp.runs.view import last_finished
+from vpp.runs.journal import JournalReader, Record
 
 
 def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[str, Outcome]) -> None:
@@ -82,16 +80,3 @@ def test_the_cache_changes_only_what_was_cached(desk: Desk, undisturbed: dict[st
     assert second["calls"]["cached"] == second["calls"]["learner"] + second["calls"]["optimizer"]
     assert but_times_and_ids(first) == but_times_and_ids(second) == but_times_and_ids(undisturbed["smc"].result)
     assert posterior(RunDirectory(first["dir"])) == posterior(RunDirectory(second["dir"]))
-
-
-def test_rows_that_share_calls_change_only_the_number_of_calls(desk: Desk, served: Model) -> None:
-    """With a model that answers each row by itself."""
-    for name, packed in (("alone", "1"), ("packed", "7")):
-        assert desk.run(name, *served.options, "--points-per-call", packed).finish().code == 0
-    alone, packed_view = desk.look("alone").view, desk.look("packed").view
-    assert packed_view.population == alone.population
-    assert packed_view.weights == alone.weights
-    assert packed_view.evaluated["test"].predictions == alone.evaluated["test"].predictions
-    assert packed_view.usage.learner * 3 < alone.usage.learner
-    assert packed_view.usage.optimizer == alone.usage.optimizer
-    assert last_finished(packed_view).answers == last_finished(alone).answers > packed_view.usage.learner

@@ -12,7 +12,7 @@ from vpp.cli.working import _Log
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal, set_aside
+from vpp.runs.journal import Journal
 from vpp.runs.store import EXAMPLE, FILES, RunStore, delete
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE
@@ -90,13 +90,12 @@ def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "runs", made.path)] == [0o700, 0o700]
 
 
-def test_journals_answers_and_what_is_set_aside_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_journals_and_answers_are_for_their_owner_alone(tmp_path: Path) -> None:
     Journal(tmp_path / "events.jsonl").close()
     AnswerLog(tmp_path / "answers.jsonl").close()
-    set_aside(tmp_path / "events.jsonl", 0)
     log = _Log(tmp_path / "worker.log")
     log.emit(logging.makeLogRecord({"msg": "a line"}))
     log.close()
     assert (tmp_path / "worker.log").read_text() == "a line\n"
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-    assert modes == dict.fromkeys(("events.jsonl", "answers.jsonl", "events.jsonl.damaged", "worker.log"), 0o600)
+    assert modes == dict.fromkeys(("events.jsonl", "answers.jsonl", "worker.log"), 0o600)

@@ -10,14 +10,15 @@ import pytest
 from tests.processes import Desk, Outcome, but_times_and_ids, model, posterior, wait_until
 from vpp.events import StepFinished
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 
 SEED = random.randrange(1000)
 MOMENTS = (
     "before the first hypotheses",
     "among the first hypotheses",
-    "in the first step",
-    "in a later step",
+    "in step 1",
+    "in step 2",
+    "in step 3",
     "in the final evaluation",
 )
 
@@ -26,7 +27,8 @@ def draw_moments(undisturbed: RunDirectory) -> dict[str, int]:
     """A number of answered calls within each phase, drawn at random."""
     records = list(JournalReader(undisturbed.journal).new_records())
     first, *steps = (r.usage.calls for r in records if isinstance(r.event, StepFinished))
-    marks = (0, 10, first, steps[0], steps[-1], records[-1].usage.calls)
+    assert len(steps) == 3
+    marks = (0, 10, first, *steps, records[-1].usage.calls)
     rng = random.Random(SEED)
     return {name: rng.randrange(marks[i] + 1, marks[i + 1]) for i, name in enumerate(MOMENTS)}
 

@@ -20,7 +20,7 @@ from tests.processes import (
 )
 from vpp.events import RunPaused
 from vpp.runs.answers import read_answers
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 
 VML = ("--method", "vml")
 
@@ -86,7 +86,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
         (refusal(404, "no such model"), ("unknown model", "no such model")),
         (
             chat(None, finish="length", reasoning="hm"),
-            ("no call was ever answered: allow more tokens (--learner-max-tokens",),
+            ("no call was ever answered: allow more tokens (--limit learner=N",),
         ),
     ],
     ids=["key", "model", "thoughts"],

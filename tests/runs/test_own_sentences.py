@@ -107,7 +107,7 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
 
 
 def test_several_answers_a_row_are_asked_for_recorded_and_verified(desk: Desk) -> None:
-    options = ("--demo", "--learner-samples=3", "--learner-temperature=0.7")
+    options = ("--demo", "--learner-samples=3")
     found = weigh(desk, "run", ABOVE_4, ABOVE_7, options=options).finish().result
     assert found["calls"]["learner"] == 3 * 2 * ROWS
     view = desk.look("run").view
@@ -154,7 +154,7 @@ def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> No
 def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> None:
     (desk.folder / "mine.json").write_text(json.dumps([ABOVE_7, ABOVE_4]))
     words = ("run", "table.csv", "--target=y", "--start=mine.json", "--particles=3", "--batch-size=3", "--epochs=1")
-    evidenced = ("--tempering=incremental", "--initial=prior", "--restart=1", "--demo", "--json", "--quiet")
+    evidenced = ("--tempering=incremental", "--restart=1", "--demo", "--json", "--quiet")
     outcome = desk.vpp(*words, *evidenced, "--run-dir=run")
     snapshot = desk.look("run")
     assert [(each.origin, bool(each.raw)) for each in snapshot.view.drawn.values()] == [

@@ -5,25 +5,18 @@ from itertools import pairwise
 import pytest
 
 from tests.inference import scripted
-from vpp.data.dataset import Dataset
 from vpp.events import Event, StepFinished
-from vpp.runs.answers import Answer
-from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Record, decode, encode
-from vpp.runs.view import fold
+from vpp.runs.view import fold, population_of
 from vpp.settings import Config
 from vpp.usage import Usage
 
 VARIANTS = {
     **{name: scripted.variant(name, seed=5) for name in scripted.VARIANTS},
-    "smc that grows, shrinks and remembers": scripted.paper(
-        method="smc", particles=4, particles_min=2, particles_max=9, history=1, epochs=9, epsilon=0.4
-    ),
-    "mh that grows, shrinks and remembers": scripted.paper(
-        method="mh", particles=4, particles_min=2, particles_max=9, history=1, epochs=9, epsilon=0.45
-    ),
-    "always-accept that grows, shrinks and remembers": scripted.paper(
-        method="always-accept", particles=4, particles_min=2, particles_max=9, history=1, epochs=9, epsilon=0.45
+    "smc that grows and shrinks": scripted.paper(method="smc", particles=4, particles_max=9, epochs=9, epsilon=0.4),
+    "mh that grows and shrinks": scripted.paper(method="mh", particles=4, particles_max=9, epochs=9, epsilon=0.45),
+    "always-accept that grows and shrinks": scripted.paper(
+        method="always-accept", particles=4, particles_max=9, epochs=9, epsilon=0.45
     ),
 }
 N_TRAIN = 18
@@ -51,10 +44,10 @@ def script(config: Config) -> scripted.Script:
     return scripted.Script("classification", memo=True, answer=answer, write=write)
 
 
-def restored(events: list[Event], dataset: Dataset, answers: list[Answer]):
+def restored(events: list[Event]):
     """Through the journal's bytes, with an event of the step that was cut short."""
     lines = [encode(Record(at=float(i), usage=Usage(), answers=0, event=e)) for i, e in enumerate(events)]
-    return population_of(fold(decode(line) for line in lines), dataset, answers=answers)
+    return population_of(fold(decode(line) for line in lines))
 
 
 def sizes(events: list[Event]) -> list[int]:
@@ -67,16 +60,10 @@ def test_a_run_goes_on_from_its_journal_after_any_step(name: str) -> None:
     first = script(config)
     problem = scripted.make_problem(config, first, n_train=N_TRAIN)
     events = scripted.run(problem, config)
-    known = {(row.id): row for row in problem.dataset.train}
-    answers = [
-        Answer(hypothesis=scripted.hypothesis_id(text), prediction=prediction, attempts=1)
-        for text, row in sorted(first.known)
-        for prediction in [scripted.Prediction(row=row, value=first.answer(text, known[row], task="classification"))]
-    ]
     for index, event in enumerate(events):
         if not isinstance(event, StepFinished):
             continue
-        population = restored(events[: index + 1], problem.dataset, answers)
+        population = restored(events[: index + 1])
         again = scripted.make_problem(config, script(config), n_train=N_TRAIN)
         assert scripted.run(again, config, resume_from=population) == events[index + 1 :]
 

@@ -51,7 +51,6 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
     [
         (0, Config(), 1024),
         (0, Config(particles=30, buffer_size=40), 1200),
-        (0, Config(particles=30, buffer_size=40, points_per_call=7), 1024),
         (0, Config(particles=10, particles_max=30), 1800),
         (0, Config(method="mh", particles=15, mh_rows="train"), 1500),
         (0, Config(particles=15, tempering="adaptive"), 1500),
@@ -105,7 +104,7 @@ def test_a_name_given_while_a_worker_writes_its_status_is_not_overwritten(
         spec = read(worker)
         with monkeypatch.context() as patch, suppress(RunError):
             patch.setattr(RunDirectory, "spec", read)
-            patch.setattr("vpp.runs.run_files.AMENDED_WITHIN_S", 0)
+            patch.setattr("vpp.runs.directory.AMENDED_WITHIN_S", 0)
             rename(directory, f"new {next(tries)}")
             given.append(read(worker).name)
         return spec

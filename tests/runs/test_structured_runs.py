@@ -10,7 +10,7 @@ from tests.llm.stub import Reply, Request, chat, refusal
 from tests.processes import Desk, Model, served_by_thread, wait_until
 from vpp.llm.check import CARRIER_QUESTION
 from vpp.llm.context import ModelLimits
-from vpp.llm.structure import CARRIERS, FIELDS
+from vpp.llm.forms import CARRIERS, FIELDS
 
 NAMED = ("--method", "vml", "--templates", "paper")
 ROOM = 1_400
@@ -135,15 +135,17 @@ def test_a_cap_that_the_test_reaches_pauses_the_run(desk: Desk) -> None:
     assert desk.directory("run").spec().structured_as == "off"
 
 
-def test_a_context_and_a_structure_reach_every_request_of_a_run(desk: Desk, served: Model) -> None:
-    options = ("--context-length", str(ROOM), "--learner-max-tokens", "200", "--optimizer-max-tokens", "300")
-    ended = desk.run("run", *served.options, *options, "--structured", "choice").finish()
+def test_a_context_and_a_structure_reach_every_request_of_a_run(desk: Desk) -> None:
+    options = ("--limit", f"context={ROOM}", "--limit", "learner=200", "--limit", "optimizer=300")
+    with holding("structured_outputs") as served:
+        ended = desk.run("run", *served.options, *NAMED, *options).finish()
     assert ended.code == 0
-    of_learner = [body for body in served.bodies if "structured_outputs" in body]
-    of_optimizer = [body for body in served.bodies if "structured_outputs" not in body]
+    asked = [body for body in served.bodies if not is_probe(body)]
+    of_learner = [body for body in asked if "structured_outputs" in body]
+    of_optimizer = [body for body in asked if "structured_outputs" not in body]
     assert {body["max_completion_tokens"] for body in of_learner} == {200}
     assert {body["max_completion_tokens"] for body in of_optimizer} == {300}
-    assert {tuple(body["structured_outputs"]["choice"]) for body in of_learner} == {("Adelie", "Chinstrap", "Gentoo")}
+    assert all("Adelie|Chinstrap|Gentoo" in body["structured_outputs"]["regex"] for body in of_learner)
     limits = ModelLimits(max_tokens=300, context_length=ROOM)
     assert all(limits.fit(body["messages"]) for body in of_optimizer)
     proposals = desk.look("run").view.proposals

@@ -16,21 +16,17 @@ from tests import inspected
 from vpp import files
 from vpp.errors import DiskRefused, RunError
 from vpp.files import LARGEST_JSON, read_json
-from vpp.gguf.folder import LARGEST_NOTE, ServerFolder
-from vpp.llm.budget import Allowance
 from vpp.runs import directory as directories
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import is_locked, load_ballast, locked
+from vpp.runs.disk import is_locked, locked
 from vpp.runs.process import Slots
 
 USES: dict[str, Callable[[RunDirectory], object]] = {
     "lock": lambda run: ExitStack().enter_context(run.lock()),
     ".run.json.lock": lambda run: run.amend(name="new"),
     ".heartbeat.part": lambda run: run.beat({}, queued=False),
-    ".ballast": lambda run: load_ballast(run.path),
     ".slot-0": lambda run: Slots(run.path, count=1).take_now(),
     ".lock": lambda run: ExitStack().enter_context(locked(run.path / ".lock")),
-    "calls": lambda run: Allowance(file=run.path / "calls", per_day=9).take(),
 }
 
 
@@ -107,8 +103,3 @@ def test_a_run_json_with_an_integer_beyond_64_bits_is_told(run: RunDirectory) ->
     (run.path / "run.json").write_text(json.dumps({**content, "more": [{"deep": -(10**400)}]}))
     with pytest.raises(RunError, match=r"run\.json cannot be read \(it holds an integer beyond 64 bits\)"):
         run.spec()
-
-
-def test_a_model_servers_note_that_is_nested_deep_tells_nothing(tmp_path: Path) -> None:
-    (tmp_path / "listening.json").write_text("[" * LARGEST_NOTE)
-    assert ServerFolder(tmp_path).listening() is None

@@ -23,11 +23,9 @@ from vpp.events import (
     Scored,
     StepFinished,
 )
-from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, RunDirectory, State
-from vpp.runs.journal import Record
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Moment, RunDirectory, State
+from vpp.runs.journal import JournalReader, Record
 from vpp.runs.preparation import Preparation
-from vpp.runs.run_files import Moment
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, fold, last_finished
 from vpp.settings import Config
@@ -65,7 +63,7 @@ def proposed(number: int) -> Proposed:
 def evaluated(number: int) -> Evaluated:
     return Evaluated(
         step=number, split="test", rows=(9,), hypotheses=("a",), predictions=(("x",),), weights=(1.0,),
-        metric="accuracy", value=1.0,
+        metric="accuracy", value=1.0, averaged=("x",),
     )  # fmt: skip
 
 

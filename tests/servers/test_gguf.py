@@ -1,27 +1,17 @@
 """Whole runs on a real model file: SmolLM2-135M-Instruct in MODELS_DIR. `make test-gguf` runs them."""
 
 import os
-import signal
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-
-import pytest
 
 from tests.processes import PENGUINS, ROOT, TARGET, Desk, Running, posterior, wait_until
 from vpp.runs.spec import EndpointSpec
 
 MODEL = Path(os.environ.get("MODELS_DIR") or ROOT / ".models") / "SmolLM2-135M-Instruct.Q4_1.gguf"
 TINY = ("--particles", "2", "--epochs", "1", "--train-size", "8", "--test-size", "2", "--batch-size", "4")
-TINY += ("--learner-max-tokens", "6", "--optimizer-max-tokens", "24")
+TINY += ("--limit", "learner=6", "--limit", "optimizer=24")
 """Two steps and some 100 short answers, few of which can be read."""
 WITHIN_S = 1200.0
-
-
-@pytest.fixture(autouse=True)
-def _gone(desk: Desk) -> Iterator[None]:
-    yield
-    for pid in servers(desk):
-        os.kill(pid, signal.SIGKILL)
 
 
 def start(desk: Desk, name: str, *words: str) -> Running:
@@ -30,16 +20,13 @@ def start(desk: Desk, name: str, *words: str) -> Running:
     return desk.start("run", PENGUINS, *TARGET, *TINY, "--gguf", MODEL, *where, *words)
 
 
-def servers(desk: Desk) -> list[int]:
-    """Process ids of the llama.cpp servers that this desk's runs started and that live."""
+def servers() -> list[str]:
+    """Process ids of the llama.cpp servers that live."""
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-        if "vpp.gguf" in words and str(desk.folder) in "".join(words):
-            found.append(int(process.name))
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            if {b"vpp.runs.model_file", str(MODEL).encode()} <= set(file.read_bytes().split(b"\0")):
+                found.append(file.parent.name)
     return found
 
 
@@ -51,17 +38,10 @@ def test_a_run_is_served_from_the_file_and_the_server_is_gone_after_it(desk: Des
     assert snapshot.view.usage.failed == 0
     assert snapshot.view.usage.prompt_tokens > 1_000
     endpoint: EndpointSpec = snapshot.spec.endpoint
-    assert (endpoint.model, endpoint.slots > 1, endpoint.context_length) == ("SmolLM2-135M-Instruct.Q4_1", True, 4096)
+    assert (endpoint.model, endpoint.concurrency, endpoint.context_length) == ("SmolLM2-135M-Instruct.Q4_1", 4, 4096)
     assert snapshot.view.started is not None
     assert snapshot.view.started.versions["xllamacpp"]
-    wait_until(lambda: not servers(desk), "the server is gone")
-
-
-def test_two_runs_at_once_share_one_server(desk: Desk) -> None:
-    runs = [start(desk, "one"), start(desk, "two", "--seed", "1")]
-    wait_until(lambda: all(desk.state(name) == "running" for name in ("one", "two")), "both run", within_s=WITHIN_S)
-    assert len(servers(desk)) == 1
-    assert [each.finish(within_s=WITHIN_S).code for each in runs] == [0, 0]
+    assert servers() == []
 
 
 def test_a_killed_run_resumes_to_the_posterior_of_an_undisturbed_one(desk: Desk) -> None:
@@ -69,6 +49,7 @@ def test_a_killed_run_resumes_to_the_posterior_of_an_undisturbed_one(desk: Desk)
     killed = start(desk, "killed")
     wait_until(lambda: desk.state("killed") and desk.look("killed").view.last_step == 0, "a step", within_s=WITHIN_S)
     killed.kill()
+    wait_until(lambda: not servers(), "the server is gone")
     assert desk.resume("killed").finish(within_s=WITHIN_S).code == 0
     assert start(desk, "whole").finish(within_s=WITHIN_S).code == 0
     again, whole = posterior(desk.directory("killed")), posterior(desk.directory("whole"))

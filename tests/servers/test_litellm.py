@@ -1,14 +1,10 @@
 """LiteLLM's proxy with mock answers: two models that answer well, one always busy, one with too short a context."""
 
-import sys
-
 import pytest
 
 from tests.processes import Desk
-from tests.servers.served import ENVIRONMENTS, Served
+from tests.servers.served import Served
 from tests.servers.whole import finished, settled, votes
-from vpp.llm.budget import Price
-from vpp.runs.prices import listed_price
 
 RULES = ("--optimizer-model", "rules")
 
@@ -48,11 +44,3 @@ def test_a_key_it_does_not_know_ends_the_run_with_3_and_is_not_repeated(litellm:
     assert outcome.code == 3
     assert "labels" in outcome.complaint
     assert "not-this-one" not in outcome.err
-
-
-def test_its_own_map_has_prices_and_is_read_without_importing_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    (packages,) = (ENVIRONMENTS / "litellm" / "lib").glob("python*/site-packages")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
-    assert listed_price("https://api.openai.com/v1", "gpt-4o-mini") == Price(prompt=0.15, completion=0.6)
-    assert listed_price("https://api.deepseek.com", "deepseek-chat") is not None
-    assert "litellm" not in sys.modules

@@ -1,7 +1,6 @@
 """llama.cpp with SmolLM2-135M, which answers in sentences and follows no rule: grammars and schemas are enforced."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -12,31 +11,26 @@ from tests.servers.whole import asked, finished, graded, votes
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import parse_label, parse_number
 from vpp.llm.check import honoured, try_carriers
-from vpp.llm.packs import parse_pack
+from vpp.llm.forms import Carrier, is_kept
 from vpp.llm.prompts import LearnerPrompts
-from vpp.llm.structure import Carrier, StructuredAnswers, is_kept, structure
 from vpp.llm.templates import shipped
 
 RULE = "The output is 1 if x is above 2, and 0 otherwise."
 AWKWARD = ("C:\\x|y", 'say "yes"', "50 % [ß]")
 FEW_CALLS = ("--method", "vml", "--train-size", "4", "--batch-size", "2", "--test-size", "2")
-SHORT = ("--learner-max-tokens", "200", "--optimizer-max-tokens", "48")
+SHORT = ("--limit", "learner=200", "--limit", "optimizer=48")
 CARRIERS: tuple[Carrier, ...] = ("grammar", "json_schema")
 
 
-def answered(served: Served, held: StructuredAnswers, dataset: Dataset, *, count: int = 1, style: str = "paper") -> str:
-    """Return the model's answer about the first rows, which must have the structure."""
+def answered(served: Served, carrier: Carrier, dataset: Dataset, *, style: str = "paper") -> str:
+    """Return the model's answer about the first row, which must have the structure."""
     template = shipped("learner", style)
-    numbers = tuple(range(1, count + 1))
-    prompts = LearnerPrompts(dataset=dataset, template=template, structured=held)
-    messages = prompts.messages(RULE, dataset.train[:count])
-    structured = structure(held, template.style, dataset, numbers=numbers, of=count)
+    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=carrier)
+    messages, structured = prompts.messages(RULE, dataset.train[0]), prompts.structure
     assert structured is not None
     completion = asked(
         served,
-        lambda endpoint: endpoint.complete(
-            messages, temperature=1.0, seed=3, max_tokens=400 * count, structured=structured
-        ),
+        lambda endpoint: endpoint.complete(messages, temperature=1.0, seed=3, max_tokens=400, structured=structured),
     )
     assert completion.finish_reason == "stop"
     assert is_kept(structured, completion.text), completion.text
@@ -52,38 +46,28 @@ def test_a_grammar_is_honoured_and_vllms_field_is_ignored(llamacpp: Served) -> N
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("style", ["paper", "examples", "terse", "json"])
 def test_an_answer_is_held_to_the_form_and_read(llamacpp: Served, carrier: Carrier, style: str) -> None:
-    said = answered(llamacpp, StructuredAnswers("regex", carrier), PARITY, style=style)
+    said = answered(llamacpp, carrier, PARITY, style=style)
     read = parse_label(said, PARITY.classes)
     assert read.value in PARITY.classes
     assert bool(read.explanation) == (style != "terse")
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("kind", ["choice", "regex"])
-def test_awkward_labels_are_held_to_and_read(llamacpp: Served, carrier: Carrier, kind: Any) -> None:
+def test_awkward_labels_are_held_to_and_read(llamacpp: Served, carrier: Carrier) -> None:
     dataset = table(
         "classification", tuple(row(i, label, x=str(i)) for i, label in enumerate(AWKWARD)), classes=AWKWARD
     )
-    said = answered(llamacpp, StructuredAnswers(kind, carrier), dataset)
+    said = answered(llamacpp, carrier, dataset)
     assert parse_label(said, dataset.classes).value in AWKWARD
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_a_number_is_held_to_and_read(llamacpp: Served, carrier: Carrier) -> None:
-    assert parse_number(answered(llamacpp, StructuredAnswers("regex", carrier), LINE)).value is not None
-    assert parse_number(answered(llamacpp, StructuredAnswers("choice", carrier), LINE)).value is not None
-
-
-@pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("kind", ["choice", "regex"])
-def test_a_pack_is_held_to_its_numbers_and_read(llamacpp: Served, carrier: Carrier, kind: Any) -> None:
-    said = answered(llamacpp, StructuredAnswers(kind, carrier), PARITY, count=2)
-    read = parse_pack(said, (1, 2), lambda text: parse_label(text, PARITY.classes))
-    assert {number: one.value in PARITY.classes for number, one in read.items()} == {1: True, 2: True}
+    assert parse_number(answered(llamacpp, carrier, LINE)).value is not None
 
 
 def test_an_explanation_cannot_be_empty_or_run_over_its_line(llamacpp: Served) -> None:
-    said = answered(llamacpp, StructuredAnswers("regex", "grammar"), PARITY)
+    said = answered(llamacpp, "grammar", PARITY)
     assert re.fullmatch(r"Explanation: \S[^\n]*\nOutput: [01]", said)
 
 

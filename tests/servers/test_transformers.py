@@ -11,13 +11,6 @@ def test_a_whole_run_of_noise_ends_in_order(transformers: Served, desk: Desk) ->
     assert usage.failed == 0
 
 
-def test_a_field_it_does_not_know_is_left_out_and_told(transformers: Served, desk: Desk) -> None:
-    usage = finished(desk, "fields", *transformers.options, "--structured", "choice").usage
-    assert any("structured" in field for field in usage.refused_fields)
-    assert "not as structured" not in usage.faults
-    assert usage.failed == 0
-
-
 def test_check_endpoint_says_what_is_true(transformers: Served, desk: Desk) -> None:
     outcome = desk.start("check-endpoint", *transformers.options).finish(within_s=300)
     assert outcome.code == 0, outcome.out

@@ -16,8 +16,8 @@ def test_a_whole_run_of_noise_ends_in_order(vllm: Served, desk: Desk) -> None:
     assert votes(view).count(None) > 0.9 * len(votes(view))
 
 
-def test_a_run_with_structured_choice_reads_every_answer(vllm: Served, desk: Desk) -> None:
-    view = finished(desk, "choice", *vllm.options, "--structured", "choice")
+def test_a_run_with_structured_answers_reads_every_answer(vllm: Served, desk: Desk) -> None:
+    view = finished(desk, "structured", *vllm.options)
     assert votes(view)
     assert set(votes(view)) <= {"Adelie", "Chinstrap", "Gentoo"}
 

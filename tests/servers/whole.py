@@ -12,7 +12,7 @@ from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 
 TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-size", "6", "--timeout", "300")
-TINY_RUN += ("--learner-max-tokens", "64", "--optimizer-max-tokens", "128")
+TINY_RUN += ("--limit", "learner=64", "--limit", "optimizer=128")
 """Two steps and, where no answer can be read, some 150 calls."""
 WITHIN_S = 600.0
 T = TypeVar("T")

@@ -11,12 +11,11 @@ from vpp.bench.sweep import CellView, SweepView
 from vpp.cli.benching import SweepProgress, sweep_line
 
 
-def done(method: str, seed: int, *, wall_s: float, overhead_s: float = 0.0) -> CellView:
+def done(method: str, seed: int, *, wall_s: float) -> CellView:
     return CellView(
         cell=Cell(task="linear", method=method, seed=seed),
         state="finished",
         wall_s=wall_s,
-        took_s=wall_s + overhead_s,
         outcome=outcome("linear", method, seed, 1.0, wall_s=wall_s),
     )
 
@@ -39,15 +38,15 @@ def test_there_is_no_estimate_before_a_cell_of_each_waiting_method_is_finished()
     assert left(done("vml", 0, wall_s=1.0)) is None
 
 
-def test_the_time_left_is_each_methods_mean_pace_with_its_cells_overhead() -> None:
+def test_the_time_left_is_each_methods_mean_pace() -> None:
     cells = (
-        done("vml", 0, wall_s=2.0, overhead_s=1.0),
-        done("vml", 1, wall_s=4.0, overhead_s=1.0),
-        done("mh", 0, wall_s=10.0, overhead_s=1.0),
+        done("vml", 0, wall_s=2.0),
+        done("vml", 1, wall_s=4.0),
+        done("mh", 0, wall_s=10.0),
         cell("vml", 2),
         cell("mh", 1),
     )
-    assert left(*cells) == pytest.approx((3 + 1) + (10 + 1))
+    assert left(*cells) == pytest.approx(3 + 10)
 
 
 def test_running_cells_count_with_their_remaining_time() -> None:

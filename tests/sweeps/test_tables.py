@@ -10,8 +10,7 @@ from tests.sweeps.outcomes import outcome, spec
 from vpp.bench.cells import Sizes
 from vpp.bench.outcome import COLUMNS, Outcome, results_csv
 from vpp.bench.sweep import SweepSpec
-from vpp.bench.table import Table, shown_alone
-from vpp.bench.tables import heading, left_out, tables, tables_markdown
+from vpp.bench.tables import Table, heading, papers_part, tables, tables_markdown, uncovered
 from vpp.bench.variants import PAPER
 from vpp.data.tasks import TASKS
 from vpp.runs.spec import EndpointSpec
@@ -79,7 +78,7 @@ def test_tables_without_requested_cells_are_named_in_one_line() -> None:
     outcomes = [outcome("poly", "vml", 0, 1.0)]
     titles = [table.title for table in tables(sweep, outcomes)]
     assert titles[:3] == ["Main results on the test rows", "MH against SMC", "Every seed"]
-    line = left_out(sweep)
+    line = uncovered(sweep)
     for title in (
         "Robustness on one data set",
         "With and without the accept step",
@@ -96,7 +95,7 @@ def test_tables_without_requested_cells_are_named_in_one_line() -> None:
 
 def test_a_sweep_of_the_paper_leaves_nothing_out() -> None:
     whole = spec(tasks=tuple(TASKS), methods=PAPER)
-    assert left_out(whole) == ""
+    assert uncovered(whole) == ""
     assert "Not in this sweep" not in tables_markdown(whole, LINEAR)
 
 
@@ -161,7 +160,7 @@ def test_no_table_is_empty_and_the_papers_rows_follow_ours() -> None:
 
 def test_every_table_of_the_paper_is_shown_before_a_cell_is_run_and_its_note_speaks_of_what_is_shown() -> None:
     whole = spec(tasks=tuple(TASKS), methods=PAPER)
-    shown = {table.title: shown_alone(table) for table in tables(whole, ())}
+    shown = {table.title: papers_part(table) for table in tables(whole, ())}
     assert len(shown) == 12
     assert "Calls per run, and ratio to VML" not in shown, "the paper has none"
     for table in shown.values():
@@ -178,9 +177,9 @@ def test_every_table_of_the_paper_is_shown_before_a_cell_is_run_and_its_note_spe
     assert [row[1] for row in shown["Every seed"].rows[:3]] == ["run 1", "run 2", "run 3"]
     assert shown["Effective sample size of SMC by step"].head[:3] == ("step", "linear", "poly")
     filled = titled("Main results", whole, LINEAR)
-    assert shown_alone(filled).rows == filled.rows, "every column has a value"
+    assert papers_part(filled).rows == filled.rows, "every column has a value"
     assert "best on the training rows is not in the paper. Your columns are dependent" in filled.about
-    assert "VML×5 best on train" not in shown_alone(titled("Main results", whole, LINEAR[:3])).head
+    assert "VML×5 best on train" not in papers_part(titled("Main results", whole, LINEAR[:3])).head
 
 
 def test_the_heading_names_the_model_and_sizes_and_says_that_the_demo_is_no_language_model() -> None:

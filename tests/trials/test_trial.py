@@ -23,8 +23,8 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.trials.asking import TrialAsking, TrialSize
-from vpp.trials.counterfactuals import Change, agree, changes, is_named, program_of
-from vpp.trials.record import Trial, keep, read_trial, trial_json
+from vpp.trials.counterfactuals import Change, agree, changes, program_of
+from vpp.trials.record import Trial, read_trial, trial_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
@@ -97,26 +97,6 @@ def test_a_sentence_that_no_program_reads_has_no_changed_rows() -> None:
     """It may mean a column by other words: a learner that follows it would count as disobeying."""
     assert program_of(UNREAD, DATA) is None
     assert drawn_changes(UNREAD) == ()
-
-
-def test_the_deciding_column_of_a_wide_table_is_the_one_that_changes() -> None:
-    names = ("a", *(f"other {i}" for i in range(80)))
-    rows = tuple(
-        Row(id=i, inputs=tuple((name, str(i if name == "a" else i % 3)) for name in names), target="no")
-        for i in range(20)
-    )
-    columns = tuple(Column(name=name, kind="number", n_missing=0, n_distinct=3) for name in names)
-    wide = replace(DATA, columns=(*columns, DATA.columns[-1]), inputs=names, train=rows, test=rows[:1])
-    found = drawn_changes(A_ONLY, n=20, data=wide)
-    assert sum(each.must_change for each in found) == 20
-    assert {each.column for each in found if each.must_change} == {"a"}
-
-
-def test_a_column_is_named_as_a_word_in_any_case_and_without_underscores() -> None:
-    assert is_named("unit_price", "say yes if the Unit Price is 3")
-    assert is_named("unit_price", "unit_price > 3")
-    assert not is_named("a", "say yes if math is A1")
-    assert is_named("a", "if A is 3")
 
 
 def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
@@ -243,14 +223,6 @@ def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) ->
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):
         path.write_text(content)
         assert read_trial(reader.directory, view) is None
-
-
-def test_an_endless_loss_is_kept_and_read_again(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND)
-    idea = tried(reader, tmp_path, TrialSize(ideas=1, changes=2, rows=2)).ideas[0]
-    endless = Trial(step=0, rows=(0,), no_rule=-math.inf, ideas=(replace(idea, gain_over_no_rule=math.inf),), pairs=())
-    keep(reader.directory, endless)
-    assert read_trial(reader.directory, reader.refresh().view) == endless
 
 
 def test_a_regression_is_tried_by_its_numbers(tmp_path: Path, served: Model) -> None:

@@ -17,17 +17,17 @@ from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction, Problem
 from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.exchanges import population_of
 from vpp.runs.journal import Journal
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.run_prompts import start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.view import population_of
 from vpp.settings import Config
 from vpp.usage import Usage
 
 GROWING = {"method": "smc", "particles": 3, "particles_max": 9, "epochs": 3}
 """Where an optimizer keeps what stands."""
-SHRINKING = {"method": "mh", "particles": 9, "particles_min": 2, "particles_max": 9, "epochs": 3}
+SHRINKING = {"method": "mh", "particles": 9, "particles_max": 9, "epochs": 3}
 """Where every text answers right."""
 
 
@@ -76,7 +76,7 @@ def kept_run(
 
 async def _events(problem: Problem, config: Config) -> list[Event]:
     events = [event async for event in sample(problem, config)]
-    population = population_of(view_of(*events), problem.dataset)
+    population = population_of(view_of(*events))
     assert population is not None
     return [*events, *[event async for event in conclude(problem, config, population)]]
 

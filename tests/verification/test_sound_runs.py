@@ -53,11 +53,10 @@ OPTIONS = {
     "tau from the data": {"tau": "auto"},
     "rescored on the buffer": {"final_weights": "rescored"},
     "rescored on all rows": {"final_weights": "train"},
-    "often resampled": {"mutate": "filtered", "ess_threshold": 0.9},
-    "carried": {"tempering": "incremental", "ess_threshold": 0.9},
+    "filtered": {"mutate": "filtered"},
     "one particle": {"particles": 1},
     "one step": {"batch_size": 20, "epochs": 1, "tempering": "adaptive"},
-    "a budget for K": {"particles": 3, "particles_max": 9, "epochs": 3},
+    "a growing K": {"particles": 3, "particles_max": 9, "epochs": 3},
 }
 
 

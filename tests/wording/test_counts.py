@@ -8,15 +8,8 @@ from vpp.cli.summary import summary
 from vpp.data.dataset import Dataset
 from vpp.inspection.scores import score
 from vpp.posterior.metric import Estimate
-from vpp.runs.reader import RunReader
-from vpp.wording.brief import result_metrics
 from vpp.wording.counts import number_text, other_scores_text, share_text
-from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
-
-
-def figures(reader: RunReader) -> dict[str, Metric]:
-    return {each.name: each for each in result_metrics(reader.refresh(), reader.dataset())}
 
 
 def test_an_estimate_has_its_error_where_rows_tell_one() -> None:
@@ -31,20 +24,6 @@ def test_other_scores_beside_the_metric() -> None:
     assert other_scores_text(score(["a", "a", "a"], labels.test, labels)) == f"balanced 50.0{NBSP}%"
     numbers = dataset([0.0, 4.0], [0.0, 2.0, 4.0])
     assert other_scores_text(score([0.0, 2.0, 3.0], numbers.test, numbers)) == "MAE 0.3333, R² 0.875"
-
-
-def test_the_report_tells_balanced_accuracy_beside_accuracy(tmp_path: Path) -> None:
-    """Right on 3 of 3 and 2 of 3."""
-    by_name = figures(inspected.labels(tmp_path))
-    assert by_name["Balanced accuracy"].value == f"83.3{NBSP}%"
-    assert by_name["Balanced accuracy"].words.endswith("over the 2 labels here, ± 16.7 points (one standard error).")
-
-
-def test_the_report_tells_mean_absolute_error_and_r2_beside_the_squared(tmp_path: Path) -> None:
-    by_name = figures(inspected.numbers(tmp_path))
-    assert by_name["Mean absolute error"].value == "0.2917"
-    assert by_name["R²"].value == "0.921"
-    assert by_name["Test mean squared error, weighted mean"].words.startswith("± 0.11, one standard error. Root mean")
 
 
 def test_the_command_line_ends_with_the_other_figures(tmp_path: Path) -> None:

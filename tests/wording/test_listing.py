@@ -1,38 +1,22 @@
 """How a list of runs tells them apart."""
 
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 
 from tests.inspected import labels
-from vpp.wording.listing import Listed, distinguished, listed, metric_text, when_words
-
-NOW = datetime(2026, 1, 10, 14, 32)
-
-
-def test_today_has_a_time_and_other_days_a_date_too() -> None:
-    cases = {
-        datetime(2026, 1, 10, 9, 5): "09:05",
-        datetime(2026, 1, 9, 23, 59): "9 Jan 23:59",
-        datetime(2025, 12, 31, 9, 5): "31 Dec 2025 09:05",
-    }
-    assert {made: when_words(made, NOW) for made in cases} == cases
+from vpp.runs.summary import read_summary
+from vpp.wording.listing import Listed, distinguished, listed
 
 
 def test_a_run_says_its_method_its_result_and_when(tmp_path: Path) -> None:
-    row = listed("r", labels(tmp_path).refresh(), "09:05")
+    directory = labels(tmp_path).directory
+    spec, summary = directory.spec(), read_summary(directory)
+    row = listed("r", spec, "finished", replace(summary, balanced_accuracy=None), "09:05")
     assert (row.mark, row.note) == ("done", "SMC · finished · 50.0\u00a0% · 09:05")
-    apart = listed("r", labels(tmp_path / "b").refresh(), "09:05", balanced=5 / 6)
+    apart = listed("r", spec, "finished", summary, "09:05")
     assert apart.note.replace("\u00a0", " ") == "SMC · finished · 50.0 % · balanced 83.3 % · 09:05"
-
-
-def test_balanced_accuracy_is_shown_if_it_is_five_points_away() -> None:
-    cases = {
-        (0.9667, 0.5): "96.7 % · balanced 50.0 %",
-        (0.95, 0.9): "95.0 % · balanced 90.0 %",
-        (0.95, 0.901): "95.0 %",
-        (0.95, None): "95.0 %",
-    }
-    assert {case: metric_text("accuracy", *case).replace("\u00a0", " ") for case in cases} == cases
+    stopped = listed("r", spec, "stopped", summary, "09:05")
+    assert stopped.note.replace("\u00a0", " ") == "SMC · stopped · 2 of 2 steps · 09:05"
 
 
 def test_runs_that_read_alike_say_their_seed_and_if_that_is_one_too_the_end_of_their_id() -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.reporting.builders import YES_NO, drawn, run, scored, started
+from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.cli.summary import summary
-from vpp.inference.plan import plan
 from vpp.inspection.summary import result
 from vpp.reporting.markdown_record import calls
 from vpp.runs.directory import State
@@ -15,24 +14,12 @@ from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.usage import Usage
 from vpp.wording.caveats import caveats
-from vpp.wording.progress import calls_metric, metrics
+from vpp.wording.progress import calls_metric
 from vpp.wording.status import pending_words
 
 SMC = Config(particles=2, batch_size=2, epochs=1, mutate="every")
 MH = replace(SMC, method="mh")
 SERVER = EndpointSpec(base_url="http://127.0.0.1:9/v1", model="m")
-ASKED_AHEAD = "450 more were asked ahead and not needed"
-
-
-def test_calls_asked_ahead_are_counted_apart_from_those_needed(tmp_path: Path) -> None:
-    reader = run(tmp_path, started(MH, YES_NO), *drawn("one", "two"), config=MH, endpoint=SERVER)
-    snapshot = replace(reader.refresh(), usage=Usage(learner=30, ahead=500, ahead_unused=450))
-    snapshot.view.usage = snapshot.usage
-    metric = calls_metric(snapshot)
-    most = plan(MH, n_train=len(YES_NO.train), n_test=len(YES_NO.test)).calls
-    assert (metric.value, metric.scale) == ("30", f"needed, of {most} at most")
-    assert f" {ASKED_AHEAD}. " in f"{metric.words} "
-    assert f"30 calls, 0 from the cache; {ASKED_AHEAD}" in summary(reader.directory, snapshot.view).splitlines()[0]
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, ""), (1, "1 label"), (1200, "1,200 labels")])
@@ -52,14 +39,6 @@ def test_labels_read_from_explanations_are_shown_everywhere_once_there_are_any(
     for text, expected in shown:
         assert (expected in text) == (count > 0)
         assert ("explanation" in text) == (count > 0)
-
-
-def test_where_nothing_is_proposed_yet_nothing_is_counted(tmp_path: Path) -> None:
-    begun = [scored(0, k, text, {0: "yes", 1: "no"}) for k, text in enumerate(("one", "two"))]
-    reader = run(tmp_path, started(SMC, YES_NO), *drawn("one", "two"), *begun, config=SMC)
-    rewritten = {metric.name: metric for metric in metrics(reader.refresh(), 0)}["Rewritten"]
-    assert (rewritten.value, rewritten.scale) == ("–", "none yet")
-    assert "0" not in rewritten.words
 
 
 @pytest.mark.parametrize("state", ["running", "stalled"])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from vpp.llm.findings import Finding, Mark, Role
+from vpp.llm.check import Finding, Mark, Role
 from vpp.runs.checking import Checked
-from vpp.wording.servers import Verdict, checks_html, failure, verdict
+from vpp.wording.servers import Verdict, verdict
 
 BOTH: tuple[Role, ...] = ("learner", "optimizer")
 
@@ -42,12 +42,3 @@ ANSWERS = checked("answers", "works")
 )
 def test_a_check_ends_with_what_it_comes_to(checks: list[Checked], expected: Verdict) -> None:
     assert verdict(checks) == expected
-
-
-def test_a_failure_is_a_box_with_a_head_and_what_its_server_is_called_is_left_out() -> None:
-    failing = checked("API", "fails", "m at http://h/v1: no OpenAI-compatible API at this address: found <b>: fix it")
-    html = checks_html([checked("key", "works", "accepted"), failing])
-    assert "</i>works</span> <b>key</b>: accepted</p>" in html
-    assert '<h2>No OpenAI-compatible API at this address</h2><p class="quiet">Found &lt;b&gt;: fix it</p>' in html
-    assert failure([failing]) == "No OpenAI-compatible API at this address"
-    assert failure([ANSWERS]) == ""

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from tests import inspected
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
 from vpp.cli.summary import summary
@@ -46,7 +44,8 @@ def beats(reader: RunReader) -> object:
 
 
 RIGHT: Answers = {A: ("yes", "no", "yes", "no", "no"), B: ("yes", "no", "yes", "no", "no")}
-NO: Answers = dict.fromkeys((A, B), ("no",) * 5)
+
+
 NO_ON_TEST: Answers = dict.fromkeys((A, B), ("no",) * 4)
 
 
@@ -76,15 +75,6 @@ def test_a_population_that_collapsed_on_an_unsupported_text_says_so(tmp_path: Pa
     assert beats(reader) is True
 
 
-@pytest.mark.parametrize("weights", [(0.9, 0.1), (0.03, 0.97)])
-def test_weight_that_is_shared_or_lies_on_a_supported_text_is_no_collapse(
-    tmp_path: Path, weights: tuple[float, float]
-) -> None:
-    right = ("yes", "no", "no", "yes")
-    reader = ended(tmp_path, LABELS, test={A: right, B: right}, train={A: ("yes",) * 5, B: RIGHT[B]}, weights=weights)
-    assert warnings(reader) == ""
-
-
 def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -> None:
     """The mean, 2, is off by one on both test rows, and by 2, 0, 2 on the training rows."""
     off: Answers = dict.fromkeys((A, B), (3.0, 1.0))
@@ -96,24 +86,6 @@ def test_errors_of_numbers_are_compared_with_the_training_mean(tmp_path: Path) -
         "the mean of the training targets: mean squared error 10.67 against 2.667, on 3 training rows."
     )
     assert beats(reader) is False
-
-
-def test_a_table_without_test_rows_is_judged_on_its_training_rows(tmp_path: Path) -> None:
-    bare = dataset(["yes", "no", "no"], [])
-    no: Answers = dict.fromkeys((A, B), ("no",) * 3)
-    reader = ended(tmp_path, bare, test=None, train=no)
-    assert warnings(reader).startswith(
-        "No better than always answering the most frequent training label: 2 against 2 right, on 3 training rows."
-    )
-    assert result(reader.directory, reader.refresh().view)["baseline"]["rows"] == "train"
-
-
-def test_a_prediction_without_an_error_is_not_called_useless(tmp_path: Path) -> None:
-    same = dataset(["yes", "no", "no"], ["no", "no"])
-    reader = ended(
-        tmp_path, same, test=dict.fromkeys((A, B), ("no",) * 2), train=dict.fromkeys((A, B), ("yes", "no", "no"))
-    )
-    assert warnings(reader) == ""
 
 
 def test_better_runs_and_runs_not_yet_evaluated_have_no_warning(tmp_path: Path) -> None:

@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.reporting.builders import SEED, dataset, drawn, finished, proposed, run, scored, started
 from vpp.events import Event
 from vpp.posterior.prediction import Value
-from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.listing import listed
 from vpp.wording.support import unread_html, unread_sentence
 
 A = f"{SEED} A"
@@ -45,11 +41,6 @@ def test_half_of_the_answers_unreadable_is_a_warning(tmp_path: Path) -> None:
     assert "Open a card’s answer on Watch" in unread_html(reader.refresh().view)
 
 
-@pytest.mark.parametrize("answers", [(*HALF, "no"), (None,) * 4, ("yes",) * 6])
-def test_fewer_than_half_or_too_few_answers_are_no_warning(tmp_path: Path, answers: tuple[Value | None, ...]) -> None:
-    assert warning(answered(tmp_path, *answers)) == ""
-
-
 def test_proposals_count_where_none_of_at_least_five_could_be_read(tmp_path: Path) -> None:
     (tmp_path / "all").mkdir()
     both = answered(tmp_path / "all", *[None] * 5, garbled=5)
@@ -57,9 +48,3 @@ def test_proposals_count_where_none_of_at_least_five_could_be_read(tmp_path: Pat
     for name, garbled, read in (("one", 5, 1), ("few", 4, 0)):
         (tmp_path / name).mkdir()
         assert warning(answered(tmp_path / name, "yes", garbled=garbled, read=read)) == ""
-
-
-def test_the_report_begins_with_it_and_the_list_marks_it(tmp_path: Path) -> None:
-    reader = answered(tmp_path, *HALF)
-    assert f"**{warning(reader)} " in report_markdown(reader, simple_models=False)
-    assert "mostly unreadable" in listed("r", reader.refresh(), "09:05").note

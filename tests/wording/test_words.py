@@ -35,17 +35,6 @@ def test_ess_is_explained_and_announces_resampling() -> None:
         assert verdicts.ess_sentence(ess, size, threshold) == sentence
 
 
-def test_acceptance_says_how_many_of_how_many() -> None:
-    cases = {
-        (6, 8): f"75{NBSP}% accepted: six of eight proposals.",
-        (0, 8): f"0{NBSP}% accepted: none of eight proposals.",
-        (1, 1): f"100{NBSP}% accepted: one of one proposal.",
-        (1499, 1500): f"99.9{NBSP}% accepted: 1,499 of 1,500 proposals.",
-        (0, 0): "No proposal has been judged yet.",
-    }
-    assert {case: verdicts.acceptance_sentence(*case) for case in cases} == cases
-
-
 @pytest.mark.parametrize(
     ("successes", "n", "low", "high"),
     # R: binom::binom.confint(successes, n, methods = "wilson")
@@ -67,22 +56,6 @@ def test_wilson_holds_the_share_and_mirrors(share: tuple[int, int]) -> None:
 def test_wilson_refuses_what_is_no_share(successes: int, n: int) -> None:
     with pytest.raises(ValueError, match="no share"):
         wilson(successes, n)
-
-
-def test_a_share_comes_with_what_it_means() -> None:
-    assert words.share_sentence(60, 60) == f"60 of 60: with 60 rows, that means 94{NBSP}% to 100{NBSP}%."
-    assert words.share_sentence(1, 1) == f"1 of 1: with 1 row, that means 21{NBSP}% to 100{NBSP}%."
-    assert words.share_sentence(0, 0) == "No rows yet."
-
-
-def test_uncertain_points_are_counted_in_words() -> None:
-    cases = {
-        (3, 60): "The particles disagree on three of 60 test rows.",
-        (0, 60): "The particles agree on all 60 test rows.",
-        (4, 4): "The particles disagree on all four test rows.",
-        (0, 0): "No test rows have been evaluated yet.",
-    }
-    assert {case: words.uncertain_sentence(*case) for case in cases} == cases
 
 
 WEIGHTS_SENTENCES: list[tuple[list[float], str]] = [
@@ -169,12 +142,6 @@ def test_no_digit_of_a_target_is_lost_beside_its_prediction(targets: list[float]
     assert [float(each.replace(",", "").replace(words.MINUS, "-")) for each in shown] == targets
 
 
-def test_decimals_are_those_of_the_target_that_has_most() -> None:
-    assert dataset([1.0, 2.5, 1e-9, 1e22], [0.125]).target_decimals == 9
-    assert dataset([3.0, 1e22], [0.125]).target_decimals == 0
-    assert dataset(["1.25", "2"], ["2"]).target_decimals is None
-
-
 def test_numbers_have_a_true_minus_sign() -> None:
     assert words.number(-1234.5678) == "−1234.6"
     assert words.number(-math.inf) == "−∞"
@@ -185,34 +152,6 @@ def test_numbers_have_a_true_minus_sign() -> None:
     assert words.value_text(-3.0) == "−3"
 
 
-def test_values_read_as_they_are() -> None:
-    assert words.value_text("1.50") == "1.50"
-    assert words.value_text(12.6228) == "12.6228"
-    assert words.value_text(None) == "no answer"
-    assert words.weight_text(0.9541) == "0.954"
-    assert [words.short_weight(w) for w in (0.0, 0.0001, 0.9541, 0.9999, 1 - 1e-12)] == [
-        "0.000",
-        "< 0.001",
-        "0.954",
-        "> 0.999",
-        "1.000",
-    ]
-
-
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_the_shortest_text_reads_back_as_the_same_number(value: float) -> None:
     assert float(words.shortest(value)) == value
-
-
-def test_counts_are_grammatical() -> None:
-    assert words.counted(1, "row") == "1 row"
-    assert words.counted(1964, "row") == "1,964 rows"
-    assert words.counted(2, "man", "men") == "2 men"
-    assert words.listed([0]) == "0"
-    assert words.listed([0, 2, 4]) == "0, 2 and 4"
-    assert words.listed([]) == ""
-
-
-def test_durations_are_short() -> None:
-    cases = {3.6: "4 s", 190: "3 min 10 s", 7500: "2 h 05 min"}
-    assert {value: words.seconds(value).replace(NBSP, " ") for value in cases} == cases

@@ -10,8 +10,7 @@ from typing import Any
 from vpp.bench.cells import Cell
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
-from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.view import RunView
 
 

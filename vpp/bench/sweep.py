@@ -4,10 +4,9 @@ import json
 import os
 import re
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean
@@ -29,11 +28,8 @@ from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.store import is_text
-from vpp.runs.view import RunView
 
-MAX_OVERHEAD_S = 15.0
-"""Longest time that a cell takes for start and report; anything longer is a pause between two sweeps."""
-OWN_NAMES = {".lock", "control", "bench.log", "runs"}
+OWN_NAMES = {".lock", "stop", "bench.log", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
 
@@ -48,8 +44,6 @@ class SweepSpec:
     seeds: int
     """Seeds 0 to `seeds` - 1."""
     sizes: Sizes = Sizes()
-    suite: str = ""
-    """Folder of the suite that has the tasks as tables; empty for the paper's tasks."""
     preset: str = PRESET
     versions: dict[str, str] = field(default_factory=versions)
     """Versions of the software that last ran it."""
@@ -57,14 +51,13 @@ class SweepSpec:
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise InputError(f"seeds is {self.seeds}: give at least 1")
-        tasks = tuple(dict.fromkeys(self.tasks)) if self.suite else checked_tasks(self.tasks)
-        object.__setattr__(self, "tasks", tasks)
+        object.__setattr__(self, "tasks", checked_tasks(self.tasks))
         object.__setattr__(self, "methods", checked_methods(self.methods))
 
     @property
     def cells(self) -> list[Cell]:
         """List every cell, seed by seed. Raises InputError if no method runs on any of the tasks."""
-        cells = list(product(self.tasks, self.methods, self.seeds, self.suite))
+        cells = list(product(self.tasks, self.methods, self.seeds))
         if not cells:
             raise InputError(
                 f"{', '.join(self.methods)} with {', '.join(self.tasks)} makes no cell: add one of the tasks on which "
@@ -153,29 +146,26 @@ class SweepDirectory:
         """True if a sweep is running in the folder."""
         return is_locked(self.path / ".lock")
 
-    def ask_to_stop(self) -> None:
-        """Send a stop command to the running sweep."""
-        write_atomically(self.path / "control", json.dumps({"command": "stop", "at": time.time()}).encode())
+    def stop(self) -> None:
+        """Ask the running sweep to stop."""
+        write_atomically(self.path / "stop", b"")
 
-    def is_asked_to_stop(self, *, since: float) -> bool:
-        """True if a stop command was sent after `since` (Unix time)."""
-        try:
-            control = files.read_json(self.path / "control")
-            return bool(control["command"] == "stop" and control["at"] > since)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+    def is_stopped(self) -> bool:
+        """True if the sweep has been asked to stop since it began."""
+        return (self.path / "stop").exists()
 
     def is_stopping(self) -> bool:
-        """True if the running sweep has been asked to stop since it started, when it wrote sweep.json."""
-        return self.is_held() and self.is_asked_to_stop(since=(self.path / "sweep.json").stat().st_mtime)
+        """True if a running sweep has been asked to stop."""
+        return self.is_held() and self.is_stopped()
 
     def begin(self, asked: SweepSpec) -> SweepSpec:
-        """Record a new sweep, or extend the existing one; the caller holds the lock.
+        """Record a new sweep, or extend the existing one, and forget stop commands; the caller holds the lock.
 
         Raises InputError if the existing one uses another model or other sizes.
         """
         spec = extended(self.spec(), asked, self.path) if self.exists else asked
         self.write(spec)
+        (self.path / "stop").unlink(missing_ok=True)
         return spec
 
 
@@ -186,7 +176,6 @@ def _is_ours(name: str) -> bool:
 def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
     for ours, theirs in (
-        (old.suite or "the paper's tasks", asked.suite or "the paper's tasks"),
         (endpoint_text(old.endpoint), endpoint_text(asked.endpoint)),
         (_sizes_text(old.sizes), _sizes_text(asked.sizes)),
     ):
@@ -233,8 +222,6 @@ class CellView:
     """T; 0 before the run has started."""
     wall_s: float = 0.0
     """Seconds of the run."""
-    took_s: float = 0.0
-    """Seconds of a finished cell: the run, its start and its report."""
     outcome: Outcome | None = None
     """Outcome of a finished cell."""
 
@@ -279,7 +266,7 @@ class SweepView:
         took = defaultdict[str, list[float]](list)
         for view in self.cells:
             if view.outcome:
-                took[view.cell.method].append(view.took_s)
+                took[view.cell.method].append(view.wall_s)
         if not left or any(view.cell.method not in took for view in left):
             return None
         rest = [max(0.0, mean(took[view.cell.method]) - view.wall_s) for view in left]
@@ -316,32 +303,23 @@ class SweepReader:
             view = _cell_view(cell, run, reader.refresh())
         except RunError as error:
             return CellView(cell=cell, state="failed", detail=str(error))
-        if view.outcome and (run.path / "report.md").exists():  # else its worker has not ended
+        if view.outcome:
             self._finished[cell] = view
             del self._readers[cell]
         return view
 
 
 def _cell_view(cell: Cell, run: RunDirectory, snapshot: Snapshot) -> CellView:
-    view, is_finished = snapshot.view, snapshot.state == "finished" and not snapshot.damage
+    view, is_finished = snapshot.view, snapshot.state == "finished"
     return CellView(
         cell=cell,
-        state="failed" if snapshot.damage else snapshot.state,
-        detail=snapshot.damage or view.detail,
+        state=snapshot.state,
+        detail=view.detail,
         step=0 if view.last_step is None else view.last_step + 1,
         steps=view.total_steps,
         wall_s=view.wall_s,
-        took_s=_took_s(run, view) if is_finished else 0.0,
         outcome=outcome_of(cell, run, view) if is_finished else None,
     )
-
-
-def _took_s(run: RunDirectory, view: RunView) -> float:
-    report = run.path / "report.md"
-    if not report.exists():  # its worker has not ended
-        return view.wall_s
-    took_s = report.stat().st_mtime - run.data.stat().st_mtime
-    return min(max(took_s, view.wall_s), view.wall_s + MAX_OVERHEAD_S)
 
 
 def launch(
@@ -364,20 +342,12 @@ def folder_name(endpoint: EndpointSpec) -> str:
     return f"bench-{slug[:48] or 'model'}"
 
 
-def is_of_suite(directory: SweepDirectory) -> bool:
-    """True if the folder holds a sweep whose tasks are a suite's tables."""
-    with suppress(RunError):
-        return bool(directory.spec().suite)
-    return False
-
-
 def sweeps(runs_dir: Path) -> list[SweepDirectory]:
-    """List the sweeps of the paper's tasks in the runs folder, the last changed first."""
+    """List the sweeps in the runs folder, the last changed first."""
     if not runs_dir.is_dir():
         return []
     directories = (SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name))
-    theirs = (sweep for sweep in directories if sweep.exists and not is_of_suite(sweep))
-    return sorted(theirs, key=_changed_at, reverse=True)
+    return sorted((sweep for sweep in directories if sweep.exists), key=_changed_at, reverse=True)
 
 
 def _changed_at(sweep: SweepDirectory) -> float:

@@ -57,7 +57,6 @@ VARIANTS: Mapping[str, Variant] = {
         _beyond("smc", "rescored", "Final weights score the final texts on the buffer.", final_weights="rescored"),
         _beyond("smc", "train", "Final weights score the final texts on all training rows.", final_weights="train"),
         _beyond("smc", "filtered", "A mutation must pass an accept step.", mutate="filtered"),
-        _beyond("smc", "duplicates", "Only copies made by resampling are rewritten.", mutate="duplicates"),
         _beyond(
             "smc", "incremental", "Weights accumulate along a fixed sequence of tempered posteriors.",
             tempering="incremental",
@@ -69,27 +68,24 @@ VARIANTS: Mapping[str, Variant] = {
         ),
         _beyond(
             "smc", "prior", "Incremental tempering; every hypothesis is drawn without data.",
-            base="smc-incremental", tempering="incremental", initial="prior", restart=1.0,
+            base="smc-incremental", tempering="incremental", restart=1.0,
         ),
         _beyond(
             "smc", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
             particles=5, particles_max=20,
         ),
-        _beyond("smc", "history", "The optimizer sees a particle's last exchange.", history=1),
-        _beyond("smc", "pack5", "The learner answers five rows per call.", points_per_call=5),
-        _beyond("smc", "dedup", "The buffer keeps each row once.", deduplicate_buffer=True),
+        _beyond("smc", "dedup", "The buffer keeps each row once.", buffer_repeats=False),
         _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
         _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),
         _beyond("mh", "restart", "One proposal in five is a new draw without data.", restart=0.2),
         _beyond(
             "mh", "prior", "Every hypothesis is drawn without data and compared on all training rows.",
-            base="mh-train", mh_rows="train", initial="prior", restart=1.0,
+            base="mh-train", mh_rows="train", restart=1.0,
         ),
         _beyond(
             "mh", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
             particles=5, particles_max=20,
         ),
-        _beyond("mh", "history", "The optimizer sees a particle's last exchange.", history=1),
     )
 }  # fmt: skip
 PAPER: tuple[str, ...] = tuple(name for name, variant in VARIANTS.items() if not variant.base)

@@ -6,8 +6,6 @@ Exit codes: 0 done, 1 program error or failed `verify`, 2 bad input, 3 endpoint 
 import importlib
 import os
 import sys
-import time
-from argparse import Namespace
 from collections.abc import Sequence
 
 from vpp.cli.parser import build_parser
@@ -22,7 +20,7 @@ def main(argv: Sequence[str]) -> int:
     # Python turns bytes that are not UTF-8 into lone surrogates.
     if any("\ud800" <= character <= "\udfff" for argument in argv for character in argument):
         return _complain(InputError("an argument is not UTF-8 text: rename the file, or write it in UTF-8"), BAD_INPUT)
-    options = build_parser().parse_args(argv, Namespace(asked_at=time.time()))
+    options = build_parser().parse_args(argv)
     module, function = options.command.split(":")
     try:
         with no_collecting():

@@ -3,21 +3,17 @@
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from vpp.bench.cells import Sizes
-from vpp.bench.cluster import LOCAL, cluster
-from vpp.bench.engine import Engine, Processes
-from vpp.bench.scheduler import SweepResult, run_sweep
-from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name, is_of_suite
+from vpp.bench.runner import LOCAL, SweepResult, ray_cluster, run_sweep
+from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.bench.variants import PAPER
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
-from vpp.cli.suites import bench_suite
-from vpp.cli.system import environment, keys
+from vpp.cli.system import environment
 from vpp.data.tasks import TASKS
 from vpp.errors import InputError
 from vpp.runs.preparation import check_endpoint
@@ -33,36 +29,21 @@ def bench(options: Namespace) -> int:
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}: give at least 1")
-
-    def sweep(directory: SweepDirectory, spec: SweepSpec) -> SweepResult:
-        check_endpoint(spec.endpoint)
-        progress = SweepProgress(sys.stderr, quiet=options.quiet)
-        try:
-            with _engine(options, jobs=jobs, slots=max(jobs, env.max_running)) as engine:
-                return run_sweep(directory, spec, jobs=jobs, engine=engine, watcher=progress, since=options.asked_at)
-        finally:
-            progress.close()
-
-    if options.suite:
-        return EXIT_CODES[bench_suite(options, sweep).ending]
-    if options.folder or options.json:
-        raise InputError("a folder of tables and --json belong to a suite: give --suite hypobench, or leave them out")
+    if options.ray_address and options.engine != "ray":
+        raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
     directory, spec = _directory_and_spec(options, env.runs_dir)
-    result = sweep(directory, spec)
+    check_endpoint(spec.endpoint)
+    progress, slots = SweepProgress(sys.stderr, quiet=options.quiet), max(jobs, env.max_running)
+    try:
+        if options.engine == "ray":
+            with ray_cluster(options.ray_address or LOCAL, jobs=jobs):
+                result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="ray", watcher=progress)
+        else:
+            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="threading", watcher=progress)
+    finally:
+        progress.close()
     print(_result_text(directory, result))
     return EXIT_CODES[result.ending]
-
-
-@contextmanager
-def _engine(options: Namespace, *, jobs: int, slots: int) -> Iterator[Engine]:
-    """Open the engine: worker processes of this machine, or tasks of a Ray cluster."""
-    if options.engine == "processes":
-        if options.ray_address:
-            raise InputError("--ray-address names a cluster for --engine ray: give both, or neither")
-        yield Processes(keys=keys(), slots=slots)
-        return
-    with cluster(options.ray_address or LOCAL, jobs=jobs, slots=slots, keys=keys()) as engine:
-        yield engine
 
 
 def _result_text(directory: SweepDirectory, result: SweepResult) -> str:
@@ -79,7 +60,7 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     """Return the folder and the sweep to run: the options, then the folder's sweep, then the paper's."""
     endpoint = endpoint_of(options)
     directory = SweepDirectory(options.output or runs_dir / folder_name(endpoint))
-    stored = None if is_of_suite(directory) or not directory.exists else directory.spec()
+    stored = directory.spec() if directory.exists else None
     if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
     before = stored.sizes if stored else Sizes()
@@ -116,9 +97,9 @@ class SweepProgress:
         self._drawn = ""
         self._text = ""
 
-    def look(self, view: SweepView, asked: Sequence[CellView], *, jobs: int) -> None:
+    def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
         """Redraw the line if its text has changed."""
-        self._text = sweep_line(view, asked, jobs=jobs)
+        self._text = sweep_line(view, wanted, jobs=jobs)
         if self._line.is_terminal and not self._quiet and self._text != self._drawn:
             self._drawn = self._text
             self._line.draw(self._text)
@@ -135,11 +116,11 @@ class SweepProgress:
             self._line.clear()
 
 
-def sweep_line(view: SweepView, asked: Sequence[CellView], *, jobs: int) -> str:
+def sweep_line(view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> str:
     """Format progress, as in `12 of 105 cells, 92 left, linear-smc-0 step 4 of 20, about 7 min left`."""
-    left = [each for each in asked if each.outcome is None]
-    parts = [f"{len(asked) - len(left)} of {len(asked)} cells", f"{len(left)} left"]
-    parts += [_in_flight(each) for each in asked if each.is_live]
+    left = [each for each in wanted if each.outcome is None]
+    parts = [f"{len(wanted) - len(left)} of {len(wanted)} cells", f"{len(left)} left"]
+    parts += [_in_flight(each) for each in wanted if each.is_live]
     left_s = view.seconds_left(left, jobs=jobs)
     return ", ".join([*parts, *([] if left_s is None else [f"about {seconds(left_s)} left"])])
 

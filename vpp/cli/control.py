@@ -1,18 +1,20 @@
 """Commands on stored runs: `stop`, `pause`, `go-on`, `list`, `rename`, `delete`, `cache`."""
 
-import json
 import time
 from argparse import Namespace
+from typing import Any
+
+from pydantic_core import to_json
 
 from vpp.cli.system import environment, find_run
 from vpp.errors import RunError
-from vpp.inspection.summary import result
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.glance import FROM_ENDS, glance, is_large
 from vpp.runs.reader import RunReader
 from vpp.runs.store import RunStore
+from vpp.runs.summary import read_summary
+from vpp.wording.counts import steps_done
 from vpp.wording.escaping import one_line
 from vpp.wording.listing import metric_text
 from vpp.wording.status import pending_words
@@ -52,46 +54,47 @@ def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]
 
 
 def list_runs(options: Namespace) -> int:
-    """Print the runs, newest first. `report` and `verify` explain a run's damage in full."""
+    """Print the runs, newest first."""
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
-        print(json.dumps(rows))
+        print(to_json(rows, inf_nan_mode="strings").decode())
         return 0
     for row in rows:
-        problems = "".join(f" · {row[key]}" for key in ("obstacle", "short") if row.get(key))
-        print(f"{row['run']}  {row['status']:<11}  {_metric(row):<14}  {one_line(str(row['name']))}{problems}")
+        problem = f" · {row['problem']}" if row["problem"] else ""
+        print(f"{row['run']}  {row['status']:<11}  {_result(row):<14}  {one_line(str(row['name']))}{problem}")
     if not rows:
         print("no runs yet: python -m vpp run DATA.csv --target COLUMN --demo")
     return 0
 
 
-def _row(directory: RunDirectory) -> dict[str, object]:
+def _row(directory: RunDirectory) -> dict[str, Any]:
+    """Return a run's line; of an unreadable run only where it is, and why."""
+    place = {"run": directory.id, "dir": str(directory.path)}
     try:
-        is_partial = is_large(directory)
-        snapshot = glance(directory) if is_partial else RunReader(directory).refresh()
-        if not snapshot.damage:
-            status = {"status": snapshot.state, "obstacle": directory.obstacle(snapshot.state)}
-            values = result(directory, snapshot.view)
-            if is_partial:
-                values = {name: value if name in FROM_ENDS else None for name, value in values.items()}
-            return {"name": snapshot.spec.name, **values, **status, "partial": is_partial}
-        name, damage = snapshot.spec.name, snapshot.damage
-        short = f"damaged: line {snapshot.lost.line}" if snapshot.lost else "damaged"
+        spec = directory.spec()
+        summary = read_summary(directory)
     except RunError as error:
-        name, damage, short = directory.id, str(error), "damaged: run.json"
-    place = {"run": directory.id, "dir": str(directory.path), "status": "damaged"}
-    return {**place, "name": name, "damage": damage, "short": short, "metric": None}
+        return {**place, "name": directory.id, "status": "unreadable", "problem": str(error), "metric": None}
+    state = directory.state(summary)
+    return {
+        **place,
+        "name": spec.name,
+        "status": state,
+        "problem": directory.obstacle(state),
+        "method": spec.config.method,
+        "steps": {"done": steps_done(summary), "of": summary.total_steps},
+        "metric": {"name": summary.metric, "train": summary.train, "test": summary.test},
+        "balanced_accuracy": summary.balanced_accuracy,
+        "spent": {"requests": summary.sent, "cost": summary.cost},
+    }
 
 
-def _metric(row: dict[str, object]) -> str:
+def _result(row: dict[str, Any]) -> str:
     metric = row["metric"]
-    if not isinstance(metric, dict) or metric["test"] is None:
+    if metric is None or metric["test"] is None:
         return "-"
-    scores = row["scores"]
-    test = scores["test"] if isinstance(scores, dict) else None
-    value = float(metric["test"])  # infinity is a string in JSON
-    shown = metric_text(metric["name"], value, test and test.get("balanced_accuracy"))
-    return f"accuracy {shown}" if metric["name"] == "accuracy" else shown
+    words = metric_text(metric["name"], metric["test"], row["balanced_accuracy"])
+    return f"accuracy {words}" if metric["name"] == "accuracy" else words
 
 
 def rename(options: Namespace) -> int:

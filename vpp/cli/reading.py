@@ -212,7 +212,7 @@ def predict(options: Namespace) -> int:
     snapshot = reader.refresh()
     spec, dataset = snapshot.spec, reader.dataset()
     table = read_like(table, dataset.columns)
-    for note in filter(None, (snapshot.damage, *table.column_notes)):
+    for note in table.column_notes:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     tally = Tally(sys.stderr, of="answers")
@@ -230,7 +230,6 @@ def predict(options: Namespace) -> int:
     beside = other_columns(table, dataset.inputs)
     content = prediction_csv(
         answers,
-        spec.config,
         doubt=calibrated(reader.refresh().view, dataset, of=answers),
         with_reasons=options.reasons,
         beside=beside,

@@ -19,8 +19,6 @@ from vpp.runs.rewording import Comparison, Rewording, reworded_run, score_reword
 def reword(options: Namespace) -> int:
     """Compare both texts on the rows that the particle was last scored on; with --keep, work on a new run."""
     reader = RunReader(find_run(options.run_dir))
-    if damage := reader.refresh().damage:
-        print(f"note: {damage}", file=sys.stderr)
     tally = Tally(sys.stderr, of="answers")
     scoring = score_rewording(
         reader,

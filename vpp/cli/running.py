@@ -3,6 +3,7 @@
 import sys
 import textwrap
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,14 +17,12 @@ from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
 from vpp.data.table import with_kinds
 from vpp.errors import InputError
-from vpp.gguf.plan import machine_memory
-from vpp.llm.budget import NO_CAP, Price
-from vpp.llm.choices import GALLERY, ROLES, Role, chosen_templates
-from vpp.llm.templates import check_templates, gallery_text
-from vpp.runs.continuation import continue_run
+from vpp.llm.budget import FREE, NO_CAP, Price
+from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
+from vpp.llm.templates import check_templates, set_texts
 from vpp.runs.estimate import estimate
-from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate
+from vpp.runs.model_file import TIMEOUT_S, endpoint_for
+from vpp.runs.preparation import Preparation, check_gate, continue_run
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.start import read_prior, read_sentences
 from vpp.settings import Config, preset
@@ -47,11 +46,11 @@ def run(options: Namespace) -> int:
         learner_template=templates["learner"],
         optimizer_template=templates["optimizer"],
         prior_template=templates["prior"],
-        cell_limit=options.cell_limit,
+        cell_limit=dict(options.limit).get("cell_limit", 0),
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
-        prices=_prices(options),
+        prices=_prices(options.price or ()),
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
@@ -77,8 +76,6 @@ def continue_(options: Namespace) -> int:
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(earlier)
-    if damage := reader.refresh().damage:
-        print(f"note: {damage}", file=sys.stderr)
     answered = filled_rows(table, reader.dataset())
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
@@ -98,11 +95,20 @@ def _config_options(options: Namespace) -> dict[str, Any]:
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
-    """Template text by role; None for the paper's. Raises InputError if a file cannot be read."""
-    is_demo, preset_name = endpoint.is_demo, options.preset
-    default = chosen_templates(options.templates, is_demo=is_demo, preset=preset_name, has_text=has_text)
-    names = {role: getattr(options, f"{role}_template") or default for role in ROLES}
-    return {role: gallery_text(name, role) if name in GALLERY else read_text(name) for role, name in names.items()}
+    """Template text by role; None for the paper's. Raises InputError for a folder without a template."""
+    is_named = options.templates in TEMPLATES
+    name = options.templates if is_named else AUTO
+    texts = set_texts(chosen_templates(name, is_demo=endpoint.is_demo, preset=options.preset, has_text=has_text))
+    if is_named:
+        return texts
+    files: dict[Role, Path] = {role: Path(options.templates) / f"{role}.txt" for role in ROLES}
+    own = {role: read_text(str(file)) for role, file in files.items() if file.is_file()}
+    if not own:
+        raise InputError(
+            f"--templates {options.templates}: not one of {', '.join(TEMPLATES)}, nor a folder with one of "
+            + ", ".join(file.name for file in files.values())
+        )
+    return {**texts, **own}
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
@@ -127,7 +133,6 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
             seed=config.seed,
             train_size=options.train_size,
             test_size=options.test_size,
-            test_fraction=options.test_fraction,
             calibration_size=options.calibration_size,
             rule=options.split,
             is_whole=config.is_weighing or not options.test_size,
@@ -144,16 +149,13 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
         print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
 
 
-def _prices(options: Namespace) -> Prices:
-    """Prices of both models; the optimizer's default to the learner's."""
-    learner = Price(prompt=options.price_in or 0.0, completion=options.price_out or 0.0)
-    prompt, completion = options.optimizer_price_in, options.optimizer_price_out
-    optimizer = Price(
-        prompt=learner.prompt if prompt is None else prompt,
-        completion=learner.completion if completion is None else completion,
-    )
-    differs = prompt is not None or completion is not None
-    return Prices(learner=learner, optimizer=optimizer if differs else None, currency=options.currency.strip())
+def _prices(amounts: Sequence[float]) -> Prices:
+    """Prices of the learner, and of the optimizer if they are given."""
+    pairs = zip(amounts[::2], amounts[1::2], strict=True)
+    learner, optimizer = [*(Price(prompt=prompt, completion=completion) for prompt, completion in pairs), None, None][
+        :2
+    ]
+    return Prices(learner=learner or FREE, optimizer=optimizer)
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:
@@ -169,28 +171,25 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
         print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
 
 
-SHARED = (
-    "concurrency", "max_wait_s", "cache", "structured", "reasoning_effort", "prefetch", "warm_prefix", "context_length",
-    "learner_max_tokens", "optimizer_max_tokens",
-)  # fmt: skip
+SHARED = ("concurrency", "max_wait_s", "cache", "structured", "reasoning_effort")
 """Options of every kind of endpoint."""
 NAMED = ("base_url", "model", "optimizer_base_url", "optimizer_model")
 """Options that the environment may give."""
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
-    """Build the endpoint from the options, then the environment. For a model file, print what its header says."""
+    """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
     usual_s = TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
     timeout_s = usual_s if options.timeout is None else options.timeout
-    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED})
+    limits = {name: value for name, value in options.limit if name != "cell_limit"}
+    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED}, **limits)
     if options.demo:
-        return replace(base, demo=True, demo_latency_ms=options.demo_latency_ms, model="demo")
+        return replace(base, demo=True, model="demo")
     if options.gguf:
-        check_allowed(keys().model_files)
-        endpoint, header, plan = endpoint_for(options.gguf, base)
+        endpoint = endpoint_for(options.gguf, base, may_use=keys().model_files)
         if not given.get("quiet"):
-            print(model_file_words(header, plan, memory_bytes=machine_memory()), file=sys.stderr, flush=True)
+            print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
     named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, **named)

@@ -10,16 +10,15 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.inspection.summary import result, uncertain_points
 from vpp.inspection.weighed import deciding_rows
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.disk import cache_advice
-from vpp.runs.run_files import known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.support import support_sentence, unread_sentence
-from vpp.wording.words import EQUAL, ahead_words, cached_words, counted, number, percent, refused_answers, seconds
+from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
 
 
 def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
@@ -32,8 +31,6 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     if view.phase == "stopped" and not (view.drawn or view.usage.sent):
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
-    if ahead := ahead_words(view.usage.ahead_unused):
-        calls += f"; {ahead}"
     dataset = known_rows(directory)
     support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
     lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]

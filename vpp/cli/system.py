@@ -6,7 +6,6 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Coroutine
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,7 +90,7 @@ def read_text(name: str | None) -> str | None:
 
 def read_table(path: str, options: Namespace) -> Table:
     """Read the table in a file, or in standard input for `-`, with the options of reading. Raises InputError."""
-    read_as = ReadAs(**{choice.name: getattr(options, choice.name) for choice in fields(ReadAs)})
+    read_as = ReadAs(**dict(options.read))
     name = "standard input" if path == "-" else Path(path).name
     return Table.read(read_bytes(path), name=name, read_as=read_as)
 

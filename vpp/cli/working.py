@@ -17,7 +17,7 @@ from vpp.llm.budget import Cap
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import refusal
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.worker import Surroundings, work
 
 EXIT_CODES = {"finished": 0, "paused": 3, "stopped": 130}
@@ -96,7 +96,6 @@ def _surroundings(options: Namespace, past_command: str, progress: Progress | No
         slots_dir=env.runs_dir,
         max_running=env.max_running,
         waits_at_cap=getattr(options, "wait_at_cap", False),
-        from_before_damage=getattr(options, "from_before_damage", False),
         past_command=past_command,
         listener=progress,
         on_queued=partial(progress.queued, env.max_running) if progress else None,

@@ -147,7 +147,6 @@ def _provenance(files: Sequence[Examples], parted: Parted, split: SplitPlan, not
         test_file=files[1].table.file if len(files) > 1 else "",
         train_size=split.train_size,
         test_size=split.test_size,
-        test_fraction=split.test_fraction,
         calibration_size=split.calibration_size,
         notes=notes,
     )

@@ -150,7 +150,6 @@ class Provenance:
     train_size: int = 0
     """Most training rows requested; 0 in records that lack it."""
     test_size: int = 0
-    test_fraction: float = 0.0
     calibration_size: int = 0
     notes: tuple[str, ...] = ()
     """Decisions taken on the way, a sentence each; for a generated task its seed and ranges."""

@@ -17,13 +17,15 @@ from vpp.errors import DataError, InputError
 
 SPLIT = 101
 """Purpose number of a split's random stream: SeedSequence(seed, spawn_key=(SPLIT, file))."""
+HELD_OUT = 0.375
+"""Share of test and calibration rows if there are fewer rows than the sizes ask for."""
 CALIBRATION = 106
 """Purpose number of the draw that parts calibration from test rows: SeedSequence(seed, spawn_key=(CALIBRATION,))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """Rule, sizes and seed of a split. Raises InputError for a size below 1 or a fraction outside (0, 1)."""
+    """Rule, sizes and seed of a split. Raises InputError for a size below 1."""
 
     is_whole: bool = False
     """Every row with a target is a training row, in the file's order; there are no test rows."""
@@ -33,8 +35,6 @@ class SplitPlan:
     train_size: int = 100
     """Most training rows."""
     test_size: int = 60
-    test_fraction: float = 0.375
-    """Share of test and calibration rows if there are fewer rows than the sizes ask for."""
     calibration_size: int = 0
     """Most calibration rows: drawn with the test rows, then parted from them by chance."""
     seed: int = 0
@@ -49,8 +49,6 @@ class SplitPlan:
         for name, size, least in sizes:
             if size < least:
                 raise InputError(f"{name} size {size} is too small: give at least {least}")
-        if not 0 < self.test_fraction < 1:
-            raise InputError(f"test fraction {self.test_fraction} is out of range: give a number between 0 and 1")
         if self.is_whole and (self.rule != RANDOM or self.calibration_size):
             raise InputError("every row is a training row here: leave out the split, and calibration rows")
 
@@ -60,10 +58,10 @@ class SplitPlan:
         return self.test_size + self.calibration_size
 
     def within(self, n: int) -> tuple[int, int]:
-        """Return (training, held-out) rows of n: both sizes if n suffices, else the test fraction, at least 1 row."""
+        """Return (training, held-out) rows of n: both sizes if n suffices, else HELD_OUT of them, at least 1 row."""
         if n >= self.train_size + self.held_out:
             return self.train_size, self.held_out
-        held_out = min(self.held_out, max(1, round(n * self.test_fraction)))
+        held_out = min(self.held_out, max(1, round(n * HELD_OUT)))
         return min(self.train_size, n - held_out), held_out
 
 

@@ -32,8 +32,6 @@ class ChatRequest:
 
     prompt: str
     """Last user message with a question, else the first."""
-    complaint: str
-    """Last user message after it, a complaint about the answer's form; else empty."""
     temperature: float
     seed: int
     max_tokens: int | None
@@ -63,10 +61,8 @@ def read_request(body: bytes) -> ChatRequest:
     if fields.get("stream"):
         raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
     texts = _texts(fields.get("messages"))
-    prompt, complaint = _asked([text for role, text in texts if role == "user"])
     return ChatRequest(
-        prompt=prompt,
-        complaint=complaint,
+        prompt=_asked([text for role, text in texts if role == "user"]),
         temperature=_number(fields, "temperature", 1.0, 0.0, 2.0),
         seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
         max_tokens=_limit(fields),
@@ -75,10 +71,9 @@ def read_request(body: bytes) -> ChatRequest:
     )
 
 
-def _asked(texts: list[str]) -> tuple[str, str]:
-    """Return the last question among user messages, and the last message after it."""
-    at = next((at for at in range(len(texts) - 1, 0, -1) if read_prompt(texts[at]) is not None), 0)
-    return texts[at], texts[-1] if at < len(texts) - 1 else ""
+def _asked(texts: list[str]) -> str:
+    """Return the last question among user messages; the first message without one."""
+    return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
 
 
 def _limit(fields: dict[str, Any]) -> int | None:
@@ -125,7 +120,7 @@ def respond(request: ChatRequest) -> str:
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
-            return learner.respond(question, request.complaint)
+            return learner.respond(question)
         case PriorQuestion() as question:
             return prior.propose(question, temperature=request.temperature, seed=request.seed)
         case question:

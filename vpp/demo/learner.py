@@ -1,13 +1,12 @@
-"""The learner: applies a rule to one or several inputs, and explains the answer."""
+"""The learner: applies a rule to an input, and explains the answer."""
 
 import json
 import math
-import re
 from dataclasses import dataclass
 from string import ascii_uppercase
 
 from vpp.demo.explain import explain
-from vpp.demo.prompt import LearnerQuestion, Style
+from vpp.demo.prompt import LearnerQuestion
 from vpp.demo.read_rule import read_rule
 from vpp.demo.values import read_row
 from vpp.demo.write_rule import say_number
@@ -51,7 +50,7 @@ def _guess(labels: tuple[str, ...], why: str) -> Answer:
 
 def letter_shares(question: LearnerQuestion) -> dict[str, float]:
     """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
-    answered = answer(question.rule, question.inputs[0][1], question.labels)
+    answered = answer(question.rule, question.input, question.labels)
     n = len(question.labels)
     sure, others = (1 / n, 1 / n) if answered.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
     return {
@@ -60,28 +59,12 @@ def letter_shares(question: LearnerQuestion) -> dict[str, float]:
     }
 
 
-_NAMED = re.compile(r"(?m)^\[(\d+)\]")
-
-
-def respond(question: LearnerQuestion, complaint: str = "") -> str:
-    """Answer every input, or only the numbered ones that a complaint names at the start of a line."""
+def respond(question: LearnerQuestion) -> str:
+    """Answer in the form that is asked for."""
     if question.style == "letter":
         return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
-    named = set(_NAMED.findall(complaint)) or {number for number, _ in question.inputs}
-    answered = [
-        (number, answer(question.rule, text, question.labels))
-        for number, text in question.inputs
-        if number in named or not number
-    ]
-    return "\n".join(_write(one, question.style, number) for number, one in answered)
-
-
-def _write(answered: Answer, style: Style, number: str) -> str:
-    """Format the answer, with its input's number if it has one."""
-    why = " ".join(answered.explanation.split()) if number else answered.explanation
-    mark = f" [{number}]" if number else ""
-    if style == "json":
-        asked = {"number": int(number)} if number else {}
-        return json.dumps({**asked, "explanation": why, "output": answered.output}, ensure_ascii=False)
-    output = f"Output{mark}: {answered.output}"
-    return output if style == "brief" else f"Explanation{mark}: {why}\n{output}"
+    answered = answer(question.rule, question.input, question.labels)
+    if question.style == "json":
+        return json.dumps({"explanation": answered.explanation, "output": answered.output}, ensure_ascii=False)
+    output = f"Output: {answered.output}"
+    return output if question.style == "brief" else f"Explanation: {answered.explanation}\n{output}"

@@ -6,7 +6,6 @@ from typing import Literal
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
 _NUMBERED = re.compile(r"\[(\d+)\]\s?")
-_NUMBER_LINE = re.compile(r"\[(\d+)\]\Z")
 _SECTIONS = (
     ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
     ("predictions", ("answers given", "prediction", "outputs", "model answered")),
@@ -15,7 +14,7 @@ _SECTIONS = (
     ("inputs", ("input",)),
 )
 _FENCES = {"<<<": ">>>", "```": "```", '"""': '"""'}
-_JSON_FORM = re.compile(r'(?m)^\{"(?:explanation|reasoning|number|output|new_rule)"')
+_JSON_FORM = re.compile(r'(?m)^\{"(?:explanation|reasoning|output|new_rule)"')
 _BRIEF_FORM = re.compile(r"(?m)^(?:Output|New rule)\b.*\bnothing else$")
 _LETTER_FORM = re.compile(r"(?m)^Answer with the letter of the label and nothing else\.$")
 _LETTERED = re.compile(r"[A-Z] = (.+)")
@@ -33,11 +32,10 @@ Does not affect its content."""
 
 @dataclass(frozen=True, slots=True)
 class LearnerQuestion:
-    """Apply a rule to each input independently."""
+    """Apply a rule to an input."""
 
     rule: str
-    inputs: tuple[tuple[str, str], ...]
-    """(number, input); the number is empty if there is one input without a number."""
+    input: str
     labels: tuple[str, ...]
     """Empty if the answer is a number."""
     style: Style = field(default="text", repr=False)
@@ -102,9 +100,7 @@ def _question(text: str) -> Question | None:
     labels = _labels(sections.get("labels", ""))
     if "targets" in sections:
         return _optimizer_question(text, rule, sections, labels)
-    is_pack = _NUMBER_LINE.fullmatch(inputs.partition("\n")[0])
-    numbered = tuple(_blocks(inputs, _NUMBER_LINE).items()) if is_pack else (("", inputs),)
-    return LearnerQuestion(rule, numbered, labels)
+    return LearnerQuestion(rule, inputs, labels)
 
 
 def _prior_question(rule: str, section: str) -> PriorQuestion:
@@ -168,12 +164,12 @@ def _labels(section: str) -> tuple[str, ...]:
     return tuple(line[2:].strip() for line in section.split("\n") if line.startswith("- ") and line[2:].strip())
 
 
-def _blocks(section: str, number: re.Pattern[str] = _NUMBERED) -> dict[str, str]:
+def _blocks(section: str) -> dict[str, str]:
     """Return `[1] …` blocks by number."""
     blocks: dict[str, list[str]] = {}
     current: list[str] = []
     for line in section.split("\n"):
-        match = number.match(line)
+        match = _NUMBERED.match(line)
         if match:
             current = blocks.setdefault(match[1], [])
             line = line[match.end() :]

@@ -51,7 +51,6 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 
 
 def texts_html(vote: Vote) -> str:
-    """The row's long texts with the words marked that the particles quote; empty for a row of short cells."""
     if not is_read(vote.row):
         return ""
     return read_html(vote.row, evidence.quotes(prediction.explanation for prediction in vote.said))
@@ -88,7 +87,6 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 
 
 def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
-    """Sentence on how far the particles agree, with the number and its scale."""
     if vote.calibrated and vote.voices:
         return possible_sentence(vote, vote.calibrated, dataset.target_decimals)
     if len(vote.said) == 1:
@@ -223,7 +221,6 @@ def outside_html(fields: Sequence[Field], vote: Vote) -> str:
 
 
 def known_words(row: Row) -> str:
-    """Sentence for inputs that a row of the data has too."""
     return f"Row {row.id} of the data has these inputs; its true value is {value_text(row.target)}."
 
 
@@ -247,7 +244,6 @@ LONGEST_CELL = 60
 
 
 def table_metrics(answers: Sequence[Vote], n_asked: int, dataset: Dataset, *, is_weighted: bool) -> Iterator[Metric]:
-    """Rows answered, rows in doubt, and how far the particles agree."""
     yield count_metric("Rows answered", len(answers), n_asked, "By every particle.")
     if not answers:
         return
@@ -289,7 +285,6 @@ def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
 
 
 def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:
-    """Warning with the number of rows beyond the training rows; empty if there are none."""
     columns: dict[str, None] = {}
     rows = 0
     for vote in answers:

@@ -32,7 +32,6 @@ def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str
 
 
 def key_html(config: Config) -> str:
-    """Say what the height and the ring of a mark are; empty without weights."""
     if not config.is_weighted:
         return ""
     of = "as a share of K" if config.particles_max else f"of {config.size}"

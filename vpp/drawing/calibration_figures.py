@@ -19,7 +19,6 @@ MOST_ROWS = 60
 
 
 def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
-    """Error if only the most certain rows are answered, beside a random order."""
     n, c = len(curve.risk), INK[mode]
     shares = [i / n for i in range(1, n + 1)]
     top = max((risk for risk in curve.risk if math.isfinite(risk)), default=0.0) or 1.0
@@ -66,7 +65,6 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
 
 
 def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
-    """Draw the accuracy of the leading label by its share; the number beside a dot counts its rows."""
     c, bins = INK[mode], result.bins
     chart = empty_chart(mode, HEIGHT)
     chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
@@ -130,7 +128,6 @@ def _reliability_alt(result: VoteReliability) -> str:
 
 
 def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
-    """Absolute error by spread, a dot a row."""
     c = INK[mode]
     dots = [
         (row, spread, error)

@@ -25,7 +25,7 @@ from vpp.inspection.slots import (
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import CAUTIOUS_TEMPERATURE, Config
 from vpp.wording.counts import cut_words
 from vpp.wording.markup import Mark
 from vpp.wording.words import MINUS, counted, fixed, number, particles, percent
@@ -36,7 +36,6 @@ MOST_COPIES = 3
 """Copies that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
-NOT_REWRITTEN = "not rewritten: only copies are"
 
 
 class Prompts(Protocol):
@@ -86,14 +85,13 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
     proposed = run.proposal(step, slot)
     if proposed is None and run.config.is_weighing:
         return (("", "yours"),)
-    made: Marks = outcome_marks(run, proposed) if proposed else (("same", NOT_REWRITTEN),)
+    made: Marks = outcome_marks(run, proposed) if proposed else ()
     origin = came_from(at, slot) if at and at.resampled else slot
     copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
     return at_step(step, *copied, *made)
 
 
 def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
-    """Badges under the number of their step."""
     return (("", f"step {step}:"), *marks) if marks else ()
 
 
@@ -110,11 +108,10 @@ def _outcome(run: History, proposed: Proposed) -> str:
         return f"{AFRESH}{accepted}"
     if not run.config.is_weighted:
         return f"rewritten{accepted}"
-    return f"{'large' if proposed.temperature > run.config.cautious_temperature else 'small'} rewrite{accepted}"
+    return f"{'large' if proposed.temperature > CAUTIOUS_TEMPERATURE else 'small'} rewrite{accepted}"
 
 
 def _reason(proposed: Proposed) -> str:
-    """Reason why the text stays."""
     if proposed.why == "unchanged":
         return "rewrite is the same text"
     if proposed.why == "unparsable":
@@ -125,43 +122,27 @@ def _reason(proposed: Proposed) -> str:
 def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
     """Badge on a chain's accept step (Eq. 9) in numbers; on the outcome where nothing was drawn."""
     made = decision(proposed, at)
-    log_alpha = made.log_alpha_bound if made.log_alpha is None else made.log_alpha
-    if made.u is None or log_alpha is None:
+    if made.u is None or made.log_alpha is None:
         return ((_outcome_mark(proposed), _outcome(run, proposed)),)
-    alpha, is_bound = math.exp(min(0.0, log_alpha)), made.log_alpha is None
+    alpha = math.exp(min(0.0, made.log_alpha))
     # As many digits as tell the two numbers apart.
-    rounded = ((n, _rounded(alpha, n, up=is_bound)) for n in (2, 3, 4, 6))
-    digits, shown = next(((n, a) for n, a in rounded if fixed(a, n) != fixed(made.u, n)), (2, alpha))
-    chance = f"acceptance probability {'at most ' if is_bound else ''}{percent(shown, decimals=digits - 2)}"
+    digits = next((n for n in (2, 3, 4, 6) if fixed(alpha, n) != fixed(made.u, n)), 2)
+    chance = f"acceptance probability {percent(alpha, decimals=digits - 2)}"
     fresh = f"{AFRESH}: " if is_fresh(proposed) else ""
     outcome = "accepted" if proposed.accepted else "rejected"
     return ((_outcome_mark(proposed), f"{fresh}{chance}, drew {fixed(made.u, digits)}: {outcome}"),)
 
 
-def _rounded(value: float, digits: int, *, up: bool) -> float:
-    """Return an upper bound rounded up; any other value as it is, to be rounded when it is written."""
-    return min(1.0, math.ceil(value * 10**digits) / 10**digits) if up else value
-
-
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
-    """Badges on what the step's resampling and its end did to the text."""
     copies = heirs(at, slot)
     if not copies:
         return at_step(at.step, ("gone", "resampled away"))
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
     spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
-    kept = (
-        at.finished
-        and run.config.method == "smc"
-        and run.config.mutate == "duplicates"
-        and not at.proposed.keys() & set(copies)
-    )
-    still: Marks = (("same", NOT_REWRITTEN),) if kept else ()
-    return at_step(at.step, *spread, *still, *shrunk(at, copies))
+    return at_step(at.step, *spread, *shrunk(at, copies))
 
 
 def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
-    """Badges of slots dropped or renumbered when all agreed and K fell."""
     if at.shrunk is None:
         return ()
     kept = [new for slot in slots for new in kept_as(at, slot)]
@@ -176,7 +157,6 @@ def is_fresh(proposed: Proposed | None) -> bool:
 
 
 def _outcome_mark(proposed: Proposed) -> Mark:
-    """Mark of a proposal's outcome."""
     marks: Mapping[str, Mark] = {"unparsable": "abs", "unchanged": "same", "taken": "new"}
     return marks.get(proposed.why) or ("acc" if proposed.accepted else "rej")
 
@@ -185,7 +165,6 @@ def _outcome_mark(proposed: Proposed) -> Mark:
 
 
 def hits_of(run: History, scored: Scored) -> Hits:
-    """Right or wrong on each row scored."""
     answers = zip(scored.rows, scored.predictions, strict=True)
     return tuple([None if value is None else value == run.rows[row].target for row, value in answers])
 
@@ -208,18 +187,15 @@ def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str,
 
 
 def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
-    """Root mean squared error on some of the rows scored."""
     targets = [run.rows[scored.rows[i]].target for i in places]
     return math.sqrt(_squared(run, [scored.predictions[i] for i in places], targets))
 
 
 def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
-    """Mean squared error."""
     return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
 
 
 def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
-    """Score of a text on all training rows; empty if it was not evaluated on them."""
     train = run.view.evaluated.get("train")
     if train is None or hypothesis not in train.hypotheses:
         return ()
@@ -269,7 +245,6 @@ class Folds:
     """Slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
 
     def rewritings(self, at: StepView, slot: int) -> tuple[Fold, ...]:
-        """The proposals for the slot's copies; several are in one fold."""
         folds = tuple(self._rewriting(at, k) for k in heirs(at, slot) if k in at.proposed)
         if len(folds) <= 1:
             return tuple(replace(each, name="next") for each in folds)
@@ -290,7 +265,6 @@ class Folds:
         )
 
     def judged(self, at: StepView, slot: int) -> tuple[Fold, ...]:
-        """The slot's proposal and, if it was judged, the arithmetic of the decision."""
         proposed = at.proposed.get(slot)
         if proposed is None:
             return ()
@@ -302,7 +276,6 @@ class Folds:
         return (replace(asked, title=title, sentence=sentence, notes=self._notes(at, slot)),)
 
     def _asked(self, at: StepView, slot: int) -> Fold:
-        """Prompt and answer of the slot's proposal. The prompt is rebuilt, if the journal has what was shown in it."""
         proposed = at.proposed[slot]
         is_included = self.wanted is None or slot in self.wanted
         prompt = (self.prompts.proposal(self.run.view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
@@ -320,7 +293,6 @@ class Folds:
         return (f"proposed at temperature {proposed.temperature:.2g}", *cut)
 
     def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
-        """Origin of the proposal, the rows that contradict it, and the decision's arithmetic."""
         proposed = at.proposed[slot]
         notes = (
             AFRESH if is_fresh(proposed) else "",
@@ -345,12 +317,10 @@ class Folds:
 
 
 def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
-    """The optimizer's reasoning, if any, and its answer."""
     thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
     return (*thoughts, ("the whole answer", event.raw))
 
 
 def answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
-    """The optimizer's answer behind a first hypothesis."""
     title = "the optimizer’s whole answer"
     return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()

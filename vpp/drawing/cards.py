@@ -59,7 +59,6 @@ class CardMaker:
         self._folds = Folds(run=self._run, prompts=prompts, wanted=wanted)
 
     def initial(self) -> list[Card]:
-        """Cards of the first hypotheses drawn so far, by slot."""
         return [self._fresh(drawn) for _, drawn in sorted(self._view.drawn.items())]
 
     def final(self) -> list[Card]:
@@ -101,7 +100,6 @@ class CardMaker:
         )
 
     def _scored(self, at: StepView, slot: int, hypothesis: str, scored: Scored | None) -> Card:
-        """Card of a text with its score; badges and folds are still to come."""
         hits, rail = scores(self._run, at, scored) if scored else ((), ("not scored yet",))
         n_rows = len(scored.rows) if scored else 0
         return Card(

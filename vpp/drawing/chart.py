@@ -41,15 +41,12 @@ class Chart(go.Figure):  # type: ignore[misc]
         return go.Figure(self._json).layout
 
     def update_xaxes(self, **properties: Any) -> None:
-        """Set properties of the x axis; None removes one."""
         self._set("xaxis", properties)
 
     def update_yaxes(self, **properties: Any) -> None:
-        """Set properties of the y axis; None removes one."""
         self._set("yaxis", properties)
 
     def add_scatter(self, **properties: Any) -> None:
-        """Add a line or points."""
         self._json["data"].append({"type": "scatter", **properties})
 
     def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
@@ -62,11 +59,9 @@ class Chart(go.Figure):  # type: ignore[misc]
         self._json["data"].append({"type": "heatmap", "z": sent, **properties})
 
     def add_annotation(self, **properties: Any) -> None:
-        """Add a text at a place."""
         self._json["layout"].setdefault("annotations", []).append(properties)
 
     def within(self, ranges: dict[str, list[float]]) -> "Chart":
-        """Copy with other axis ranges, by axis name."""
         layout = self._json["layout"]
         cut = {name: {**layout.get(name, {}), "range": ends} for name, ends in ranges.items()}
         return Chart(self._json["data"], {**layout, **cut})

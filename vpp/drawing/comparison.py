@@ -72,7 +72,6 @@ def run_words(run: Candidate) -> str:
 
 
 def model_name(model: SimpleModel) -> str:
-    """Name of a simple model; for a constant one, with its answer."""
     if model.name == "constant":
         answer = model.answers[0]
         return f"Always {number(answer) if isinstance(answer, float) else f'“{answer}”'}"
@@ -80,7 +79,6 @@ def model_name(model: SimpleModel) -> str:
 
 
 def verdict(comparison: Comparison, simple: Baselines | None) -> str:
-    """Sentences on which run is better, by how much, and whether that is significant; holds no outside text."""
     base = comparison.standings[comparison.reference]
     if base is None:
         who = CODES[comparison.reference]
@@ -93,7 +91,6 @@ def verdict(comparison: Comparison, simple: Baselines | None) -> str:
 
 
 def _ranked(comparison: Comparison, base: Standing) -> str:
-    """The best of several runs with its lead over the reference, or the reference's over the next."""
     errors = {place: _error(comparison, place) for place in comparison.comparable}
     tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
     who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
@@ -133,7 +130,6 @@ def _gap(comparison: Comparison, better: int, worse: int) -> str:
 
 
 def _between(comparison: Comparison, better: int, worse: int) -> str:
-    """Sentence on two runs' rows; empty if theirs are not the same."""
     own, other = comparison.standings[better], comparison.standings[worse]
     difference = against(own, other) if own and other else None
     return paired_sentence(difference) if difference else ""
@@ -248,20 +244,17 @@ def _standing_cells(own: Standing, difference: PairedDifference | None) -> list[
 
 
 def _metric(own: Standing, name: str = "") -> str:
-    """The metric over its rows and the other figures of the same answers."""
     beside = (rows_text(own), other_scores_text(own.score))
     under = "".join(f'<span class="cap">{text(words)}</span>' for words in filter(None, beside))
     return f"<b>{text(name + score_text(own.score))}</b>{under}"
 
 
 def named(code: str, name: str, about: str = "") -> str:
-    """A run's letter and name, and a line under them."""
     letter = f'<b class="code">{text(code)}</b> ' if code else ""
     return f"{letter}{text(name)}{f'<span class=cap>{text(about)}</span>' if about else ''}"
 
 
 def legend_html(runs: Mapping[int, Candidate]) -> str:
-    """Legend of the runs' letters."""
     items = (f"<span>{named(CODES[place], run.label)}</span>" for place, run in runs.items())
     return f'<p class="cap letters">{" ".join(items)}</p>'
 
@@ -292,7 +285,6 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
 
 
 def elsewhere_sentence(comparison: Comparison) -> str:
-    """Reason why these runs are not compared row by row."""
     reference, letters = CODES[comparison.reference], [CODES[place] for place in comparison.elsewhere]
     has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
     task = comparison.base.dataset.task

@@ -26,7 +26,6 @@ def ess_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) ->
 
 
 def acceptance_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) -> Figure | None:
-    """Draw the accepted share of the judged proposals by step; None if no run judges any."""
     return _overlay(runs, _accepted, mode, reference=reference, what="Accepted share of proposals", short="accepted")
 
 
@@ -90,7 +89,6 @@ def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int,
 
 
 def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:
-    """Return a row per step; cells of runs without this step are empty."""
     known = [{step: count for step, _, count in curve} for curve in curves.values()]
     steps = sorted({step for curve in known for step in curve})
     return tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps)

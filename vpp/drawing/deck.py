@@ -100,12 +100,10 @@ class Card:
 
     @property
     def stack(self) -> tuple["Card", ...]:
-        """The card and its twins, the heaviest first."""
         return (self, *self.twins)
 
     @property
     def total(self) -> float | None:
-        """Summed weight of the stack; None before the first weights, and of chains."""
         known = [each.weight for each in self.stack if each.weight is not None]
         return min(sum(known), 1.0) if len(known) == len(self.stack) else None
 
@@ -132,13 +130,11 @@ SQUARES = "Squares: a row of the batch each. Filled: right; crossed: wrong; hatc
 
 
 def deck_html(cards: Sequence[Card], *, seed_text: str) -> str:
-    """All cards in the order given, under the sentence that all share."""
     seed = f'<p class="seed">All begin: “{text(seed_text)}”</p>' if seed_text else ""
     return f'{seed}<div class="deck">{"".join(map(card_html, cards))}</div>'
 
 
 def skeletons_html(slots: Iterable[int]) -> str:
-    """Grey cards of hypotheses that are still being written."""
     lines = "".join(f'<i style="width:{width}%"></i>' for width in (96, 71))
     return "".join(
         f'<article class="card particle bare" data-key="{slot}" data-slots="{slot}" '
@@ -204,7 +200,6 @@ def _slot(card: Card) -> str:
 
 
 def _times(card: Card) -> str:
-    """Number of particles in the stack; empty for one."""
     if not card.twins:
         return ""
     many, kind = len(card.stack), "chains" if card.is_chain else "particles"
@@ -228,7 +223,6 @@ def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
 
 
 def _effect(card: Card) -> str:
-    """Badge on the answers that a rewriting changed; says so if it changed synonyms alone."""
     effect, is_alike = card.effect, bool(card.parent) and is_reworded(card.parent or "", card.sentence)
     if effect is None:
         return badge("same", "same words") if is_alike else ""
@@ -238,7 +232,6 @@ def _effect(card: Card) -> str:
 
 
 def _refused(card: Card) -> str:
-    """The rejected proposal, cut to two lines."""
     if not card.refused:
         return ""
     if is_rewritten(card.sentence, card.refused):
@@ -291,7 +284,6 @@ def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
 
 
 def _rail(card: Card) -> str:
-    """Scores at the right; batch rows are filled if right, crossed if wrong, hatched if abstained."""
     drawn = card.hits if len(card.hits) <= MOST_SQUARES else ()
     cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in drawn)
     batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""

@@ -56,7 +56,6 @@ def idea_rows(shared: SharedIdeas) -> list[tuple[str, tuple[IdeaCell, ...]]]:
 
 
 def ideas_html(rows: Sequence[tuple[str, tuple[IdeaCell, ...]]], runs: Mapping[int, Candidate]) -> str:
-    """Rows of ideas side by side, under their groups' titles."""
     parts = []
     for title, of_group in groupby(rows, key=lambda row: row[0]):
         parts.append(group(title))
@@ -164,7 +163,6 @@ def points_sentence(points: Sequence[DifferingPoint], places: Sequence[int], n_r
 
 
 def cost_html(runs: Mapping[int, Candidate]) -> str:
-    """Table of calls, tokens and time per run."""
     head = (
         "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable", "refused",
         "tokens in", "tokens out", "rounds", "time",
@@ -186,7 +184,6 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int, name: str) -> str:
-    """A line a condition, grouped by kind; what is not as in the reference is set bold."""
     head = f'<th scope="col">setting</th>{_letters(places)}'
     body, kind = [], ""
     for each in conditions:

@@ -56,7 +56,6 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
 
 
 def _possible_sentence(rows: Sequence[Point]) -> str:
-    """Sentence on the rows whose answer is “I don’t know”, calibrated."""
     unknown = sum(point.is_undecided for point in rows)
     if not unknown:
         return "Every row is decided: one label alone is possible."
@@ -91,10 +90,10 @@ def decided_words(rows: Sequence[Point]) -> str:
     return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {unknown}" if n_decided else unknown
 
 
-def recorded_words(rows: Sequence[Point], config: Config) -> str:
+def recorded_words(rows: Sequence[Point]) -> str:
     """Sentences on the recorded accuracy: undecided rows count, and how it settles a tie. rows: all points."""
     n_tied = sum(point.leader is None and point.prediction is not None for point in rows)
-    rule = "the first label in sort order" if config.ties == "lowest" else "a label drawn by seed"
+    rule = "the first label in sort order"
     ties = f"{counted(n_tied, 'tie')}, settled by {rule}" if n_tied else f"a tie, were there one, goes to {rule}"
     n_right = sum(point.prediction == point.row.target for point in rows)
     return f"{integer(n_right)} of {integer(len(rows))}, as in the paper: undecided rows count too ({ties})."
@@ -107,21 +106,17 @@ def _of_them(some: int, n: int) -> str:
     return f"{in_words(some)} of them"
 
 
-def asked_words(test: Evaluated, view: RunView, config: Config, *, live: bool) -> str:
-    """Sentence on the step of the evaluation, and when the next one comes."""
+def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
     evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
     if not live:
         return evaluated
     now = view.last_step
     at = f" The run is at step {now}." if now is not None and now > test.step else ""
-    every = "every step" if config.evaluate_every == 1 else f"every {counted(config.evaluate_every, 'step')}"
-    again = f"{every} and at the end" if config.evaluate_every else "at the end"
-    return f"{evaluated}{at} They are asked again {again}; this page follows."
+    return f"{evaluated}{at} They are asked again at the end; this page follows."
 
 
 def order_words(test: Evaluated) -> str:
-    """Caption on the order of rows and columns."""
     are_equal = max(test.weights) - min(test.weights) < EQUAL
     return f"most uncertain first · columns by {'share' if are_equal else 'weight'}"
 
@@ -150,7 +145,7 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
     return [
         *decided_metrics(rows),
         *_promised(rows),
-        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows, config)),
+        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows)),
         count_metric("Uncertain points", uncertain, n, dissent),
         count_metric("Weakly backed", weak, n, behind),
         mean_doubt(rows, entropy_verdict),
@@ -160,7 +155,6 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
 
 
 def _promised(rows: Sequence[Point]) -> list[Metric]:
-    """Figure of the calibration, if there is one."""
     return [promised_metric(rows, rows[0].calibrated)] if rows[0].calibrated else []
 
 
@@ -202,7 +196,6 @@ def _with_weight(config: Config) -> str:
 
 
 def vote_legend(labels: Sequence[str]) -> str:
-    """Caption on how to read the cells of a vote."""
     signs = code_legend(labels)
     cells = "Faint = with the majority; full = dissent; grey = tie; hatched = no readable answer."
     return f"{cells} {signs}." if signs else cells
@@ -218,7 +211,6 @@ def number_legend(unit: float, held: str) -> str:
 
 
 def merged_words(n_columns: int, size: int) -> str:
-    """Caption on particles that share a column."""
     return (
         f"{capitalised(in_words(size))} particles answer the rows in {counted(n_columns, 'way')}: one column "
         f"per way; ×2{NBSP}={NBSP}two particles."

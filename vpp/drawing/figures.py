@@ -12,6 +12,7 @@ from vpp.drawing.chart import Chart, empty_chart
 from vpp.inspection.slots import judged_of, why_grew
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView, size_by_step
+from vpp.settings import ESS_SHARE
 from vpp.wording.progress import BatchErrors
 from vpp.wording.theme import INK, Mode
 from vpp.wording.words import fixed, number, weight_text
@@ -59,13 +60,11 @@ def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Char
 
 
 def step_ticks(last: int) -> list[int]:
-    """Return about five steps to be numbered, the first and the last among them."""
     every = max(1, round(last / 4))
     return [*(step for step in range(0, last, every) if last - step > every / 2), last]
 
 
 def _are_wide(names: Iterable[str]) -> bool:
-    """Return whether the names of the ticks need more room than the margin has."""
     return any(len(name) > SHORT for name in names)
 
 
@@ -85,7 +84,6 @@ def _add_line(
 
 
 def ess_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw ESS by step, with the resampling threshold and a ring at each resampling."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = [v.step for v in weighed]
@@ -133,7 +131,6 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def end_ess(view: RunView) -> float | None:
-    """ESS of the weights that predictions use, if they differ from those of the last step; None before the end."""
     made = view.ess_by_step
     if not (view.has_ended and made and view.weights):
         return None
@@ -142,7 +139,6 @@ def end_ess(view: RunView) -> float | None:
 
 
 def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
-    """Add a separate point after the last step."""
     c, at = INK[mode], _end_place(view)
     steps = step_ticks(max(1, view.total_steps - 1))
     chart.add_scatter(
@@ -157,7 +153,6 @@ def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
 
 
 def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
-    """Write the height of a point in bold at its right."""
     chart.add_annotation(
         x=x,
         y=y,
@@ -172,12 +167,10 @@ def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
 
 
 def _end_place(view: RunView) -> float:
-    """Return the place of the end on the axis of steps, far enough from the last step for both names."""
     return max(1, view.total_steps - 1) * (1 + NEAR) + 0.6
 
 
 def _size(at: StepView) -> int:
-    """K as the step was weighed."""
     return len(at.reweighted.weights) if at.reweighted else 0
 
 
@@ -186,9 +179,8 @@ def _largest(weighed: Sequence[StepView], view: RunView) -> int:
 
 
 def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
-    """Add a line at the ESS below which a step resamples; it has a step where K changed."""
-    c, share = INK[mode], float(view.started.config.get("ess_threshold", 0.5)) if view.started else 0.5
-    ends = [(v.step, share * _size(v)) for v in weighed] or [(0, share * view.size)]
+    c = INK[mode]
+    ends = [(v.step, ESS_SHARE * _size(v)) for v in weighed] or [(0, ESS_SHARE * view.size)]
     whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
     chart.add_scatter(
         x=[x for x, _ in whole],
@@ -198,7 +190,7 @@ def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[St
         hoverinfo="skip",
     )
     k, limit = _largest(weighed, view), ends[-1][1]
-    marks = {0.0: "0", limit: "K/2" if share == 0.5 else f"{share:g} K"}
+    marks = {0.0: "0", limit: "K/2"}
     ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
     ticks = {**marks, **ends_apart}
     names = [f"{name} " for name in ticks.values()]
@@ -255,7 +247,6 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw the nominal log evidence of the tempered likelihood by step."""
     made = [v.reweighted for v in view.steps.values() if v.reweighted]
     points = [(w.step, w.log_evidence, 1 / w.beta) for w in made if w.log_evidence is not None]
     finite = [value for _, value, _ in points if math.isfinite(value)]
@@ -276,7 +267,6 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def size_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw K by step."""
     done = [v for v in view.finished_steps if v.step >= 0]
     sizes = [len(v.population) for v in done]
     top = max((*size_by_step(view), int(view.started.config.get("particles_max", 1)) if view.started else 1))
@@ -293,14 +283,12 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def resized_words(at: StepView) -> str:
-    """Words on how a step changed K; empty if it did not."""
     if at.joined:
         return f"{len(at.joined)} joined: {why_grew(at)}"
     return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw the accepted share of the judged proposals by step."""
     counted = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
     judged = [(step, taken, n) for step, taken, n in counted if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
@@ -318,7 +306,6 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
 
 
 def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
-    """Draw the particles' mean error on each step's batch."""
     batch_error, name, top = errors.by_step, errors.name, errors.top
     steps = sorted(batch_error)
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])

@@ -59,7 +59,6 @@ def _living(founders: Sequence[Founder], one: str, many: str) -> str:
 
 
 def genealogy_alt(family: Genealogy) -> str:
-    """Text alternative of the drawing."""
     at = family.resampled_at
     resampled = f" Resampled at step{'' if len(at) == 1 else 's'} {listed(at)}." if at else ""
     drawn = (
@@ -69,7 +68,6 @@ def genealogy_alt(family: Genealogy) -> str:
 
 
 def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
-    """Sentence on how to read the drawing."""
     if len(family.last) == 1 and len(family.founders) == 1:
         return "One column per step, read from left to right."
     has_ended = any(not node.survives for generation in family.generations for node in generation)
@@ -199,7 +197,6 @@ def ancestry_html(
 
 
 def outcome_sentence(family: Genealogy, place: Place) -> str:
-    """Sentence on the descendants of an earlier particle; empty for one of the last population."""
     if place.step == family.last_step:
         return ""
     slots = family.descendants(place)
@@ -211,7 +208,6 @@ def outcome_sentence(family: Genealogy, place: Place) -> str:
 
 
 def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:
-    """An entry per change; steps without a change share a line, and so do the changes skipped."""
     stretches = _stretches(line)
     texts = [stretch[0].text.removeprefix(seed_text).strip() for stretch in stretches]
     changes = [i for i, stretch in enumerate(stretches) if stretch[0].changed]
@@ -227,7 +223,6 @@ def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped
 
 
 def _stretches(line: Sequence[Node]) -> list[list[Node]]:
-    """Changes one by one, and between them the stretches of steps without one."""
     stretches: list[list[Node]] = []
     for each in line:
         if not stretches or each.changed or stretches[-1][0].changed:

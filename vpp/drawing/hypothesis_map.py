@@ -52,7 +52,6 @@ class _Side:
 
 
 def map_html(drawn: HypothesisMap) -> str:
-    """Draw the map with its caption and its table; a line that says why, if there is nothing to tell apart."""
     if why := _why_not(drawn):
         return caption(why)
     return (
@@ -67,7 +66,6 @@ def map_html(drawn: HypothesisMap) -> str:
 
 
 def _why_not(drawn: HypothesisMap) -> str:
-    """Reason why there is no map; empty if there is one."""
     if drawn.n_particles < 2:
         return "A map of the hypotheses needs two particles." if drawn.n_particles else "No hypotheses to map yet."
     if not drawn.n_rows:
@@ -82,7 +80,6 @@ def _all(n: int) -> str:
 
 
 def map_caption(drawn: HypothesisMap) -> str:
-    """Caption on how to read the map, and how far to trust it."""
     rows = counted(drawn.n_rows, "row")
     distance = f"share of {rows} answered differently" if drawn.is_label else f"mean difference of answers on {rows}"
     shapes = ["area: weight" if drawn.is_weighted else "area: particles", "number: particle"]
@@ -180,14 +177,12 @@ def _radius(point: Point) -> float:
 
 
 def _ways(drawn: HypothesisMap) -> str:
-    """Lines from each dot's parents, and the dots that are gone."""
     lines = [f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn)]
     gone = [point for point in drawn.points if point.is_gone]
     return f'<g aria-hidden="true"><path class="way" d="{"".join(lines)}"/>{"".join(_gone(drawn, p) for p in gone)}</g>'
 
 
 def _lines(drawn: HypothesisMap) -> list[Line]:
-    """Where the lines begin and end."""
     ends = ((parent, (point.x, point.y)) for point in drawn.points for parent in point.parents)
     return [(*_place(drawn, *begin), *_place(drawn, *end)) for begin, end in ends]
 
@@ -213,7 +208,6 @@ def _dots(drawn: HypothesisMap) -> Iterator[str]:
 
 
 def _numbers(drawn: HypothesisMap) -> dict[int, str]:
-    """Number of its front particle on each of the heaviest dots, on a side free of dots, lines and other numbers."""
     numbers: dict[int, str] = {}
     lines, taken = _lines(drawn), [(point, _around(drawn, point)) for point in drawn.points]
     for point in drawn.alive:
@@ -266,7 +260,6 @@ def _crosses(line: Line, box: Box) -> bool:
 
 
 def _scale(drawn: HypothesisMap) -> str:
-    """Bar with the distance it stands for."""
     share = max(each for each in SCALES if each <= drawn.half)
     end, y = 8 + share * _unit(drawn), HEIGHT - 6
     words = f"{percent(share)} of {'rows' if drawn.is_label else 'the range'}"

@@ -44,7 +44,6 @@ def _training_error(idea: Idea) -> float:
 
 
 def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
-    """Caption on the order of the cards; empty for a single one."""
     if len(ideas) == 1:
         return ""
     if is_weighted:
@@ -127,7 +126,6 @@ def first_seen(wording: Wording) -> str:
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:
-    """Scores of an idea, its particles, and the first occurrence of a wording."""
     scores = (("test", idea.test), ("training", idea.train))
     if not any(score for _, score in scores) and idea.compared:
         yield _right(idea.compared, "row", "compared")
@@ -151,7 +149,6 @@ def _right(score: Score, row: str, name: str) -> str:
 
 
 def compared_words(ideas: Ideas) -> str:
-    """Caption on the rows by which ideas were distinguished."""
     if ideas.by == "text":
         return "Compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":

@@ -61,7 +61,6 @@ def generations_html(view: RunView, config: Config, step: int | None) -> str:
 
 
 def _columns(view: RunView, config: Config, step: int | None) -> list[_Column]:
-    """Columns in view and one before them, oldest first; none before the first population is complete."""
     last = generation_at(view, config, step)
     if last is None:
         return []
@@ -93,7 +92,6 @@ def _column(view: RunView, config: Config, generation: int, survives: frozenset[
 
 
 def _name(generation: int, config: Config, *, is_end: bool) -> str:
-    """Step whose cards show a population."""
     if is_end and generation != INITIAL_STEP:
         return "end"
     if config.is_weighted and not is_end:
@@ -126,12 +124,10 @@ def _said(name: str) -> str:
 
 
 def _pitch(rows: int) -> float:
-    """Pixels between two rows."""
     return min(ROW, MOST_HEIGHT / rows)
 
 
 def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
-    """Yield the paths of extinct lines, forks, living lines and particles, then rings and step numbers."""
     ys = [(slot + 0.5) * _pitch(rows) for slot in range(rows)]
     xs = [WIDTH - RIGHT - PITCH * (len(columns) - 1 - i) for i in range(len(columns))]
     lines: dict[bool, list[str]] = {True: [], False: []}

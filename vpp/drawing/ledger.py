@@ -15,7 +15,6 @@ from vpp.posterior.prediction import Value
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, caption, fold, hypothesis, text
 from vpp.wording.words import (
-    after_rows,
     capitalised,
     counted,
     fixed,
@@ -183,10 +182,6 @@ def arithmetic(occasion: Occasion) -> Iterator[str]:
         yield f"Log-likelihood {proposal}, {against}"
         compared = "is below" if occasion.log_alpha < log_u else "is not below"
         yield f"log α = {fixed(occasion.log_alpha)} {compared} log u = {fixed(log_u)}."
-    elif occasion.log_alpha_bound is not None:
-        rows = after_rows(occasion.n_answered, occasion.unanswered)
-        yield f"Rejected after {rows}: log-likelihood at most {log_text(occasion.log_likelihood_bound)}, {against}"
-        yield f"log α, at most {fixed(occasion.log_alpha_bound)}, is below log u = {fixed(log_u)}."
 
 
 def against_words(log_likelihood: float | None, exponent: float | None = None) -> str:
@@ -201,7 +196,6 @@ def log_text(value: float | None) -> str:
 
 
 def answer_text(value: Value | None) -> str:
-    """An answer or a target of a contradicted row."""
     return number(value, 6) if isinstance(value, float) else value_text(value)
 
 

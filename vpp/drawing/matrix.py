@@ -27,7 +27,6 @@ def codes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def code_legend(labels: Sequence[str]) -> str:
-    """Legend of the signs; empty if they are the labels themselves."""
     signs = codes(labels)
     return ", ".join(f"{sign} = “{label}”" for label, sign in signs.items() if sign != label)
 
@@ -78,7 +77,6 @@ class Matrix:
         return CUE + scrolling(table, "Answers, point by point", "mx-wrap")
 
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
-        """A point's row, and under it, if it is open, its answers as wide as the page whatever the table's width."""
         numeric = not self.labels
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
         ending = self._spread(point) if numeric else votes(point.shares, point.abstained)
@@ -138,7 +136,6 @@ def _head(column: Camp, peak: float, *, is_weighted: bool) -> str:
 
 
 def verdict_mark(point: Point) -> str:
-    """Mark of a row on which the vote is undecided or wrong; empty if it is right, and for numbers."""
     if point.is_undecided:
         return badge("uns", "undecided")
     return badge("rej", "vote wrong") if point.is_wrong else ""
@@ -155,7 +152,6 @@ def mean_and_range(
 
 
 def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
-    """A row's first inputs in one line."""
     parts = [f"{name} {'missing' if cell is None else cell}" for name, cell in row.inputs[:most]]
     more = len(row.inputs) - most
     return ", ".join(parts) + (f", and {more} more" if more > 0 else "")

@@ -25,7 +25,6 @@ def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
 
 
 def meaning(near: Nearness, threshold: float) -> str:
-    """Definition of agreement and of a group for these ideas."""
     rows = counted(near.ideas.n_rows, "row")
     together = "An explanation is a group of ideas of which any two"
     silent = "two unreadable answers are alike, one is as far from any answer as can be"
@@ -39,7 +38,6 @@ def meaning(near: Nearness, threshold: float) -> str:
 
 
 def alt_words(near: Nearness) -> str:
-    """The closest and the most distant pair; of two ideas, how far they differ."""
     if near.n == 2:
         return _pair_sentence(near)
     (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
@@ -66,7 +64,6 @@ def agreement(near: Nearness, a: int, b: int) -> str:
 
 
 def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    """Matrix with a row and a column per idea; darker = more disagreement, lines separate groups."""
     group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
     # The first idea of each group but the first, in drawing order.
     begins = {number for before, number in pairwise(near.order) if group_of[before] != group_of[number]}
@@ -103,7 +100,6 @@ def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
 
 
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    """Table with a row per group, heaviest first, that ends with its heaviest sentence."""
     head, rows = group_table(near, groups, is_weighted=is_weighted)
     said = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
     whole = [(*cells, sentence) for cells, sentence in zip(rows, said, strict=True)]

@@ -32,7 +32,6 @@ def rows_name(view: RunView, config: Config) -> str:
 
 
 def button_words(n_rows: int, calls: int) -> str:
-    """Label of the button, with the number of calls."""
     return f"Score it on {counted(n_rows, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
 
 
@@ -70,7 +69,6 @@ def _named(what: str, ids: Sequence[int]) -> str:
 
 
 def comparison_html(reworded: Rewording, compared: Comparison, dataset: Dataset, *, rows: str, seed_text: str) -> str:
-    """The sentences, the new text as a card with its changes marked, and the rows that changed."""
     first, *others = comparison_words(reworded, compared, rows)
     card = _card(reworded, compared, dataset, seed_text)
     return (
@@ -108,7 +106,6 @@ def _card(reworded: Rewording, compared: Comparison, dataset: Dataset, seed_text
 
 
 def _rows(reworded: Rewording, compared: Comparison) -> str:
-    """Tables of the rows won and lost, the first ones in sight."""
     said = {row.id: (row, old, new) for row, old, new in zip(compared.rows, compared.old, compared.new, strict=True)}
     won = badge("acc", "won"), compared.won
     lost = badge("rej", "lost"), compared.lost

@@ -67,7 +67,6 @@ class Opened:
         return evidence.quotes(prediction.explanation for prediction in said if prediction)
 
     def answers_html(self, point: Point, reasons: Reasons) -> str:
-        """Draw the inputs of a row, and each particle's answer and reason."""
         inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
         head = ("particles", self.held, "answer", "reason")
         answers = markup.table(head, answer_rows(point, self, reasons), right=(1,))
@@ -89,7 +88,6 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
 
 
 def is_read(row: Row) -> bool:
-    """Return whether a row has a long text, in which quotes are worth marking."""
     return any(len(cell or "") >= evidence.LONG for _, cell in row.inputs)
 
 
@@ -102,7 +100,6 @@ def _inputs(row: Row, quoted: Sequence[str]) -> str:
 
 
 def read_html(row: Row, quoted: Sequence[str]) -> str:
-    """Draw each text of a row on its own, with the quoted words marked and the invented ones named."""
     cells = [(name, cell) for name, cell in row.inputs if cell is not None]
     read = "".join(
         f'<p class="read"><span class="cap">{text(name)}</span> {_marked(cell, quoted)}</p>' for name, cell in cells
@@ -124,7 +121,6 @@ def _ask(row: int) -> str:
 
 
 def vote_html(point: Point, decimals: int | None) -> str:
-    """The vote as a bar; for numbers the mean and the range."""
     if point.is_label:
         return votes(point.shares, point.abstained)
     shown = mean_and_range(point.prediction, point.interval, decimals)
@@ -165,7 +161,6 @@ def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, .
 
 
 def _said(point: Point, slot: int, of: Opened, reasons: Reasons) -> tuple[str, str]:
-    """Answer and reason of a particle."""
     vote, prediction = point.votes[slot], reasons.get((of.test.hypotheses[slot], point.row.id))
     reason = reason_words(prediction) if prediction else ""
     return "no readable answer" if vote is None else value_text(vote), reason

@@ -41,7 +41,6 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
 
 
 def parting_words(n: int) -> str:
-    """Say where the rows of a trial come from."""
     return (
         f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree. Leave out a row "
         "that the change made impossible."
@@ -49,7 +48,6 @@ def parting_words(n: int) -> str:
 
 
 def test_row_words(row: int) -> str:
-    """Sentence on why a test row itself is not added, and what to label in its place."""
     return (
         f"Row {row} is a test row: its label stays held out, so that later scores remain comparable. Label an "
         "input like it instead. Choose “Inputs like this row” below, ask, and type the true answers."
@@ -57,7 +55,6 @@ def test_row_words(row: int) -> str:
 
 
 def like_words(row: int, *, n: int) -> str:
-    """Sentence on the origin of inputs like a row."""
     if not n:
         return f"No input like row {row} could be made up: all are labelled already."
     return (
@@ -152,7 +149,6 @@ def slots_text(slots: Sequence[int]) -> str:
 
 
 def reach_words(tau: float) -> str:
-    """Sentence on when a number counts as contradicted."""
     return (
         f"A number contradicts a prediction that is more than {number(REACH * tau**0.5)} off: two standard deviations "
         "of the noise, √τ."
@@ -160,7 +156,6 @@ def reach_words(tau: float) -> str:
 
 
 def _weights(question: Question, held: Sequence[Contender], seed_text: str, decimals: int | None) -> str:
-    """The hypotheses' weights now and after each answer, folded away."""
     shown = question.consequences[:MOST_ANSWERS]
     if not shown or not held:
         return ""
@@ -182,7 +177,6 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
 
 
 def going_on_words(preparation: Preparation, *, n_added: int) -> str:
-    """Sentence on a run that continues from these particles."""
     spec, n_train = preparation.spec, len(preparation.dataset.train)
     n = len(spec.start)
     start = "this sentence" if n == 1 else f"these {integer(n)} sentences"
@@ -198,7 +192,6 @@ def going_on_words(preparation: Preparation, *, n_added: int) -> str:
 
 
 def plan_html(plan: Plan) -> str:
-    """Table of the calls that a new run would need."""
     rows = [(what, integer(calls)) for what, calls in plan.items]
     return (
         f'<div class="plan">{table(("work", "calls"), [*rows, ("At most", integer(plan.calls))], right=(1,))}'

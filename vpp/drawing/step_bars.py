@@ -7,7 +7,7 @@ from vpp.data.dataset import Dataset
 from vpp.inspection.slots import judged_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import ESS_SHARE, Config
 from vpp.wording.markup import text
 from vpp.wording.progress import batch_errors
 from vpp.wording.words import counted, fixed, number, percent, shortest
@@ -61,7 +61,7 @@ def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
         values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()} | end,
         words=_ess_words(view, config, step),
         rings=tuple(n for n in made if view.steps[n].resampled),
-        limit=config.ess_threshold,
+        limit=ESS_SHARE,
     )
 
 
@@ -72,7 +72,7 @@ def _ess_words(view: RunView, config: Config, step: int | None) -> str:
     if not weights:
         return "No weights yet"
     value = at.reweighted.ess if at and at.reweighted else ess(weights)
-    below = shortest(round(config.ess_threshold * len(weights), 1))
+    below = shortest(round(ESS_SHARE * len(weights), 1))
     if at is None:
         limit = " at the end"
     else:
@@ -117,7 +117,6 @@ def _range_words(bars: _Bars) -> str:
 
 
 def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
-    """Paths of all bars, the bar shown, the threshold and the rings, which stay round if the drawing is stretched."""
     pitch = WIDTH / total
     gap = min(3.0, 0.3 * pitch)
 

@@ -92,7 +92,6 @@ def _calibration_metric(result: VoteReliability) -> Metric:
 
 
 def _beside_even(value: float, even: float, n_labels: int) -> str:
-    """A proper score compared with that of a uniform vote over all labels."""
     how = "Better than" if value < even else "No better than"
     return f"{how} a vote split evenly over {counted(n_labels, 'label')}, {fixed(even, 3)}."
 
@@ -111,7 +110,6 @@ def _log_metric(result: VoteReliability, n_labels: int, held: str) -> Metric:
 
 
 def spread_saying(result: SpreadReliability) -> str:
-    """Sentence on whether a wide spread goes with a large error."""
     if not result.is_equally_sure:
         return _spread_verdict(result)
     spread = result.spreads[0]
@@ -121,13 +119,11 @@ def spread_saying(result: SpreadReliability) -> str:
 
 
 def _spread_verdict(result: SpreadReliability) -> str:
-    """Verdict for spreads that differ."""
     rho = result.rank_correlation
     return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n)
 
 
 def spread_metrics(result: SpreadReliability, held: str) -> list[Metric]:
-    """Figures of a regression."""
     rho, n, n_covered = result.rank_correlation, result.n, result.n_covered
     covered = (
         f"{percent(n_covered / n)}, and {interval_text(n_covered, n)} with these rows (Wilson, 95 %), against 90 % of "
@@ -174,7 +170,6 @@ def order_verdict(curve: RiskCoverage) -> str:
 
 
 def voice_table(voices: Sequence[Voice], *, is_weighted: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Head, and a row per particle."""
     of_numbers = bool(voices) and voices[0].all.mse is not None
     head: tuple[str, ...] = ("contradicted", "against the vote", "right where it answered", "right of all")
     if of_numbers:

@@ -32,7 +32,6 @@ def faithful_words(found: Obeyed) -> str:
 
 
 def verdict(trial: Trial) -> str:
-    """Say of the heaviest idea whether the learner follows it, and what it is worth."""
     idea = trial.ideas[0]
     follows, gain = idea.must_change, idea.gain_over_no_rule
     if follows.n < FEW:
@@ -65,7 +64,6 @@ INTERVALS = "In brackets: the share, and its 95 % interval (Wilson)."
 
 
 def table_rows(trial: Trial) -> list[tuple[str, ...]]:
-    """Return a line for each idea."""
     return [
         (
             str(place),
@@ -79,12 +77,10 @@ def table_rows(trial: Trial) -> list[tuple[str, ...]]:
 
 
 def clause_rows(idea: TriedIdea) -> list[tuple[str, str]]:
-    """Return each clause, with the nats that its loss costs."""
     return [(each.text.strip(" ,;"), number(each.log_likelihood_lost)) for each in idea.clauses]
 
 
 def hurting(idea: TriedIdea) -> list[ClauseWorth]:
-    """Return the clauses without which the sentence explains the rows better, the most harmful first."""
     worst_first = sorted(idea.clauses, key=lambda each: each.log_likelihood_lost)
     return [each for each in worst_first if each.log_likelihood_lost <= -SLIGHT]
 
@@ -96,12 +92,10 @@ def hurting_words(place: int, clause: ClauseWorth) -> str:
 
 
 def sentence_of(idea: TriedIdea, seed_text: str) -> str:
-    """Return the sentence that clauses are places of."""
     return idea.text.removeprefix(seed_text).strip()
 
 
 def trial_html(trial: Trial, seed_text: str) -> str:
-    """Draw the table of ideas, each sentence with its clauses marked, and the minimal pairs."""
     parts = [markup.table(HEAD, table_rows(trial), right=(1, 4))]
     parts.append(markup.caption(f"{INTERVALS} {unread_words(trial)}".strip()))
     for place, idea in enumerate(trial.ideas, 1):
@@ -118,7 +112,6 @@ def trial_html(trial: Trial, seed_text: str) -> str:
 
 
 def _marked(sentence: str, clauses: Sequence[ClauseWorth]) -> str:
-    """The sentence with the nats behind each clause that it is worth; one that is worth something is marked."""
     html, at = "", 0
     for each in clauses:
         lost = each.log_likelihood_lost
@@ -130,7 +123,6 @@ def _marked(sentence: str, clauses: Sequence[ClauseWorth]) -> str:
 
 
 def pairs_html(pairs: Sequence[MinimalPair]) -> str:
-    """Draw minimal pairs as a table, those that differ in the other cells alone in one line."""
     alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
     lines = []
     for first, *others in list(alike.values())[:PAIRS_SHOWN]:

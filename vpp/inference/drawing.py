@@ -13,7 +13,7 @@ from vpp.inference.rounds import Round, together
 from vpp.posterior.likelihood import auto_tau, regression_errors
 from vpp.problem import Problem, Proposal
 from vpp.randomness import call_seed
-from vpp.settings import Config
+from vpp.settings import INITIAL_TEMPERATURES, PRIOR_TEMPERATURE, Config
 
 PRIOR_DRAWS = 8
 """Most draws from the prior for one hypothesis; the first that can be read is taken."""
@@ -46,14 +46,11 @@ async def draws(
     problem: Problem, config: Config, slots: Sequence[int], seeds: Sequence[int], *, batch: tuple[Row, ...], step: int
 ) -> list[Coroutine[Any, Any, Outcome]]:
     """One draw for each slot: from the batch, at temperatures spread over the slots, or from the prior, all at one."""
-    if config.initial == "prior":
-        return [
-            _drawn(problem, k, _from_prior(problem, config.prior_temperature, seed), step=step)
-            for k, seed in zip(slots, seeds, strict=True)
-        ]
+    if config.starts_from_prior:
+        return [_drawn(problem, k, _from_prior(problem, seed), step=step) for k, seed in zip(slots, seeds, strict=True)]
     predictions = await problem.learner.predict(problem.seed_text, batch)
     propose = problem.optimizer.propose
-    evenly = np.linspace(config.initial_temperature_low, config.initial_temperature_high, len(slots))
+    evenly = np.linspace(*INITIAL_TEMPERATURES, len(slots))
     temperatures = [round(float(t), 6) for t in evenly]
     return [
         _drawn(problem, k, propose(problem.seed_text, batch, predictions, temperature=t, seed=seed), step=step)
@@ -61,10 +58,10 @@ async def draws(
     ]
 
 
-async def _from_prior(problem: Problem, temperature: float, seed: int) -> Proposal:
+async def _from_prior(problem: Problem, seed: int) -> Proposal:
     """A draw from the prior, defined as the law of readable draws: an unreadable one is repeated."""
     for again in range(PRIOR_DRAWS):
-        proposal = await problem.optimizer.draw(temperature=temperature, seed=call_seed(seed, "draw", again))
+        proposal = await problem.optimizer.draw(temperature=PRIOR_TEMPERATURE, seed=call_seed(seed, "draw", again))
         if proposal.text is not None:
             break
     return proposal

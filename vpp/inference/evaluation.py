@@ -1,6 +1,6 @@
 """Evaluation: final weights of the last texts, and the averaged predictions on a split (Eq. 7 and 8; "Predict")."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from vpp.data.dataset import Part
 from vpp.events import Evaluated, Event
 from vpp.inference.population import Outcome, Particle, Population, chains, in_order
-from vpp.inference.rounds import completed, together
+from vpp.inference.rounds import completed
 from vpp.inference.scoring import score
 from vpp.inference.sequential_monte_carlo import reweight
 from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of
@@ -45,41 +45,22 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
         population = replace(population, particles=particles)
     for split in splits:
         predictions = tuple(said[split, k] for k in range(population.size))
-        yield _evaluated(problem, config, population, split, predictions)
+        yield _evaluated(problem, population, split, predictions)
 
 
 async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
     return split, slot, await problem.learner.predict(particle.text, problem.dataset.part(split))
 
 
-async def evaluate_now(
-    problem: Problem, config: Config, population: Population, *, step: int
-) -> AsyncGenerator[Event, None]:
-    """Evaluate on the test rows every `evaluate_every` steps; the end of the run covers the last step."""
-    due = config.evaluate_every and (step + 1) % config.evaluate_every == 0
-    if due and step + 1 < problem.steps:
-        yield await evaluate(problem, config, population, "test")
-
-
-async def evaluate(problem: Problem, config: Config, population: Population, split: Part) -> Evaluated:
-    """Apply every particle to every row of the split; return the answers and the averaged prediction's error."""
-    answers = await together(_answered(problem, k, p, split) for k, p in enumerate(population.particles))
-    return _evaluated(problem, config, population, split, tuple(said for _, _, said in answers))
-
-
 def _evaluated(
-    problem: Problem,
-    config: Config,
-    population: Population,
-    split: Part,
-    predictions: tuple[tuple[Prediction, ...], ...],
+    problem: Problem, population: Population, split: Part, predictions: tuple[tuple[Prediction, ...], ...]
 ) -> Evaluated:
     """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
     rows = problem.dataset.part(split)
     weights = population.weights.tolist()
     ids = tuple(row.id for row in rows)
     answers = [[p.answer for p in each] for each in predictions]
-    averaged = averages_of(problem.dataset.task, config, ids, answers, weights)
+    averaged = averages_of(problem.dataset.task, answers, weights)
     metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
     return Evaluated(
         step=population.step,

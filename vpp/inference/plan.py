@@ -1,13 +1,11 @@
 """Plan of a run: upper bounds of its calls and sequential rounds, before anything is sent."""
 
-from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vpp.problem import batch_length
-from vpp.settings import Config
+from vpp.settings import PARTICLES_MIN, Config
 
 OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
-GUESSED = "Predictions ahead, perhaps not needed"
 ENDING_ROUNDS = 1
 """Final weights, test rows and training rows share one round."""
 PATIENCE = 3
@@ -33,8 +31,6 @@ class Plan:
     least_optimizer_calls: int
     rounds: int
     """Sequential rounds, each of which waits for the one before."""
-    rounds_plain: int
-    """Sequential rounds without prefetching."""
 
     @property
     def learner_calls(self) -> int:
@@ -52,22 +48,16 @@ class Plan:
         return sum(calls for _, calls in self.items)
 
 
-def plan(
-    config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, given: int = 0, is_prefetched: bool = False
-) -> Plan:
+def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, given: int = 0) -> Plan:
     """Plan the whole run on so many rows of each part. Answers are remembered by (hypothesis, row).
 
-    given: first hypotheses that take no call. is_prefetched: whether chains guess their next forward pass, which takes
-    fewer rounds and more calls.
+    given: first hypotheses that take no call.
     """
-    config = _within_budget(config, n_train, n_test, n_calibration)
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
-    first_batch = config.learner_calls(min(config.batch_size, n_train)) if config.initial == "batch" else 0
+    first_batch = 0 if config.starts_from_prior else config.learner_calls(min(config.batch_size, n_train))
     growths = steps // PATIENCE if config.particles_max else 0
-    looks = (steps - 1) // config.evaluate_every if config.evaluate_every else 0
-    guessed = _guessed(config, steps, n_train) if is_prefetched else 0
     every = (
         ("Predictions, first batch", first_batch * (drawn > 0)),
         ("First hypotheses", drawn),
@@ -76,16 +66,15 @@ def plan(
         ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
         ("Predictions, for newcomers", growths * first_batch),
         ("Newcomers, where K grows", growths * -(-k // 2)),
-        ("Test rows, along the way", looks * k * config.learner_calls(n_test)),
         ("Final weights", k * _final_calls(config, n_train)),
         ("Test rows", k * config.learner_calls(n_test)),
         ("Calibration rows", k * config.learner_calls(n_calibration)),
         ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_calls(n_train)),
-        (GUESSED, guessed),
+        ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
     )
     rounds = first_rounds(config, given=given) + growths * first_rounds(config)
     rounds += sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
-    rounds += ending_rounds(config, n_test=n_test) + looks * waits_for_looks(config)
+    rounds += ending_rounds(config, n_test=n_test)
     return Plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
@@ -93,29 +82,8 @@ def plan(
         least_learner_calls=sum(config.learner_calls(n) for n in (n_train, n_test, n_calibration))
         * (k if config.is_weighing else 1),
         least_optimizer_calls=drawn + _least_proposals(config, steps),
-        rounds=rounds - (steps - 1) if guessed else rounds,
-        rounds_plain=rounds,
+        rounds=rounds,
     )
-
-
-def affordable_size(config: Config, wanted: int, *, n_train: int, n_test: int, n_calibration: int = 0) -> int:
-    """Largest K up to `wanted` at which the whole run stays within the budget of calls; at least the initial K."""
-
-    def calls(size: int) -> int:
-        fixed = replace(config, particles=size, particles_min=1, particles_max=0, growth_budget=0)
-        return plan(fixed, n_train=n_train, n_test=n_test, n_calibration=n_calibration).calls
-
-    larger = range(config.size + 1, wanted + 1)
-    return config.size + bisect_right(larger, config.growth_budget, key=calls)
-
-
-def _within_budget(config: Config, n_train: int, n_test: int, n_calibration: int) -> Config:
-    """The options, with `particles_max` reduced to what the budget allows."""
-    if not (config.particles_max and config.growth_budget):
-        return config
-    rows = {"n_train": n_train, "n_test": n_test, "n_calibration": n_calibration}
-    largest = affordable_size(config, config.particles_max, **rows)
-    return replace(config, particles_max=largest, growth_budget=0)
 
 
 def first_rounds(config: Config, *, given: int = 0) -> int:
@@ -125,7 +93,7 @@ def first_rounds(config: Config, *, given: int = 0) -> int:
     """
     if given >= config.size or not config.draws_initial:
         return 0
-    return 1 if config.initial == "prior" else 2
+    return 1 if config.starts_from_prior else 2
 
 
 def ending_rounds(config: Config, *, n_test: int) -> int:
@@ -133,27 +101,21 @@ def ending_rounds(config: Config, *, n_test: int) -> int:
     return 0 if config.is_weighing and not n_test else ENDING_ROUNDS
 
 
-def may_be_prefetched(config: Config) -> bool:
-    """True if a chain may guess its next forward pass before its accept step has decided."""
+def _asks_both(config: Config) -> bool:
+    """True if the next forward pass of a proposal and of its parent is asked for while the proposal is evaluated."""
     return config.method == "mh" and config.scored_on != "train" and config.may_run_ahead
 
 
-def _guessed(config: Config, steps: int, n_train: int) -> int:
-    """Calls at most for guesses about texts that lose: one text a chain and step."""
-    if not may_be_prefetched(config):
-        return 0
-    return config.size * sum(config.learner_calls(_scored_rows(config, t, n_train)) for t in range(1, steps))
-
-
-def waits_for_looks(config: Config) -> bool:
-    """True if an evaluation along the way takes a round of its own; else the next step's calls run beside it."""
-    return config.is_telescoping or not config.may_run_ahead
+def _unneeded_calls(config: Config, step: int, n_train: int) -> int:
+    """Calls at most for a forward pass of the text that lost in the step before."""
+    return config.learner_calls(_scored_rows(config, step, n_train)) if step and _asks_both(config) else 0
 
 
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    is_known = config.is_on_fixed_rows and step > 0  # whatever was kept was scored on the same rows
+    # On fixed rows, whatever was kept was scored on them before.
+    is_known = step > 0 and (config.is_on_fixed_rows or _asks_both(config))
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered
@@ -167,7 +129,7 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
     if config.scored_on == "buffer":
         epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
         seen = epochs * n_train + min(batches * config.batch_size, n_train)
-        return min(seen, config.buffer_size, n_train if config.deduplicate_buffer else seen)
+        return min(seen, config.buffer_size, seen if config.buffer_repeats else n_train)
     return batch
 
 
@@ -194,21 +156,19 @@ def _final_calls(config: Config, n_train: int) -> int:
     """Calls for the final weight of one text."""
     if not config.is_rescored:
         return 0
-    seen = n_train if config.deduplicate_buffer else n_train * config.epochs
+    seen = n_train * config.epochs if config.buffer_repeats else n_train
     return config.learner_calls(n_train if config.final_weights == "train" else min(config.buffer_size, seen))
 
 
 def _least_proposals(config: Config, steps: int) -> int:
-    """Proposals at least: one a particle and step, unless only copies are rewritten."""
+    """Proposals at least: one a particle and step."""
     if config.is_weighing:
         return 0
-    least = min(config.size, config.particles_min) if config.particles_max else config.size
-    rewrites_all = config.method != "smc" or config.mutate != "duplicates" or config.is_telescoping
-    return least * steps * rewrites_all
+    return (min(config.size, PARTICLES_MIN) if config.particles_max else config.size) * steps
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
-    """(learner, optimizer) calls of one step at most, without newcomers and evaluations along the way."""
+    """(learner, optimizer) calls of one step at most, without newcomers."""
     k = config.largest_size
-    learner = k * (_scoring_calls(config, step, n_train) + _judging_calls(config, step, n_train))
-    return learner, 0 if config.is_weighing else k
+    each = (_scoring_calls, _judging_calls, _unneeded_calls)
+    return k * sum(calls(config, step, n_train) for calls in each), 0 if config.is_weighing else k

@@ -8,7 +8,7 @@ from vpp.data.dataset import Row
 from vpp.events import INITIAL_STEP, Event, ParticleState, StepFinished, hypothesis_id
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import Floats, normalise
-from vpp.problem import Exchange, Prediction, Problem
+from vpp.problem import Prediction, Problem
 from vpp.settings import Config
 
 
@@ -25,8 +25,6 @@ class Particle:
     """Natural log of the unnormalised weight."""
     predictions: tuple[Prediction, ...] = ()
     """y^_m on the rows last scored."""
-    exchange: Exchange | None = None
-    """Earlier exchange that the optimizer is shown again (`history`)."""
 
     @property
     def id(self) -> str:
@@ -35,7 +33,7 @@ class Particle:
 
     def settled(self, slot: int) -> "Particle":
         """The particle for the next step of a chain: without the log-likelihood, which is of one step's rows."""
-        return Particle(text=self.text, parent=slot, predictions=self.predictions, exchange=self.exchange)
+        return Particle(text=self.text, parent=slot, predictions=self.predictions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +82,11 @@ NOBODY = Population(step=INITIAL_STEP - 1, particles=(), tau=None)
 
 
 def _state(particle: Particle) -> ParticleState:
-    exchange = particle.exchange
     return ParticleState(
         hypothesis=particle.id,
         parent=particle.parent,
         log_likelihood=particle.log_likelihood,
         log_weight=float(particle.log_weight),
-        exchange=None if exchange is None else (exchange.step, exchange.slot),
     )
 
 

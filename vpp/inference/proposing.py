@@ -1,12 +1,16 @@
-"""Proposals: the optimizer rewrites a hypothesis (Algorithm 1, line 6; Algorithm 2, line 13)."""
+"""Proposals: the optimizer rewrites a hypothesis (Algorithm 1, line 6; Algorithm 2, line 13), and the accept step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from vpp.data.dataset import Row
 from vpp.events import Proposed, hypothesis_id
-from vpp.inference.population import Chain
-from vpp.problem import Exchange, Prediction, Proposal
+from vpp.inference.population import Chain, Outcome, Particle
+from vpp.inference.scoring import score
+from vpp.posterior.weights import accepts, log_acceptance
+from vpp.problem import Prediction, Proposal
 from vpp.randomness import call_seed, rng
+from vpp.settings import PRIOR_TEMPERATURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +21,6 @@ class Candidate:
     """The chain with theta, the parent."""
     proposal: Proposal
     origin: Literal["refined", "prior"]
-    exchange: Exchange | None
-    """The exchange that the optimizer is shown next time; None after a draw from the prior."""
 
     @property
     def text(self) -> str | None:
@@ -60,31 +62,16 @@ async def propose(chain: Chain, *, temperature: float) -> Candidate:
     Both the seed of the call and the choice of a draw depend on step and slot alone, never on the particle.
     temperature: the optimizer's sampling temperature.
     """
-    problem, config, particle, batch = chain.problem, chain.config, chain.particle, chain.batch
+    problem, config, particle = chain.problem, chain.config, chain.particle
     seed = call_seed(problem.seed, "propose", chain.step, chain.slot)
     if config.is_filtered and rng(config.seed, "restart", chain.step, chain.slot).random() < config.restart:
-        drawn = await problem.optimizer.draw(temperature=config.prior_temperature, seed=seed)
-        return Candidate(chain=chain, proposal=drawn, origin="prior", exchange=None)
+        drawn = await problem.optimizer.draw(temperature=PRIOR_TEMPERATURE, seed=seed)
+        return Candidate(chain=chain, proposal=drawn, origin="prior")
     predictions = await predictions_on(chain)
     proposal = await problem.optimizer.propose(
-        particle.text,
-        batch,
-        predictions,
-        temperature=temperature,
-        seed=seed,
-        history=(particle.exchange,) if particle.exchange else (),
+        particle.text, chain.batch, predictions, temperature=temperature, seed=seed
     )
-    exchange = particle.exchange
-    if config.history and proposal.text is not None:
-        exchange = Exchange(
-            step=chain.step,
-            slot=chain.slot,
-            hypothesis=particle.text,
-            rows=batch[: proposal.shown],
-            predictions=predictions[: proposal.shown],
-            raw=proposal.raw,
-        )
-    return Candidate(chain=chain, proposal=proposal, origin="refined", exchange=exchange)
+    return Candidate(chain=chain, proposal=proposal, origin="refined")
 
 
 async def predictions_on(chain: Chain) -> tuple[Prediction, ...]:
@@ -93,3 +80,41 @@ async def predictions_on(chain: Chain) -> tuple[Prediction, ...]:
     if all(row.id in known for row in chain.batch):
         return tuple(known[row.id] for row in chain.batch)
     return await chain.problem.learner.predict(chain.particle.text, chain.batch)
+
+
+async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float = 1.0) -> Outcome:
+    """theta <- theta~ with probability alpha, else theta (Eq. 9; Algorithm 1, lines 7 to 9).
+
+    rows: those on which the parent was scored, else the ratio compares two data sets. exponent: power of
+    the likelihood, 1 in the paper; tempered SMC accepts on its tempered posterior.
+    """
+    chain = candidate.chain
+    if candidate.text is None:
+        return Outcome(slot=chain.slot, particle=chain.particle, events=(candidate.kept(),))
+    log_lik = _known(chain.particle)
+    # y^'_m <- f(x_m; theta~)                                                       evaluate the proposal
+    new = await score(chain.of(replace(chain.particle, text=candidate.text)), rows, role="proposal")
+    log_lik_new = _known(new.particle)
+    # alpha = min(1, (p(rows | theta~) / p(rows | theta))^exponent)                   (Eq. 9)
+    log_alpha = log_acceptance(exponent * log_lik_new, exponent * log_lik)
+    # u ~ U[0, 1)
+    u = float(rng(chain.config.seed, "accept", chain.step, chain.slot).random())
+    # theta <- theta~ if log u < log alpha
+    accepted = accepts(log_alpha, u=u)
+    decision = replace(
+        candidate.event(accepted=accepted, why="likelihood"),
+        log_likelihood=log_lik,
+        log_likelihood_proposal=log_lik_new,
+        log_alpha=log_alpha,
+        u=u,
+    )
+    return Outcome(
+        slot=chain.slot, particle=new.particle if accepted else chain.particle, events=(*new.events, decision)
+    )
+
+
+def _known(particle: Particle) -> float:
+    """The log-likelihood of a scored particle. Raises ValueError if it was not scored."""
+    if particle.log_likelihood is None:
+        raise ValueError("the particle was not scored: score it on the rows of the ratio first")
+    return particle.log_likelihood

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from vpp.events import Resampled
 from vpp.inference.drawing import draws
-from vpp.inference.plan import PATIENCE, affordable_size
+from vpp.inference.plan import PATIENCE
 from vpp.inference.population import Particle, Population, Yielded
 from vpp.inference.rounds import Round
 from vpp.posterior.tempering import log_mean_weight
 from vpp.posterior.weights import ess, systematic_resample
 from vpp.problem import Problem
 from vpp.randomness import call_seed, rng
-from vpp.settings import Config
+from vpp.settings import ESS_SHARE, PARTICLES_MIN, Config
 
 
 async def resize(
@@ -28,11 +28,11 @@ async def resize(
     """
     population = _counted(problem, config, population)
     if step + 1 < problem.steps and population.agreed_for >= PATIENCE:
-        resampled, population = shrink(config, population)
+        resampled, population = shrink(config.seed, population)
         if resampled:
             yield resampled
     elif step + 1 < problem.steps and population.few_for >= PATIENCE:
-        size = grown_size(problem, config, population.size)
+        size = min(2 * population.size, config.particles_max)
         slots = range(population.size, size)
         seeds = [call_seed(problem.seed, "resize", step, k) for k in slots]
         if slots:
@@ -56,9 +56,7 @@ def _counted(problem: Problem, config: Config, population: Population) -> Popula
 def is_few(config: Config, population: Population) -> bool:
     """True if at most half of the texts are distinct, or the ESS is, or before resampling was, below its threshold."""
     n_unique = len({p.text for p in population.particles})
-    low = config.is_weighted and (
-        ess(population.weights) < config.ess_threshold * population.size or _was_resampled(population)
-    )
+    low = config.is_weighted and (ess(population.weights) < ESS_SHARE * population.size or _was_resampled(population))
     return 2 * n_unique <= population.size or low
 
 
@@ -81,26 +79,18 @@ def agree(problem: Problem, config: Config, population: Population) -> bool:
     return bool(said) and float(terms.mean()) >= likelihood.usual_term
 
 
-def grown_size(problem: Problem, config: Config, size: int) -> int:
-    """2K, at most `particles_max` and what the budget of calls for the whole run allows."""
-    wanted = min(2 * size, config.particles_max)
-    if not config.growth_budget:
-        return wanted
-    return max(size, affordable_size(config, wanted, **problem.dataset.sizes))
-
-
 def _joined(population: Population, newcomers: tuple[Particle, ...]) -> Population:
     """The population with newcomers at the mean weight, which they keep until they are weighed."""
     average = log_mean_weight([p.log_weight for p in population.particles])
     return replace(population, particles=(*population.particles, *(replace(p, log_weight=average) for p in newcomers)))
 
 
-def shrink(config: Config, population: Population) -> tuple[Resampled | None, Population]:
-    """Resample the population to half its size, at least `particles_min`. The event is None if K stays."""
-    size = max(config.particles_min, math.ceil(population.size / 2))
+def shrink(seed: int, population: Population) -> tuple[Resampled | None, Population]:
+    """Resample the population to half its size, at least `PARTICLES_MIN`. The event is None if K stays."""
+    size = max(PARTICLES_MIN, math.ceil(population.size / 2))
     if size >= population.size:
         return None, population
-    u = float(rng(config.seed, "resize", population.step).random())
+    u = float(rng(seed, "resize", population.step).random())
     ancestors = tuple(int(a) for a in systematic_resample(population.weights, u=u, size=size))
     particles = tuple(replace(population.particles[a], log_weight=0.0) for a in ancestors)
     event = Resampled(step=population.step, u=u, ancestors=ancestors, why="agreement")

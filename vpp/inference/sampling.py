@@ -9,7 +9,6 @@ from vpp.events import INITIAL_STEP, Event
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
 from vpp.inference.ahead import Ahead, Chains
 from vpp.inference.drawing import first_population
-from vpp.inference.evaluation import evaluate_now
 from vpp.inference.population import NOBODY, Population, Yielded
 from vpp.inference.resizing import resize
 from vpp.problem import Problem
@@ -27,11 +26,11 @@ class Phase(Protocol):
 async def sample(problem: Problem, config: Config, *, resume_from: Population | None = None) -> AsyncIterator[Event]:
     """Yield every event of the run in order, to the last step's population; resume after `resume_from.step`."""
     population = resume_from or NOBODY
-    async with Ahead(problem, config) as ahead:
+    async with Ahead() as ahead:
         move = _move(config, ahead)
         for step in range(population.step + 1, problem.steps):
             for phase in phases(config, step, move):
-                async with aclosing(ahead.guard(phase(ahead.problem, config, population, step=step))) as yielded:
+                async with aclosing(ahead.guard(phase(problem, config, population, step=step))) as yielded:
                     async for each in yielded:
                         if isinstance(each, Population):
                             population = each
@@ -43,7 +42,7 @@ def phases(config: Config, step: int, move: Phase) -> Sequence[Phase]:
     """Phases of a step, in order; the step before the first draws the population."""
     if step == INITIAL_STEP:
         return (first_population, finish)
-    return (move, resize, evaluate_now, finish) if config.particles_max else (move, evaluate_now, finish)
+    return (move, resize, finish) if config.particles_max else (move, finish)
 
 
 def _move(config: Config, ahead: Ahead) -> Phase:
@@ -52,7 +51,8 @@ def _move(config: Config, ahead: Ahead) -> Phase:
         return tempered.step
     if config.method == "smc":
         return partial(sequential_monte_carlo.step, ahead=ahead)
-    return Chains(ahead, metropolis_hastings.move if config.method == "mh" else vml.revise).step
+    move = partial(metropolis_hastings.move, ahead=ahead) if config.method == "mh" else vml.revise
+    return Chains(ahead, move).step
 
 
 async def finish(

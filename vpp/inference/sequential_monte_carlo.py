@@ -3,16 +3,19 @@
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+import numpy as np
+
+from vpp.data.dataset import Row
 from vpp.events import Resampled, Reweighted
-from vpp.inference.ahead import Ahead
-from vpp.inference.mutating import mutation
-from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
+from vpp.inference.ahead import Ahead, Move
+from vpp.inference.population import Chain, Outcome, Particle, Population, Yielded, chains, log_likelihoods
+from vpp.inference.proposing import decide, propose
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
 from vpp.posterior.weights import ess, normalise, systematic_resample, tempered_log_weights
 from vpp.problem import Problem
 from vpp.randomness import rng
-from vpp.settings import Config
+from vpp.settings import BOLD_TEMPERATURE, CAUTIOUS_TEMPERATURE, ESS_SHARE, Config
 
 
 async def step(
@@ -30,13 +33,11 @@ async def step(
     reweighted, particles = reweight(scoring.particles, config, step=step, steps=problem.steps)
     yield reweighted
     # lines 8 to 10: if ESS(w_t) < K/2, resample by w_t and reset w_t^(k) <- 1/K
-    ancestors = None
-    if reweighted.ess < config.ess_threshold * population.size and population.size > 1:
+    if reweighted.ess < ESS_SHARE * population.size and population.size > 1:
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
         yield resampled
-        ancestors = resampled.ancestors
     # lines 11 to 14: theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m}) for all k
-    mutate = ahead.then_ask(mutation(particles, buffer, ancestors))
+    mutate = ahead.then_ask(mutation(particles, buffer))
     async with Round(mutate(chain.of(p)) for chain, p in zip(before, particles, strict=True)) as mutating:
         async for event in mutating:
             yield event
@@ -67,6 +68,34 @@ def resample(
     ancestors = systematic_resample(weights, u=u)
     event = Resampled(step=step, u=u, ancestors=tuple(int(a) for a in ancestors))
     return event, tuple(replace(particles[a], log_weight=0.0, parent=int(a)) for a in ancestors)
+
+
+def mutation(particles: tuple[Particle, ...], rows: tuple[Row, ...], *, exponent: float = 1.0) -> Move:
+    """Return the function that rewrites any one of the particles.
+
+    particles: (K,) after resampling; their median decides on temperatures. rows: those that made the weights, on which
+    a filtered mutation is decided. exponent: power of the likelihood in that decision.
+    """
+    median = float(np.median(log_likelihoods(particles)))
+
+    async def mutate(chain: Chain) -> Outcome:
+        # line 12: optimizer temperature by the log-likelihood, above or below the median
+        temperature = _temperature(chain.particle, median)
+        # line 13: theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m})
+        candidate = await propose(chain, temperature=temperature)
+        if chain.config.is_filtered:
+            # beyond the paper: the new text has to pass the accept step of Algorithm 1
+            return await decide(candidate, rows, exponent=exponent)
+        mutated = replace(chain.particle, text=candidate.text or chain.particle.text)
+        return Outcome(slot=chain.slot, particle=mutated, events=(candidate.taken(),))
+
+    return mutate
+
+
+def _temperature(particle: Particle, median: float) -> float:
+    """Cautious at or above the median of the log-likelihoods, bold below (Section 3.3, "Mutate")."""
+    at_least = particle.log_likelihood is not None and particle.log_likelihood >= median
+    return CAUTIOUS_TEMPERATURE if at_least else BOLD_TEMPERATURE
 
 
 def _as_weighed(mutated: tuple[Particle, ...], weighed: tuple[Particle, ...]) -> tuple[Particle, ...]:

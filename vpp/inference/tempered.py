@@ -12,15 +12,14 @@ import numpy as np
 
 from vpp.data.dataset import Task
 from vpp.events import Reweighted
-from vpp.inference.mutating import mutation
 from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
 from vpp.inference.rounds import Round
 from vpp.inference.scoring import score
-from vpp.inference.sequential_monte_carlo import resample
+from vpp.inference.sequential_monte_carlo import mutation, resample
 from vpp.posterior.tempering import carried_log_weights, log_mean_weight, next_exponent
 from vpp.posterior.weights import Floats, ess, normalise
 from vpp.problem import Problem
-from vpp.settings import Config
+from vpp.settings import ESS_SHARE, Config
 
 
 async def step(problem: Problem, config: Config, population: Population, *, step: int) -> AsyncGenerator[Yielded, None]:
@@ -40,16 +39,18 @@ async def step(problem: Problem, config: Config, population: Population, *, step
     exponent = find_exponent(population, config, step=step, steps=problem.steps)
     reweighted, particles = reweight(population, exponent, step=step)
     yield reweighted
+    if config.is_weighing:
+        yield replace(population, step=step, particles=particles, exponent=exponent)
+        return
     # lines 8 to 10: resample by w_t, w_t^(k) <- 1/K
-    ancestors, log_evidence = None, population.log_evidence
+    log_evidence = population.log_evidence
     if is_resampled(reweighted, config, exponent=exponent, size=population.size):
         # Z_t = Z_s (1/K) sum_k w_t^(k), and the weights begin anew
         log_evidence += log_mean_weight(reweighted.log_weights)
         resampled, particles = resample(particles, reweighted.weights, config, step=step)
         yield resampled
-        ancestors = resampled.ancestors
     # lines 11 to 14: theta_t^(k) <- f_opt(theta_{t-1}^(k), {x_m, y^_m, y_m}), accepted on p(D | theta)^phi_t p(theta)
-    mutate = mutation(particles, rows, ancestors, exponent=exponent)
+    mutate = mutation(particles, rows, exponent=exponent)
     async with Round(mutate(chain.of(p)) for chain, p in zip(before, particles, strict=True)) as mutating:
         async for event in mutating:
             yield event
@@ -58,17 +59,16 @@ async def step(problem: Problem, config: Config, population: Population, *, step
 
 def find_exponent(population: Population, config: Config, *, step: int, steps: int) -> float:
     """phi_t, from the schedule or by bisection on the ESS; the last step always takes the last exponent."""
-    ceiling = 1 / config.beta_end
     if config.tempering == "incremental":
         return 1 / config.beta(step, steps=steps)
     if step == steps - 1:
-        return ceiling
+        return 1.0
     return next_exponent(
         _log_weights(population),
         log_likelihoods(population.particles),
         previous=population.exponent,
-        ceiling=ceiling,
-        target=config.ess_threshold * population.size,
+        ceiling=1.0,
+        target=ESS_SHARE * population.size,
     )
 
 
@@ -94,8 +94,8 @@ def reweight(population: Population, exponent: float, *, step: int) -> tuple[Rew
 
 def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, size: int) -> bool:
     """True if the ESS is below its threshold, or adaptive tempering has just set it there."""
-    is_short = config.tempering == "adaptive" and exponent < 1 / config.beta_end
-    return size > 1 and (is_short or reweighted.ess < config.ess_threshold * size)
+    is_short = config.tempering == "adaptive" and exponent < 1
+    return size > 1 and (is_short or reweighted.ess < ESS_SHARE * size)
 
 
 def _log_weights(population: Population) -> Floats:
@@ -122,7 +122,7 @@ def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
         yield "first hypotheses were given by a person, not drawn from the prior"
     if given in ("continued", "reworded"):
         yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
-    elif config.initial != "prior":
+    elif not config.starts_from_prior:
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
     yield from _unfixed(config, task)
     if config.tempering == "adaptive":
@@ -130,15 +130,11 @@ def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
     if config.restart < 1:
         yield "proposals are refined from the data, and their densities are left out of the acceptance ratio"
         yield "the optimizer's temperature looks at the population's median"
-    if config.mutate == "duplicates":
-        yield "which particles are rewritten depends on the resampling"
 
 
 def _unfixed(config: Config, task: Task) -> Iterator[str]:
     """Yield why the likelihood was not fixed in advance."""
     if task == "regression" and config.fixed_tau is None:
         yield "tau was set from the data"
-    if config.learner_temperature > 0:
+    if config.learner_samples > 1:
         yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
-    if config.points_per_call > 1:
-        yield "answers to rows asked together can depend on one another, so the likelihood is not fixed"

@@ -17,5 +17,5 @@ async def revise(chain: Chain) -> Outcome:
     current = await score(chain, chain.batch, role="forward")
     # theta_t <- f_opt(theta_{t-1}, {x_m, y^_m, y_m})
     candidate = await propose(chain.of(current.particle), temperature=chain.config.optimizer_temperature)
-    theta = replace(current.particle, text=candidate.text or chain.particle.text, exchange=candidate.exchange)
+    theta = replace(current.particle, text=candidate.text or chain.particle.text)
     return Outcome(slot=chain.slot, particle=theta.settled(chain.slot), events=(*current.events, candidate.taken()))

@@ -58,7 +58,6 @@ class Baselines:
 
 
 def baselines(dataset: Dataset) -> Baselines:
-    """Fit the simple models of a split with at least one test row; deterministic in the rows."""
     features, left_out = _features(dataset)
     models = [_constant(dataset)]
     if len({row.target for row in dataset.train}) > 1:
@@ -100,7 +99,6 @@ _ABOUT_TEXT = {"classification": "Logistic regression (L2 penalty, C = 1)", "reg
 
 
 def _of_texts(dataset: Dataset, others: Floats | None) -> SimpleModel | None:
-    """Return the model of the text columns with the other usable inputs; None without a word to fit."""
     targets, unit = _scaled_targets(dataset)
     predicted = predicted_from_text(dataset, targets, others)
     if predicted is None:
@@ -144,7 +142,6 @@ def _estimator(name: Name, dataset: Dataset) -> Any:
 
 
 def _fit(model: Any, table: Floats, targets: Sequence[Any]) -> Any:
-    """Fit the model without warnings: an unconverged fit is still a baseline."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(table, targets)
@@ -187,7 +184,6 @@ def _cells(rows: Sequence[Row], place: int) -> _Cells:
 
 
 def _encoded(kind: Kind, train: _Cells, test: _Cells) -> _Columns | str:
-    """Encode a column, training rows first; return the reason as text if it is unusable."""
     if kind == "number":
         cells = (*train, *test)
         numbers = [float(cell) if cell is not None and is_number(cell) else None for cell in cells]
@@ -241,7 +237,6 @@ def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) 
 
 
 def has_prompted(directory: RunDirectory, dataset: Dataset) -> bool:
-    """Return whether prompted baselines have answered these test rows."""
     return _prompted(directory, dataset) is not None
 
 
@@ -260,7 +255,6 @@ def _prompted_model(prompted: Prompted, found: PromptedBaselines, dataset: Datas
 
 
 def _asked_how(prompted: Prompted, dataset: Dataset) -> str:
-    """Say how the learner was asked."""
     if prompted.name == "zero-shot":
         return "The run\N{RIGHT SINGLE QUOTATION MARK}s learner asked without any rule."
     shown = f"{prompted.examples} training rows as examples instead of a rule"

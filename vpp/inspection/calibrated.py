@@ -46,7 +46,6 @@ def possible_range(point: Point) -> tuple[float, float] | None:
 
 
 def holds_truth(point: Point) -> bool:
-    """Return whether the row's target is possible. The point is calibrated."""
     if (ends := possible_range(point)) is not None:
         return ends[0] <= float(point.row.target or 0.0) <= ends[1]
     return point.row.target in possible_labels(point)

@@ -28,7 +28,6 @@ class Camp:
 
     @property
     def speaker(self) -> int:
-        """The heaviest particle."""
         return self.slots[0]
 
 
@@ -52,7 +51,6 @@ def _camp(name: str, slots: Sequence[int], weights: Sequence[float]) -> Camp:
 
 
 def _side(point: Point, slot: int) -> str | None:
-    """Name of a particle's camp; None for an abstention."""
     vote, mean = point.votes[slot], point.prediction
     if vote is None or mean is None:
         return None
@@ -69,7 +67,6 @@ def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
 
 
 def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
-    """Return one column for all particles with equal answers on every evaluated row, heaviest first."""
     by_weight = heaviest_first(evaluated.weights)
     alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
     merged = [_camp("", slots, evaluated.weights) for slots in alike.values()]

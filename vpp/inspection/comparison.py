@@ -18,7 +18,7 @@ from vpp.inspection.slots import grouped, same_answer
 from vpp.posterior.metric import PairedDifference, deviation, mean_estimate, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
-from vpp.runs.view import RunView, averages
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -42,7 +42,6 @@ class Candidate:
 
     @property
     def test(self) -> Evaluated | None:
-        """Last evaluation of the test rows."""
         return self.view.evaluated.get("test")
 
 
@@ -64,19 +63,16 @@ class Standing:
 
     @property
     def value(self) -> float:
-        """Accuracy from 0 to 1, or mean squared error."""
         return 1 - self.score.error if self.score.n_correct is not None else self.score.error
 
 
 def standing(run: Candidate) -> Standing | None:
-    """Standing of the run's averaged prediction; None before the test rows are evaluated."""
     if run.test is None:
         return None
-    return _standing(rows_of(run.test, run.dataset), averages(run.test), run.dataset)
+    return _standing(rows_of(run.test, run.dataset), run.test.averaged, run.dataset)
 
 
 def standing_of(model: SimpleModel, dataset: Dataset) -> Standing:
-    """Standing of a simple model on the test rows."""
     return _standing(dataset.test, model.answers, dataset)
 
 
@@ -118,22 +114,18 @@ class Comparison:
 
     @property
     def base(self) -> Candidate:
-        """The reference run."""
         return self.runs[self.reference]
 
     @cached_property
     def comparable(self) -> tuple[int, ...]:
-        """Places of the runs with the reference's test rows, itself included; empty before it has answered them."""
         return tuple(place for place in range(len(self.runs)) if self._shares_rows(place))
 
     @property
     def elsewhere(self) -> tuple[int, ...]:
-        """Places of the other runs that have answered test rows."""
         return tuple(i for i, own in enumerate(self.standings) if own is not None and i not in self.comparable)
 
     @property
     def unanswered(self) -> tuple[int, ...]:
-        """Places of the runs whose test rows are not evaluated yet."""
         return tuple(place for place, own in enumerate(self.standings) if own is None)
 
     def _shares_rows(self, place: int) -> bool:
@@ -143,7 +135,6 @@ class Comparison:
         return self.runs[place].dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
 
     def difference(self, place: int) -> PairedDifference | None:
-        """Paired difference to the reference; None for itself and for other test rows."""
         own, base = self.standings[place], self.standings[self.reference]
         if own is None or base is None or place == self.reference or place not in self.comparable:
             return None
@@ -151,7 +142,6 @@ class Comparison:
 
 
 def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
-    """Compare at least one run; reference: place of the reference run."""
     return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
 
 
@@ -205,7 +195,6 @@ class Spread:
 
     @property
     def deviation(self) -> float | None:
-        """Sample standard deviation over seeds (ddof = 1); None for one seed, infinite if a value is."""
         values = [value for _, value in self.by_seed]
         return deviation(values) if len(values) > 1 else None
 

@@ -94,12 +94,10 @@ class Genealogy:
 
     @property
     def last(self) -> tuple[Node, ...]:
-        """Last population, by slot."""
         return self.generations[-1]
 
     @property
     def last_step(self) -> int:
-        """Last finished step; -1 is the initial population."""
         return self.last[0].step
 
     @property
@@ -131,14 +129,12 @@ class Genealogy:
         return tuple(reversed(nodes))
 
     def descendants(self, place: Place) -> tuple[int, ...]:
-        """Slots of the particle's descendants in the last population, or its own."""
         alive = {place.slot}
         for generation in self.generations[place.step - INITIAL_STEP + 1 :]:
             alive = {node.slot for node in generation if node.parent in alive}
         return tuple(sorted(alive))
 
     def ended_at(self, place: Place) -> int | None:
-        """Step in which its line died out; None while it has a descendant."""
         alive = {place.slot}
         for step, generation in enumerate(self.generations[place.step - INITIAL_STEP + 1 :], start=place.step + 1):
             alive = {node.slot for node in generation if node.parent in alive}
@@ -157,7 +153,6 @@ class Genealogy:
 
 
 def genealogy(view: RunView) -> Genealogy | None:
-    """Build the genealogy of all finished steps; None before the initial population is complete."""
     if view.last_step is None:
         return None
     steps = view.finished_steps
@@ -189,7 +184,6 @@ def _generation(
     survivors: set[int],
     have_children: AbstractSet[int | None],
 ) -> tuple[Node, ...]:
-    """Nodes of a step. parents: (K,) by slot."""
     following = view.steps.get(at.step + 1)
     weights = _weights(view, at, following)
     nodes = []
@@ -217,25 +211,21 @@ def _generation(
 
 
 def _is_yours(view: RunView, at: StepView, slot: int) -> bool:
-    """True for a first hypothesis that a person gave."""
     return at.step == INITIAL_STEP and slot in view.drawn and view.drawn[slot].origin == "yours"
 
 
 def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[float, ...]:
-    """(K,) weights that the next step assigned to the particles of a step."""
     if at.step == view.last_step:
         return view.weights
     return following.reweighted.weights if following and following.reweighted else at.weights
 
 
 def _proposed(at: StepView, slot: int) -> Proposed | None:
-    """Proposal for the particle that ends the step in `slot`."""
     before = rewritten_as(at, slot)
     return None if before is None else at.proposed.get(before)
 
 
 def _happened(at: StepView, slot: int, proposed: Proposed | None) -> Happened:
-    """Origin of the text in `slot` at the step's end."""
     if at.step == INITIAL_STEP:
         return "first"
     if slot in at.joined:

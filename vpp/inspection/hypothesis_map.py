@@ -73,7 +73,6 @@ class HypothesisMap:
 
     @property
     def alive(self) -> tuple[Point, ...]:
-        """Dots of the step itself, heaviest first."""
         return tuple(point for point in self.points if not point.is_gone)
 
 
@@ -160,7 +159,6 @@ class _Mapper:
         )
 
     def _answers(self, ids: Sequence[str], generation: int, *, is_end: bool) -> list[Votes]:
-        """(K,) answers by slot to the rows that every hypothesis has answered."""
         known = recorded_answers(self._events(frozenset(ids), generation, is_end=is_end))
         asked = [known.get(hypothesis, {}) for hypothesis in set(ids)]
         rows = sorted(set(asked[0]).intersection(*asked[1:]))
@@ -198,13 +196,11 @@ class _Mapper:
 
 
 def _numbered(keys: Sequence[Hashable]) -> tuple[int, ...]:
-    """Number of each key, from 0, equal for equal keys."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(key, len(numbers)) for key in keys)
 
 
 def _covers(events: Iterable[Evaluated | Scored], ids: AbstractSet[str]) -> bool:
-    """True if every hypothesis was asked."""
     asked: set[str] = set()
     for event in events:
         asked.update((event.hypothesis,) if isinstance(event, Scored) else event.hypotheses)
@@ -227,13 +223,11 @@ def _aligned(points: Floats, ids: Sequence[str], dots: Sequence[int], at: StepVi
 
 
 def _gone(before: _Placed, ids: Sequence[str]) -> list[int]:
-    """Dots of the step before without a text among `ids`."""
     stay = {dot for dot, hypothesis in zip(before.dots, before.ids, strict=True) if hypothesis in ids}
     return sorted({*before.dots} - stay)
 
 
 def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None, about: HypothesisMap) -> HypothesisMap:
-    """Draw the dots of a population, those of the one before that are gone, and where each dot's parents are."""
     alive, gone = _points(view, placed, placed.centre), list[Point]()
     if before:
         were = _points(view, before, placed.centre)

@@ -54,12 +54,10 @@ class Idea:
 
     @property
     def text(self) -> str:
-        """Text of the heaviest wording."""
         return self.wordings[0].text
 
     @property
     def shortest(self) -> Wording:
-        """Shortest wording; the heaviest of equal ones."""
         return min(self.wordings, key=lambda wording: len(wording.text))
 
 
@@ -85,26 +83,21 @@ class Ideas:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows compared; 0 if only equal texts were merged."""
         return len(self.rows)
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Weights of the ideas, heaviest first."""
         return tuple(idea.weight for idea in self.all)
 
     @property
     def n_texts(self) -> int:
-        """Number of distinct texts in the population."""
         return sum(len(idea.wordings) for idea in self.all)
 
     @property
     def n_particles(self) -> int:
-        """K."""
         return sum(len(idea.slots) for idea in self.all)
 
     def of_slot(self, slot: int) -> int:
-        """Number, from 0, of a particle's idea."""
         return next(number for number, idea in enumerate(self.all) if slot in idea.slots)
 
 
@@ -245,7 +238,6 @@ class _IdeaMaker:
 
 
 def _first_held(steps: Sequence[StepView]) -> dict[str, tuple[int, tuple[int, ...]]]:
-    """First step that ended with each text, and its slots then, by hypothesis id."""
     first: dict[str, tuple[int, tuple[int, ...]]] = {}
     for step in steps:
         by_text = grouped((state.hypothesis, slot) for slot, state in enumerate(step.population))

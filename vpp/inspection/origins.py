@@ -56,7 +56,6 @@ def _ends(before: str, after: str) -> bool:
 
 
 def _by_step(ancestry: Sequence[Node], seed_text: str) -> list[tuple[int, frozenset[str]]]:
-    """(step, sentences of its text) for each change of the text, newest first."""
     changed = [each for each in reversed(ancestry) if each.changed]
     return [(each.step, frozenset(map(_key, sentences(_own_text(each.text, seed_text))))) for each in changed]
 

@@ -10,7 +10,6 @@ from vpp.events import Evaluated, Votes
 from vpp.posterior.conformal import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Answer, Value, decided, leader, settled, silent_weight, vote_shares
-from vpp.runs.view import averages
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
@@ -108,7 +107,6 @@ class Point:
 
     @property
     def is_right(self) -> bool:
-        """True if the vote decides for the true label."""
         return self.decision is not None and self.decision == self.row.target
 
     @property
@@ -118,15 +116,13 @@ class Point:
 
     @property
     def _answered(self) -> float:
-        """Weight of the particles that voted for a label."""
         return math.fsum(share for _, share in self.shares)
 
 
 def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal | None = None) -> list[Point]:
-    """Return every evaluated row, most uncertain first."""
     is_label = evaluated.metric == "accuracy"
     votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
-    by_row = zip(evaluated.rows, votes_by_row, answers_by_row, averages(evaluated), strict=True)
+    by_row = zip(evaluated.rows, votes_by_row, answers_by_row, evaluated.averaged, strict=True)
     unsorted = [
         Point(
             row=rows[row],

@@ -39,7 +39,6 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
 
 
 def _most_quoted(idea: Idea, answers: Answers, texts: Mapping[int, Sequence[str]]) -> tuple[tuple[str, int], ...]:
-    """Return quotes with their number of rows, most rows first."""
     hypotheses = [hypothesis_id(wording.text) for wording in idea.wordings]
     rows: Counter[str] = Counter()
     spelling: dict[str, str] = {}

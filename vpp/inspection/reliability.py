@@ -79,7 +79,6 @@ class SpreadReliability:
 
 
 def vote_reliability(points: Sequence[Point]) -> VoteReliability:
-    """Measure the reliability of at least one point of a classification."""
     shares = [answered_shares(dict(point.shares)) for point in points]
     truths = [point.row.target for point in points]
     logs = [log_score(share, truth) for share, truth in zip(shares, truths, strict=True)]
@@ -105,7 +104,6 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
 
 
 def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadReliability:
-    """Measure the reliability of at least one point of a regression."""
     truths = [point.row.target for point in points]
     errors = settled_errors([p.prediction for p in points], truths, abstention_error=dataset.target_range)
     spreads = [point.doubt for point in points]

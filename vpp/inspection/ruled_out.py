@@ -16,7 +16,6 @@ from vpp.inspection.scores import rows_by_id
 from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import correct, regression_errors
 from vpp.posterior.prediction import Value
-from vpp.posterior.weights import log_acceptance
 from vpp.runs.view import RunView, StepView
 
 Reason = Literal["rejected", "resampled away", "unparsable"]
@@ -54,12 +53,6 @@ class Occasion:
     """Log of the acceptance probability (Eq. 9)."""
     u: float | None = None
     """Uniform number compared with it."""
-    n_answered: int = 0
-    """Rows scored, repeated rows counted each time."""
-    unanswered: int = 0
-    """Rows cancelled by early rejection; log_alpha is then None."""
-    log_likelihood_bound: float | None = None
-    """Early rejection: upper bound of the text's log-likelihood."""
     exponent: float | None = None
     """Exponent of a tempered likelihood; None if 1."""
     weight: float | None = None
@@ -75,16 +68,7 @@ class Occasion:
 
     @property
     def n_rows(self) -> int:
-        """Distinct rows scored."""
         return len(set(self.case.scored.rows)) if self.case else 0
-
-    @property
-    def log_alpha_bound(self) -> float | None:
-        """Early rejection: upper bound of log_alpha, else None."""
-        if self.log_likelihood_bound is None or self.log_likelihood is None:
-            return None
-        tempered = 1.0 if self.exponent is None else self.exponent
-        return log_acceptance(tempered * self.log_likelihood_bound, tempered * self.log_likelihood)
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
@@ -96,14 +80,10 @@ class Occasion:
 
     @property
     def deficit(self) -> float | None:
-        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared.
-
-        A lower bound after early rejection.
-        """
+        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared."""
         own, other = self.log_likelihood, self.log_likelihood_heaviest
-        proposal = self.log_likelihood_bound if self.unanswered else self.log_likelihood_proposal
-        if proposal is not None:
-            own, other = proposal, self.log_likelihood
+        if self.log_likelihood_proposal is not None:
+            own, other = self.log_likelihood_proposal, self.log_likelihood
         if own is None or other is None:
             return None
         return 0.0 if own == other else other - own
@@ -135,7 +115,6 @@ class RuledOut:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Distinct steps, newest first."""
         return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
 
 
@@ -207,7 +186,6 @@ def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
 def parted(
     entries: Sequence[RuledOut], survivors: Mapping[str, int]
 ) -> tuple[tuple[RuledOut, ...], tuple[RuledOut, ...]]:
-    """Split the entries into those that are gone and those that live on."""
     gone = tuple(entry for entry in entries if not lives_on(entry, survivors))
     return gone, tuple(entry for entry in entries if lives_on(entry, survivors))
 
@@ -224,7 +202,6 @@ def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 
 def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """Return the hypotheses without a copy after resampling, newest first."""
     case = partial(Case, dataset=dataset, rows=rows_by_id(dataset))
     losses = [
         (view.texts[hypothesis], None, occasion)
@@ -236,7 +213,6 @@ def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 
 def unparsable(view: RunView) -> tuple[RuledOut, ...]:
-    """Return the optimizer's answers that were unreadable or refused, newest first."""
     newcomers = (d for step in view.steps.values() for d in step.joined.values())
     drawn = [
         (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,), is_refused=d.refused))
@@ -252,7 +228,6 @@ def unparsable(view: RunView) -> tuple[RuledOut, ...]:
 
 
 def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], view: RunView) -> tuple[RuledOut, ...]:
-    """Merge (text, why unread, occasion) into one record a text and parse error, newest first."""
     newest_first = sorted(events, key=lambda each: (-each[2].step, each[2].particles))
     occasions = grouped(((text, why), occasion) for text, why, occasion in newest_first)
     held = grouped((view.texts[state.hypothesis], slot) for slot, state in enumerate(view.population))
@@ -271,7 +246,6 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
 
 
 def _pasts(view: RunView) -> Callable[[str], Past]:
-    """Return a function that counts the occurrences of a text."""
     newcomers = (each for step in view.steps.values() for each in step.joined.values())
     proposals = [each for each in view.proposals if each.why != "unchanged"]
     drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
@@ -288,7 +262,6 @@ def _rejection(proposed: Proposed, step: StepView, case: Callable[..., "Case"]) 
 
 def decision(proposed: Proposed, step: StepView) -> Occasion:
     """Return the numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
-    scored = step.proposals_scored.get(proposed.particle)
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -296,9 +269,6 @@ def decision(proposed: Proposed, step: StepView) -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
-        n_answered=len(scored.rows) if scored else 0,
-        unanswered=proposed.unanswered,
-        log_likelihood_bound=proposed.log_likelihood_bound,
         exponent=_exponent(step),
     )
 
@@ -312,14 +282,12 @@ def _exponent(step: StepView) -> float | None:
 
 
 def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
-    """Scores of the current text; after resampling, those of its ancestor."""
     slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
     scored = step.scored.get(slot)
     return scored if scored and scored.hypothesis == proposed.parent else None
 
 
 def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> Iterator[tuple[str, Occasion]]:
-    """Yield (hypothesis id, occasion) of each text without a copy after resampling."""
     survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
@@ -341,7 +309,6 @@ def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> 
 
 
 def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[int, ...]:
-    """New slots whose ancestors gave the same answers to the same rows."""
     own = dict(zip(scored.rows, scored.predictions, strict=True))
     others = (step.scored[ancestor] for ancestor in ancestors)
     return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == own)

@@ -1,20 +1,19 @@
 """Scores of answers against targets: averaged prediction, each particle, each label, ensembles, log-likelihoods."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row
-from vpp.errors import DataError, RunError
 from vpp.events import Evaluated
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Answer, Value, average
 from vpp.posterior.weights import Floats
 from vpp.problem import likelihood_of
-from vpp.runs.view import RunView, averages
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 
@@ -38,24 +37,20 @@ class Score:
 
     @property
     def value(self) -> float:
-        """Accuracy, or mean squared error."""
         if self.n_correct is not None:
             return self.n_correct / self.n
         return self.mse if self.mse is not None else 0.0
 
     @property
     def error(self) -> float:
-        """Error rate, or mean squared error."""
         return self.value if self.n_correct is None else 1 - self.value
 
 
 def rows_by_id(dataset: Dataset) -> Mapping[int, Row]:
-    """Training and test rows by id."""
     return {row.id: row for row in dataset.labelled}
 
 
 def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset) -> Score:
-    """Score one answer a row, for at least one row."""
     targets = [row.target for row in rows if row.target is not None]
     n_abstained = sum(answer is None for answer in answers)
     if dataset.task == "classification":
@@ -67,33 +62,15 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
-    """Score the averaged prediction; agrees with the value in the event."""
-    return score(averages(evaluated), rows_of(evaluated, dataset), dataset)
-
-
-def balanced_accuracy(view: RunView, read: Callable[[], Dataset]) -> float | None:
-    """Balanced accuracy of the averaged prediction on the test rows, from 0 to 1.
-
-    None for regression, before the rows are evaluated, and if they are no longer readable.
-    """
-    test = view.evaluated.get("test")
-    if test is None or test.metric != "accuracy":
-        return None
-    try:
-        labels = averaged_score(test, read()).labels
-    except (RunError, DataError):
-        return None
-    return labels.balanced.value if labels else None
+    return score(evaluated.averaged, rows_of(evaluated, dataset), dataset)
 
 
 def particle_scores(evaluated: Evaluated, dataset: Dataset) -> tuple[Score, ...]:
-    """(K,) score of each particle alone."""
     rows = rows_of(evaluated, dataset)
     return tuple(score(answers, rows, dataset) for answers in evaluated.predictions)
 
 
 def rows_of(evaluated: Evaluated, dataset: Dataset) -> tuple[Row, ...]:
-    """Evaluated rows, in the order of the event."""
     by_id = rows_by_id(dataset)
     return tuple(by_id[row] for row in evaluated.rows)
 
@@ -120,7 +97,6 @@ def constant_answer(dataset: Dataset) -> Value:
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    """Score the constant answer on at least one row."""
     answer = constant_answer(dataset)
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))
 
@@ -147,7 +123,7 @@ def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, 
     if evaluated is None or len(dataset.classes) <= FEW_LABELS:
         return ()
     truths = [row.target for row in rows_of(evaluated, dataset)]
-    pairs = list(zip(truths, averages(evaluated), strict=True))
+    pairs = list(zip(truths, evaluated.averaged, strict=True))
     trained = Counter(row.target for row in dataset.train)
     return tuple(_line(label, [a for truth, a in pairs if truth == label], trained[label]) for label in dataset.classes)
 
@@ -182,7 +158,6 @@ class Ensemble:
 
 
 def ensemble(view: RunView, dataset: Dataset) -> Ensemble | None:
-    """Summarise independent runs; None before both splits are evaluated."""
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test is None or train is None:
         return None
@@ -221,7 +196,7 @@ def log_likelihood_terms(
 
     answers: (K, N). tau: noise variance of the run; None for classification.
     """
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
     targets = [row.target for row in rows]
     return np.array([likelihood.terms(each, targets) for each in answers], dtype=np.float64)
 

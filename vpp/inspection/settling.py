@@ -58,27 +58,23 @@ class Contender:
     weight: float
 
     def weight_after(self, consequence: Consequence) -> float:
-        """Weight after the true answer."""
         return sum(consequence.weights[slot] for slot in self.slots)
 
 
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Question, ...]:
-    """Return every row asked about, most informative first."""
     tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
-    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers, config)]
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
+    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers)]
     return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
 
 
 def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
-    """Return an evaluated row as a question, from the answers that are recorded."""
     tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
     return _question(point, dataset, likelihood, tau)
 
 
 def tau_of(view: RunView, config: Config) -> float | None:
-    """Current noise variance tau; None for classification."""
     finished = view.finished_steps[-1].finished if view.finished_steps else None
     return finished.tau if finished and finished.tau is not None else config.fixed_tau
 

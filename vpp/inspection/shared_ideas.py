@@ -35,12 +35,10 @@ class SharedIdea:
 
     @property
     def held_by(self) -> tuple[int, ...]:
-        """Places of the runs that have it."""
         return tuple(sorted(self.by_run))
 
     @property
     def weight(self) -> float:
-        """Sum of its weights in all runs."""
         return sum(holding.weight for holding in self.by_run.values())
 
 
@@ -55,16 +53,13 @@ class SharedIdeas:
     """Rows compared: those that every run evaluated."""
 
     def held_by(self, *places: int) -> tuple[SharedIdea, ...]:
-        """Ideas of exactly these runs."""
         return tuple(idea for idea in self.all if idea.held_by == tuple(sorted(places)))
 
     @property
     def partly(self) -> tuple[SharedIdea, ...]:
-        """Ideas of several runs, but not of all."""
         return tuple(idea for idea in self.all if 1 < len(idea.by_run) < len(self.places))
 
     def weight_of(self, place: int, ideas: Sequence[SharedIdea]) -> float:
-        """Total weight of these ideas in a run."""
         return sum(idea.by_run[place].weight for idea in ideas if place in idea.by_run)
 
 
@@ -110,7 +105,6 @@ def _particles(place: int, run: Candidate) -> list[_Particle]:
 
 
 def _holdings(particles: Sequence[_Particle]) -> dict[int, Holding]:
-    """Each run's share of an idea, by its place."""
     holdings = {}
     for place, own in sorted(grouped((particle.place, particle) for particle in particles).items()):
         texts = totals((particle.text, particle.weight) for particle in own)
@@ -124,7 +118,6 @@ def _holdings(particles: Sequence[_Particle]) -> dict[int, Holding]:
 
 
 def _evaluations(run: Candidate) -> list[Evaluated]:
-    """Evaluations that cover the texts of the last test evaluation, itself included."""
     if run.test is None:
         return []
     return [each for each in run.view.evaluated.values() if set(run.test.hypotheses) <= set(each.hypotheses)]

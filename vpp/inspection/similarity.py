@@ -78,7 +78,6 @@ class Nearness:
 
 
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
-    """Measure the pairwise agreement of ideas; None if only their texts were compared."""
     if not ideas.rows:
         return None
     answers = [idea.answers for idea in ideas.all[:MOST]]

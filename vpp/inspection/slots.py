@@ -44,7 +44,6 @@ def recorded_answers(events: Iterable[Evaluated | Scored]) -> RecordedAnswers:
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Values by key, both in the order given."""
     groups: dict[K, list[V]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
@@ -52,7 +51,6 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 def totals(pairs: Iterable[tuple[K, float]]) -> dict[K, float]:
-    """Sum of the weights by key, in the order given."""
     return {key: sum(weights) for key, weights in grouped(pairs).items()}
 
 
@@ -110,18 +108,15 @@ def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, 
 
 
 def judged_of(at: StepView) -> tuple[int, int]:
-    """Return the numbers of accepted and of judged proposals of a step."""
     judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
     return sum(judged), len(judged)
 
 
 def grew_at(view: RunView) -> list[int]:
-    """Steps that ended with newcomers."""
     return [at.step for at in view.finished_steps if at.joined]
 
 
 def shrank_at(view: RunView) -> list[int]:
-    """Steps that ended with a smaller K."""
     return [at.step for at in view.finished_steps if at.shrunk]
 
 
@@ -146,5 +141,4 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
 
 
 def scored_rows(config: Config) -> str:
-    """Name the rows that a step scores each particle on."""
     return {"train": "training rows", "buffer": "rows of the buffer", "batch": "batch rows"}[config.scored_on]

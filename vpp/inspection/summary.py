@@ -6,7 +6,7 @@ from typing import Any, Literal
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import NOTHING
 from vpp.events import Evaluated
-from vpp.inference.plan import ending_rounds, first_rounds, step_rounds, waits_for_looks
+from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.inspection.calibrated import calibration_result
 from vpp.inspection.scores import (
@@ -22,9 +22,8 @@ from vpp.inspection.weighed import deciding_rows
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
-from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import known_rows
-from vpp.runs.run_prompts import answers_of
+from vpp.runs.directory import RunDirectory, known_rows
+from vpp.runs.run_prompts import carrier_of
 from vpp.runs.spec import RunSpec
 from vpp.runs.surpassed import scores_of, surpassed
 from vpp.runs.view import RunView, log_evidence, resampled_at
@@ -86,15 +85,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
 
 
 def _acceptance_rate(view: RunView) -> float | None:
-    """Return the accepted share of the proposals that an accept step judged; None without any."""
     judged = view.decided_by_likelihood
     return sum(p.accepted for p in judged) / len(judged) if judged else None
 
 
 def _structured(spec: RunSpec) -> dict[str, str | None]:
-    """The option, and the field of a request that carries it; null for free text."""
-    held = answers_of(spec)
-    return {"option": spec.endpoint.structured, "carrier": None if held.kind == "off" else held.carrier}
+    return {"option": spec.endpoint.structured, "carrier": carrier_of(spec)}
 
 
 def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -103,7 +99,6 @@ def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
     return {
         "requests": view.usage.sent,
         "cost": round(view.usage.cost, 6) if is_priced else None,
-        "currency": spec.prices.currency if is_priced else None,
         "max_calls": spec.cap.calls or None,
         "max_cost": spec.cap.cost or None,
     }
@@ -131,7 +126,6 @@ def remembered(view: RunView) -> int:
 
 
 def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float | str] | None:
-    """(K,) accuracy or mean squared error of each particle alone."""
     if evaluated is None or dataset is None:
         return None
     return [_json(each.value) for each in particle_scores(evaluated, dataset)]
@@ -143,7 +137,6 @@ def _json(value: float) -> float | str:
 
 
 def _figures(score: Score | None) -> dict[str, Any] | None:
-    """Return figures of the averaged prediction, each with its standard error."""
     if score is None:
         return None
     figures: dict[str, Estimate | None] = {}
@@ -160,7 +153,6 @@ def _figures(score: Score | None) -> dict[str, Any] | None:
 
 
 def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
-    """Return the metric of one constant answer, and whether the averaged prediction is strictly better."""
     if dataset is None or evaluated is None or not evaluated.rows:
         return {"baseline": None, "beats_baseline": None}
     constant = baseline(rows_of(evaluated, dataset), dataset)
@@ -171,8 +163,6 @@ def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> d
 
 
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
-    """Return hypotheses that do better than the averaged prediction on training rows, values in the metric's units."""
-
     def value(loss: float) -> float | str:
         return _json(1 - loss if dataset and dataset.task == "classification" else loss)
 
@@ -200,7 +190,6 @@ def _independent(view: RunView, dataset: Dataset | None) -> dict[str, float | st
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
-    """Return the evidence of a run with carried weights, and why it is nominal; nothing if it is exact."""
     value = log_evidence(view)
     if value is None:
         return None
@@ -214,7 +203,6 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
 
 
 def given_by(spec: RunSpec) -> Literal["", "continued", "reworded", "yours"]:
-    """Return where first hypotheses come from if they were given."""
     if spec.reworded is not None:
         return "reworded"
     return "continued" if spec.is_continued else "yours" if spec.start else ""
@@ -226,7 +214,6 @@ def is_exact(spec: RunSpec) -> bool:
 
 
 def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:
-    """Return the sentences, their log-likelihoods, the evidence as a number, and the rows that decide."""
     found = evidence(spec, view)
     decided = deciding_rows(view, spec.config, dataset) if dataset else None
     return {
@@ -244,9 +231,7 @@ def rounds(spec: RunSpec, view: RunView) -> int:
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
     grown = first_rounds(spec.config) * sum(bool(step.joined) for step in done)
-    looks = sum(evaluated.step > whole for whole, evaluated in view.evaluations)
-    ending = ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * (len(view.evaluations) > looks)
-    return drawn + steps + grown + looks * waits_for_looks(spec.config) + ending
+    return drawn + steps + grown + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

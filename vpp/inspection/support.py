@@ -25,7 +25,6 @@ class Against:
 
     @property
     def is_beaten(self) -> bool:
-        """True if the answers are no better than the constant one; False if they have no error."""
         return self.own.error != 0 and not self.own.error < self.constant.error
 
 

@@ -19,7 +19,6 @@ _WORD = re.compile(r"\w\w+")
 
 
 def text_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Return the names of the text inputs, in file order."""
     kinds = {column.name: column.kind for column in dataset.columns}
     return tuple(name for name in dataset.inputs if kinds[name] == "text")
 
@@ -42,7 +41,6 @@ def predicted_from_text(dataset: Dataset, targets: Sequence[Any], others: Floats
 
 
 def _terms(row: Row, names: Sequence[str]) -> list[str]:
-    """List the terms of a row's text cells."""
     cells = dict(row.inputs)
     terms = []
     for name in names:
@@ -53,7 +51,6 @@ def _terms(row: Row, names: Sequence[str]) -> list[str]:
 
 
 def _table(documents: Sequence[list[str]], others: Floats | None, *, n_train: int) -> Any:
-    """Return a sparse table of TF-IDF weights, fitted on the training rows, and the other columns."""
     # Imported late: the import takes a second.
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer

@@ -10,7 +10,6 @@ from vpp.events import Evaluated
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.scores import Score, rows_of, score
 from vpp.posterior.prediction import Value, leader, vote_shares
-from vpp.runs.view import averages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +34,16 @@ class Voice:
 
 
 def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
-    """Return one record a particle, heaviest first."""
     by_row = tuple(zip(*evaluated.predictions, strict=True))
     given = [
         {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
         for row in by_row
     ]
-    averaged = averages(evaluated) if evaluated.metric == "mse" else _leaders(evaluated)
+    averaged = evaluated.averaged if evaluated.metric == "mse" else _leaders(evaluated)
     return tuple(_voice(slot, evaluated, dataset, given, averaged) for slot in heaviest_first(evaluated.weights))
 
 
 def _leaders(evaluated: Evaluated) -> list[Value | None]:
-    """(N,) the label that leads each vote; None at a tie and if all abstain."""
     by_row = zip(*evaluated.answers, strict=True)
     return [leader(vote_shares(answers, evaluated.weights)) for answers in by_row]
 
@@ -75,6 +72,5 @@ def _voice(
 
 
 def _distance(answered: Mapping[int, Value], means: Sequence[Value | None]) -> float | None:
-    """Mean absolute distance from the means over the rows answered."""
     gaps = [abs(float(answer) - float(mean)) for i, answer in answered.items() if (mean := means[i]) is not None]
     return float(np.mean(gaps)) if gaps else None

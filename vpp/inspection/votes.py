@@ -9,7 +9,6 @@ from vpp.inspection.points import Point
 from vpp.posterior.conformal import Conformal
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
-from vpp.settings import Config
 
 NEARLY_ALL = 0.9
 """Least share of the answering weight for a nearly unanimous vote."""
@@ -26,7 +25,6 @@ class Vote(Point):
 
     @property
     def voices(self) -> tuple[int, ...]:
-        """Slots with an answer and positive weight, heaviest first."""
         return tuple(
             slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
         )
@@ -50,9 +48,9 @@ class Vote(Point):
         return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
 
 
-def votes_on(answers: Answers, config: Config, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
-    """(N,) votes in the order of the rows asked about. config: the run's, for its rule on ties."""
-    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers, config), strict=True)
+def votes_on(answers: Answers, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
+    """(N,) votes in the order of the rows asked about."""
+    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
     return tuple(
         Vote(
             row=row,
@@ -75,5 +73,4 @@ def target_spread(dataset: Dataset) -> float:
 
 
 def known_row(row: Row, dataset: Dataset) -> Row | None:
-    """Return the first labelled row with identical inputs, or None."""
     return next((known for known in dataset.labelled if known.inputs == row.inputs), None)

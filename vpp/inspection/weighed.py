@@ -26,7 +26,6 @@ class DecidingRow:
     """Log-likelihood of the heavier sentence minus that of the other, natural log."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row by its id."""
         answers, difference = list(self.answers), self.difference
         return {"row": self.row.id, "target": self.row.target, "answers": answers, "difference": difference}
 
@@ -62,7 +61,6 @@ class Decided:
 
 
 def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | None:
-    """Compare the two heaviest sentences row by row; None before they are weighed, and for a single one."""
     last = view.finished_steps[-1] if view.finished_steps else None
     if last is None or last.finished is None or last.reweighted is None or len(last.scored) < 2:
         return None
@@ -70,7 +68,7 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
     scored = last.scored[first], last.scored[second]
     by_id = {row.id: row for row in dataset.train}
     rows = [by_id[row] for row in scored[0].rows]
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau)
     terms = [likelihood.terms(each.answers, [row.target for row in rows]) for each in scored]
     gaps = _gaps(terms[0], terms[1])
     order = [int(i) for i in np.argsort(-np.abs(gaps), kind="stable") if gaps[i]]

@@ -112,7 +112,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         answers = self.posterior_.ask(self._frame(X, reset=False))
-        votes = votes_on(answers, self.posterior_.config)
+        votes = votes_on(answers)
         shares = [answered_shares(dict(vote.shares)) for vote in votes]
         return np.array([[each.get(label, 0.0) for label in self._labels] if each else self._shares for each in shares])
 

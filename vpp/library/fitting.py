@@ -20,7 +20,7 @@ from vpp.library.posterior import Posterior, answers_bar, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory
-from vpp.runs.model_file import TIMEOUT_S, check_allowed, endpoint_for
+from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import RunReader
 from vpp.runs.rewording import Comparison, reworded_run, score_rewording
@@ -183,17 +183,10 @@ def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:
 
 
 def _endpoint(endpoint: EndpointSpec | str, environment: Environment) -> EndpointSpec:
-    if isinstance(endpoint, EndpointSpec):
-        return _planned(endpoint) if endpoint.gguf and not endpoint.slots else endpoint
     if endpoint == "demo":
         return EndpointSpec(demo=True, model="demo", structured="auto")
-    if endpoint.startswith(FILE):
-        spec = EndpointSpec(gguf=endpoint.removeprefix(FILE), timeout_s=TIMEOUT_S, structured="auto")
-        return _planned(spec)
-    return EndpointSpec(base_url=endpoint, model=environment.model or "", structured="auto")
-
-
-def _planned(endpoint: EndpointSpec) -> EndpointSpec:
-    """Return a model file's endpoint with slots and context for this machine."""
-    check_allowed(system.keys().model_files)
-    return endpoint_for(endpoint.gguf, endpoint)[0]
+    if isinstance(endpoint, str) and endpoint.startswith(FILE):
+        endpoint = EndpointSpec(gguf=endpoint.removeprefix(FILE), timeout_s=TIMEOUT_S, structured="auto")
+    if isinstance(endpoint, str):
+        return EndpointSpec(base_url=endpoint, model=environment.model or "", structured="auto")
+    return endpoint_for(endpoint.gguf, endpoint, may_use=system.keys().model_files) if endpoint.gguf else endpoint

@@ -34,9 +34,8 @@ from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
-from vpp.runs.continuation import continue_run
 from vpp.runs.directory import RunDirectory, State
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, continue_run
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -157,7 +156,7 @@ class Posterior(_Recorded):
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
-        return list(averages_asked(self.ask(table), self.config))
+        return list(averages_asked(self.ask(table)))
 
     def disagreement(self, table: "Table | str | Path | pd.DataFrame | None" = None) -> "pd.DataFrame":
         """Return votes and their uncertainty, one line per row, most divided first. table: new rows to ask about.
@@ -168,7 +167,7 @@ class Posterior(_Recorded):
         if table is not None:
             answers = self.ask(table)
             doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
-            return disagreement_frame(votes_on(answers, self.config, doubt))
+            return disagreement_frame(votes_on(answers, doubt))
         test = self.view.evaluated.get("test" if dataset.test else "train")
         if test is None:
             raise RunError(

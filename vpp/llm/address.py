@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import socket
-import unicodedata
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
@@ -11,7 +11,6 @@ from vpp.errors import InputError
 NO_KEY = "EMPTY"
 """Sent if there is no key: the client refuses an empty one, and servers without keys ignore it."""
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NUMERIC = re.compile(r"[0-9a-fx.]*[0-9][0-9a-fx.]*$")
 _PLACE = re.compile(r"(\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+)(:\d*)?$")
 """Host and port, without characters that two parsers of an address may read differently."""
@@ -46,34 +45,33 @@ def place_of(base_url: str) -> str:
     return f"{parts.scheme}://{parts.netloc[:200]}"
 
 
+def exact(base_url: str) -> str:
+    """Return the one spelling of an address: two are the same server and path if these are equal."""
+    try:
+        parts = urlsplit(base_url.strip())
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return base_url
+    return f"{parts.scheme}://{plain_host(parts.hostname or '')}:{port}{parts.path.rstrip('/')}"
+
+
 def is_loopback(address: str) -> bool:
     """Return whether the server runs on this machine, so that no proxy can reach it."""
     host = plain_host(urlsplit(address).hostname or "")
-    spelled = literal(host)
-    if spelled is not None:
-        return spelled.is_loopback
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")
 
 
 def plain_host(host: str) -> str:
-    """Return the canonical spelling of a host: lower case, no dot at its end, numbers as IP addresses."""
-    plain = host.strip().lower().rstrip(".")
-    address = literal(plain)
-    return plain if address is None else str(address)
-
-
-def literal(host: str) -> Address | None:
-    """Return the IP address that a host spells out, also as one number, hexadecimal or octal; None for a name."""
-    plain = host.strip("[]").partition("%")[0].rstrip(".")
-    try:
+    """Return the one spelling of a host: lower case, no dot at its end, a number in any notation as IP address."""
+    plain = host.strip("[]").partition("%")[0].lower().rstrip(".")
+    with suppress(ValueError):
         address = ipaddress.ip_address(plain)
-    except ValueError:
-        try:
-            return ipaddress.IPv4Address(socket.inet_aton(plain)) if _NUMERIC.match(plain.lower()) else None
-        except OSError:
-            return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
+        return str(getattr(address, "ipv4_mapped", None) or address)
+    with suppress(OSError):
+        return socket.inet_ntoa(socket.inet_aton(plain)) if _NUMERIC.match(plain) else plain
+    return plain
 
 
 def _example(address: str) -> str:
@@ -88,8 +86,7 @@ def _is_complete(address: str) -> bool:
     try:
         parts = urlsplit(address)
         is_place = bool(_PLACE.match(parts.netloc.rpartition("@")[2]))
-        is_normal = unicodedata.is_normalized("NFKC", parts.netloc)  # otherwise it may resolve to another host
         is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        return is_place and is_normal and is_web
+        return is_place and is_web
     except ValueError:
         return False

@@ -1,34 +1,22 @@
-"""Caps on a run's calls and money, and a user's daily allowance of calls.
+"""Caps on a run's calls and money.
 
 At a cap no further call is sent, and those in flight finish. With a cap on money, each call in flight counts as much
 as the most expensive so far; until a price is known, calls are sent one at a time.
 """
 
 import asyncio
-import fcntl
-import json
-import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import FileIO
-from pathlib import Path
 
-from vpp.errors import EndpointRefused
-from vpp.files import plain_file
 from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
 from vpp.llm.protocol import Completion, Messages
 
 MILLION = 1_000_000
-WIDTH = 64
-"""Bytes of an allowance's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Price of a million tokens, in the user's own currency."""
+    """Price of a million tokens."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -62,83 +50,18 @@ class Cap:
     calls: int = 0
     """Requests sent, retries included; 0: no cap."""
     cost: float = 0.0
-    """Money spent, in the user's own currency; 0: no cap."""
+    """Money spent; 0: no cap."""
 
 
 NO_CAP = Cap()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
-    """Calls of one user per UTC day, over all runs and questions, counted in a locked file.
-
-    Every member raises OSError if the file cannot be written: then nothing may be sent.
-    """
-
-    file: Path
-    per_day: int
-
-    @property
-    def is_spent(self) -> bool:
-        """Return whether no call is left today."""
-        with self._opened() as file:
-            return self._sent(file) >= self.per_day
-
-    @property
-    def words(self) -> str:
-        """Error message for a spent allowance."""
-        return f"today's {self.per_day:,} calls of one user are sent: go on tomorrow (a day begins at 0:00 UTC)"
-
-    def take(self) -> bool:
-        """Count one more call; return whether it may be sent."""
-        with self._opened() as file:
-            sent = self._sent(file)
-            if sent < self.per_day:
-                _write(file, sent + 1)
-            return sent < self.per_day
-
-    def _sent(self, file: FileIO) -> int:
-        """Return the calls of today; the whole allowance, which is written, if the file is unreadable."""
-        file.seek(0)
-        text = file.read(WIDTH)
-        with suppress(ValueError):
-            match json.loads(text or b'{"day": "", "sent": 0}'):
-                case {"day": str(day), "sent": int(sent)} if sent >= 0:
-                    return sent if day == _today() else 0
-        _write(file, self.per_day)
-        return self.per_day
-
-    @contextmanager
-    def _opened(self) -> Iterator[FileIO]:
-        with FileIO(plain_file(self.file, os.O_RDWR | os.O_CREAT), "r+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield file
-
-
-def _today() -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime())
-
-
-def _write(file: FileIO, sent: int) -> None:
-    """Overwrite the file in place at a fixed length, so that neither a full disk nor a kill leaves it empty."""
-    file.seek(0)
-    file.write(json.dumps({"day": _today(), "sent": sent}).encode().ljust(WIDTH))
-
-
 class Budget:
     """Shared by the endpoints of a run; one event loop."""
 
-    def __init__(
-        self, counters: Counters, cap: Cap = NO_CAP, *, allowance: Allowance | None = None, waits: bool = False
-    ) -> None:
-        """allowance: the user's, if any. waits: whether calls beyond the allowance wait for `renew`.
-
-        Otherwise they raise EndpointRefused.
-        """
+    def __init__(self, counters: Counters, cap: Cap = NO_CAP) -> None:
         self._counters = counters
         self._cap = cap
-        self._allowance = allowance
-        self._waits = waits
         self._in_flight = 0
         self._waiting = 0
         self._dearest = 0.0
@@ -166,7 +89,7 @@ class Budget:
         """Wait until a call may be sent; it counts as sent, and in flight until `ended`."""
         while True:
             await self._may_send.wait()
-            if self._is_within_cap() and self._is_allowed():
+            if self._is_within_cap():
                 self._in_flight += 1
                 self._counters.add(sent=1)
                 return
@@ -177,19 +100,6 @@ class Budget:
                 await self._changed.wait()
             finally:
                 self._waiting -= 1
-
-    def _is_allowed(self) -> bool:
-        """Count the call in the allowance, if it has one left. Raises EndpointRefused if calls do not wait for more."""
-        if self._allowance is None or self._allowance.take():
-            return True
-        if not self._waits:
-            raise EndpointRefused(self._allowance.words)
-        return False
-
-    def fits(self, calls: int) -> bool:
-        """Return whether this many more calls certainly stay within the caps; False with an allowance."""
-        is_priced = bool(self._dearest) or not self._cap.cost
-        return self._allowance is None and is_priced and self._is_within_cap(calls)
 
     def pay(self, cost: float) -> None:
         """Record an answer's price."""
@@ -202,13 +112,13 @@ class Budget:
         if self._waiting and (not self._in_flight or self._is_within_cap()):
             self._wake()
 
-    def _is_within_cap(self, calls: int = 1) -> bool:
-        """Return whether this many more calls stay within the caps."""
-        if self._cap.calls and self._counters.sent + calls > self._cap.calls:
+    def _is_within_cap(self) -> bool:
+        """Return whether one more call stays within the caps."""
+        if self._cap.calls and self._counters.sent >= self._cap.calls:
             return False
         if self._cap.cost and not self._dearest:
             return not self._in_flight and self._counters.cost < self._cap.cost
-        cost = self._counters.cost + (self._in_flight + calls) * self._dearest
+        cost = self._counters.cost + (self._in_flight + 1) * self._dearest
         return not self._cap.cost or cost <= self._cap.cost
 
     def _wake(self) -> None:

@@ -19,8 +19,6 @@ GALLERY: dict[str, str] = {
 """Shipped template sets: name -> description."""
 TEMPLATES = (AUTO, *GALLERY)
 """Names that a user can choose."""
-FORMER_NAMES = {"default": PAPER}
-"""Names of sets in commands recorded by older versions -> their names now."""
 DEMO_READS = (PAPER, "terse", "json")
 """Sets that the demo model can read: those without worked examples."""
 AUTO_WORDS = (
@@ -38,14 +36,7 @@ def chosen_templates(name: str, *, is_demo: bool, preset: str, has_text: bool = 
     return TEXT if has_text else EXAMPLES
 
 
-def current_name(name: str) -> str:
-    """Return the name that a set has now."""
-    return FORMER_NAMES.get(name, name)
-
-
 EFFORTS = ("none", "low", "medium", "high")
 """Reasoning efforts of a thinking model."""
-PREFETCH = ("auto", "on", "off")
-"""Choices for asking about a chain's next rows before it is known which hypothesis it continues with."""
-STRUCTURED = ("auto", "off", "choice", "regex")
-"""Parts of a learner's answers that the server enforces (see `structure.py`); auto: the whole form, if it can."""
+STRUCTURED = ("auto", "off")
+"""Whether the server enforces the form of the learner's answers (`structure.py`); auto: if it can."""

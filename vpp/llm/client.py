@@ -17,8 +17,9 @@ import aiohttp
 import httpx2
 import openai
 
+from vpp.llm.address import is_loopback
 from vpp.llm.errors import BodyTooLarge
-from vpp.llm.gate import Gate
+from vpp.llm.gate import socket_for
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""
@@ -42,11 +43,11 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """Connections to one server, only to addresses that the gate allows. No retries, redirects or cookies."""
+    """Connections to one server, never to a cloud's metadata service. No retries, redirects or cookies."""
 
-    def __init__(self, base_url: str, api_key: str, gate: Gate, *, connections: int) -> None:
+    def __init__(self, base_url: str, api_key: str, *, connections: int) -> None:
         """connections: how many may be open."""
-        self._http = _http_client(base_url, gate, connections=connections)
+        self._http = _http_client(base_url, connections=connections)
         sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
         self._base = sdk.base_url
         sent = {**sdk.default_headers, **sdk.auth_headers}.items()
@@ -101,8 +102,8 @@ def authorities(base_url: str, *, proxied: bool) -> ssl.SSLContext | bool:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _http_client(base_url: str, gate: Gate, *, connections: int) -> httpx2.AsyncClient:
-    proxied = gate.trusts_proxy(base_url)
+def _http_client(base_url: str, *, connections: int) -> httpx2.AsyncClient:
+    proxied = not is_loopback(base_url)
     client = openai.DefaultAioHttpClient(
         limits=httpx2.Limits(
             max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=KEEPALIVE_S
@@ -113,16 +114,13 @@ def _http_client(base_url: str, gate: Gate, *, connections: int) -> httpx2.Async
         trust_env=proxied,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
     )
-    transport: Any = client._transport  # direct connections only: a proxy opens its own, which the gate cannot check
+    transport: Any = client._transport  # direct connections only: a proxy opens its own, which nobody here can check
 
     def session() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             cookie_jar=aiohttp.DummyCookieJar(),
             connector=aiohttp.TCPConnector(
-                limit=connections,
-                keepalive_timeout=KEEPALIVE_S,
-                ssl=transport.ssl_context,
-                socket_factory=gate.socket_factory(base_url),
+                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=transport.ssl_context, socket_factory=socket_for
             ),
         )
 

@@ -16,7 +16,7 @@ from vpp.errors import InputError
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 MARGIN = 1.1
 """Allowance for other texts than those whose tokens a server has counted."""
@@ -67,56 +67,46 @@ class ModelLimits:
         """Return an upper estimate of the tokens of a conversation."""
         return ceil(self.factor * prompt_tokens(messages))
 
-    def fit(self, messages: Messages, *, answers: int = 1) -> bool:
-        """Return whether a conversation and its answers surely fit the context."""
-        return not self.context_length or self.tokens(messages) + self.max_tokens * answers <= self.context_length
+    def fit(self, messages: Messages) -> bool:
+        """Return whether a conversation and its answer surely fit the context."""
+        return not self.context_length or self.tokens(messages) + self.max_tokens <= self.context_length
 
-    def shortfall(self, messages: Messages, *, answers: int = 1) -> str | None:
+    def shortfall(self, messages: Messages) -> str | None:
         """Return the tokens needed and the tokens available as words, or None if the conversation fits."""
-        if self.fit(messages, answers=answers):
+        if self.fit(messages):
             return None
         return (
-            f"takes up to {self.tokens(messages):,} tokens and its answer up to {self.max_tokens * answers:,}, "
+            f"takes up to {self.tokens(messages):,} tokens and its answer up to {self.max_tokens:,}, "
             f"and the model's context is {self.context_length:,}"
         )
 
 
 REMEDY = (
-    "leave out long columns, cut long texts, or serve the model with a longer context (--context-length says it "
+    "leave out long columns, cut long texts, or serve the model with a longer context (--limit context=N says it "
     "where the server does not)"
 )
 
 
 def check_fit(
-    learner: LearnerPrompts,
-    optimizer: OptimizerPrompts,
-    *,
-    learner_limits: ModelLimits,
-    optimizer_limits: ModelLimits,
-    points_per_call: int = 1,
+    learner: LearnerPrompts, optimizer: OptimizerPrompts, *, learner_limits: ModelLimits, optimizer_limits: ModelLimits
 ) -> None:
-    """Raise InputError if the longest rows leave no room for an answer even with the shortest hypothesis."""
+    """Raise InputError if the longest row leaves no room for an answer even with the shortest hypothesis."""
     dataset = learner.dataset
-    longest = longest_rows(dataset.labelled, points_per_call, learner.cell_limit)
-    if not longest:
-        return
-    asked = learner.messages(optimizer.seed_text, longest)
-    if shortfall := learner_limits.shortfall(asked, answers=len(longest)):
-        what = f"about row {longest[0].id + 1}" if len(longest) == 1 else f"about the {len(longest)} longest rows"
-        remedy = REMEDY if len(longest) == 1 else f"ask about fewer points a call (--points-per-call), {REMEDY}"
-        raise InputError(f"the learner's prompt {what} {shortfall}: {remedy}")
+    for longest in longest_rows(dataset.labelled, 1, learner.cell_limit):
+        if shortfall := learner_limits.shortfall(learner.messages(optimizer.seed_text, longest)):
+            raise InputError(f"the learner's prompt about row {longest.id + 1} {shortfall}: {REMEDY}")
     row = longest_rows(dataset.train, 1, optimizer.cell_limit)
     asked = optimizer.about_batch(optimizer.seed_text, row, [Prediction(row=one.id, value=None) for one in row])
     if shortfall := optimizer_limits.shortfall(asked):
         raise InputError(f"the optimizer's prompt about row {row[0].id + 1} alone {shortfall}: {REMEDY}")
 
 
-def longest_rows(rows: Iterable[Row], count: int, cell_limit: int | None) -> Sequence[Row]:
+def longest_rows(rows: Iterable[Row], count: int, cell_limit: int) -> Sequence[Row]:
     """Return the rows with the longest prompts, the longest first. cell_limit: characters shown of a cell."""
     return sorted(rows, key=lambda row: prompt_bytes(row, cell_limit), reverse=True)[:count]
 
 
-def prompt_bytes(row: Row, cell_limit: int | None) -> int:
+def prompt_bytes(row: Row, cell_limit: int) -> int:
     """Return the bytes of a row in a prompt. cell_limit: characters shown of a cell."""
     return len(render_input(row, limit=cell_limit).encode("utf-8", "replace"))
 
@@ -142,13 +132,11 @@ def fitting_cell_limit(
     batches: Sequence[Sequence[Row]],
     *,
     limits: tuple[ModelLimits, ModelLimits],
-    points_per_call: int = 1,
-    history: int = 0,
 ) -> int:
-    """Return the characters of a cell with which the longest rows and the longest batch fit; 0 if whole cells do.
+    """Return the characters of a cell with which the longest row and the longest batch fit; 0 if whole cells do.
 
     A batch alone cuts no cell below LEAST_IN_BATCH, as the learner has to answer from what is left.
-    limits: of learner and optimizer. history: earlier exchanges shown with a batch.
+    limits: of learner and optimizer.
     """
     dataset = learner.dataset
     asked = (*dataset.labelled, *dataset.unlabelled)
@@ -156,14 +144,13 @@ def fitting_cell_limit(
 
     def fits(limit: int) -> bool:
         size = {row.id: prompt_bytes(row, limit) for row in asked}
-        longest = sorted(asked, key=lambda row: size[row.id], reverse=True)[:points_per_call]
+        longest = max(asked, key=lambda row: size[row.id])
         batch = tuple(max(batches, key=lambda rows: sum(size[row.id] for row in rows)))
         given = [Prediction(row=row.id, value=None) for row in batch]  # all wrong: templates may list mistakes again
-        earlier = Exchange(step=0, slot=0, hypothesis=text, rows=batch, predictions=tuple(given), raw=text)
-        about_rows = replace(learner, cell_limit=limit).messages(text, longest)
-        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given, [earlier] * history)
+        about_row = replace(learner, cell_limit=limit).messages(text, longest)
+        about_batch = replace(optimizer, cell_limit=limit).about_batch(text, batch, given)
         is_short = (limit or longest_cell(dataset)) <= LEAST_IN_BATCH
-        return limits[0].fit(about_rows, answers=len(longest)) and (is_short or limits[1].fit(about_batch))
+        return limits[0].fit(about_row) and (is_short or limits[1].fit(about_batch))
 
     if not batches or not any(each.context_length for each in limits) or fits(0):
         return 0

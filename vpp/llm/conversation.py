@@ -1,12 +1,12 @@
 """Conversations with a model: its question, its answer, and the words that ask again after an unreadable answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from vpp.llm.answers import Parsed
+from vpp.llm.forms import Structure
 from vpp.llm.protocol import Completion, Message, Messages
-from vpp.llm.structure import Structure
 
 ASKS = 3
 """Attempts at a readable answer: the question, and two repetitions."""
@@ -47,21 +47,13 @@ def answer(raw: str) -> Message:
     return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
 
 
-def complaint(raw: str, faults: Mapping[int, str | None], *, of: int) -> list[Message]:
-    """Return the answer about `of` inputs, and the request to answer some again. faults: reasons by their numbers."""
-    if of == 1:
-        asked = f"That answer could not be read: {faults[1]}. Answer again, in exactly the asked form."
-    else:
-        listed = "\n".join(f"[{number}]: {reason}" for number, reason in faults.items())
-        asked = (
-            f"Not every answer could be read:\n{listed}\n"
-            "Answer these inputs again, and only these, each under its own number, in exactly the asked form."
-        )
-    return [answer(raw), question(asked)]
+def complaint(raw: str, fault: str | None) -> list[Message]:
+    """Return the answer, and the request to answer again. fault: why it could not be read."""
+    return [answer(raw), question(f"That answer could not be read: {fault}. Answer again, in exactly the asked form.")]
 
 
 def asked_briefly(messages: Sequence[Message]) -> list[Message]:
-    """Return the same question about one input, below a line that asks for a short answer.
+    """Return the same question, below a line that asks for a short answer.
 
     The answer that was cut off is left out: a small model that sees it gives no answer at all.
     """

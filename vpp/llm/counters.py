@@ -1,21 +1,14 @@
 """Running counts of a run's calls to its models."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from vpp.llm.limits import Throttle
-from vpp.usage import Usage, open_transaction
+from vpp.usage import Usage
 
 MOST_KINDS = 20
 """Kinds of fault, and refused fields, that are counted by name."""
 OTHER = "something else"
-NEEDED = frozenset(
-    {"learner", "optimizer", "cached", "unparsable", "inferred", "refused", "prompt_tokens", "completion_tokens"}
-)
-"""Counts of calls needed. A call made ahead of its turn is added to them in the step that needs it."""
-GUESSED = NEEDED | {"failed"}
-"""The same for a guess: a failed guess that is never needed has not failed."""
 
 
 class Counters:
@@ -45,32 +38,12 @@ class Counters:
         return int(self._counts["sent"])
 
     @property
-    def calls(self) -> int:
-        """Calls needed of both roles."""
-        return int(self._counts["learner"] + self._counts["optimizer"])
-
-    @property
-    def planned(self) -> int:
-        """Calls that a plan counted, at least: without the repetitions after unreadable or refused answers."""
-        return max(0, self.calls - int(self._counts["unparsable"] + self._counts["refused"]))
-
-    @property
     def cost(self) -> float:
         """Money paid."""
         return float(self._counts["cost"])
 
     def add(self, **counts: float) -> None:
-        """Add to the named counts: immediately, or in the step that needs a call made ahead of its turn.
-
-        Raises KeyError for a name that `Usage` does not have.
-        """
-        transaction = open_transaction()
-        if transaction is not None and not (GUESSED if transaction.is_guess else NEEDED).isdisjoint(counts):
-            transaction.on_commit(lambda: self._add(counts))
-        else:
-            self._add(counts)
-
-    def _add(self, counts: Mapping[str, float]) -> None:
+        """Add to the named counts. Raises KeyError for a name that `Usage` does not have."""
         for name, count in counts.items():
             self._counts[name] += count
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from vpp.llm.address import place_of
-from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_error, is_web_page
-from vpp.llm.protocol import printable
+from vpp.llm.protocol import FIX_ADDRESS, NO_API, is_error, is_web_page, printable
 
 KEY_REFUSED = "key refused"
 UNKNOWN_MODEL = "unknown model"

@@ -3,15 +3,26 @@
 text     an explanation or reasoning, then the answer, each below its heading: `{answer_form}`
 brief    the answer alone, below its heading: `{answer_form_brief}`
 json     one JSON object: `{answer_form_json}`
-shown    as text; worked examples show the form, and words are added for several rows only: `{answer_form_shown}`
+shown    as text; worked examples show the form, no words are added: `{answer_form_shown}`
 
 letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
 
 `json_brief`, one JSON object with the answer alone, has no slot. A server that takes only a JSON schema may need it.
+
+Structured output is the learner's answer form that the server enforces. One of these carriers in the request names it:
+
+structured_outputs   vLLM's field: a `regex`, or a `choice` where a server is tested
+grammar              llama.cpp's field: a grammar in GBNF
+json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
+
+Servers silently ignore unknown fields, so every answer is read and checked as if it were free text. Each pattern
+exists twice: as a regular expression for vLLM, and in GBNF, llama.cpp's grammar notation.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from vpp.data.answers import one_line
@@ -30,41 +41,21 @@ FORM_SLOTS: Mapping[str, Style] = {
 
 _ASKED = "Answer in exactly this form:"
 _ASKED_JSON = "Answer in exactly this form (one JSON object and nothing else):"
-_EACH = (
-    "There are {count} inputs, each under its number. Apply the rule to each of them by itself: what it gives for one "
-    "says nothing of another. Answer all of them, in their order, each in exactly this form, with the input's own "
-)
 _EXPLAINED = "one or two short sentences"
 
 
-def learner_form(style: Style, dataset: Dataset, count: int = 1) -> str:
-    """Return the learner's answer form for `count` inputs."""
-    if style == "shown" and count == 1:
+def learner_form(style: Style, dataset: Dataset) -> str:
+    """Return the learner's answer form."""
+    if style == "shown":
         return ""
     if style == "letter":
         return f"{lettered_labels(dataset)}\n\nAnswer with the letter of the label and nothing else."
     if style in ("json", "json_brief"):
-        entry, asked = _json_fields(style, dataset), _ASKED_JSON
-        if count > 1:
-            entry = {"number": 1, **entry}
-            asked = f"{_EACH.format(count=count)}number (one JSON object a line):"
-        return after_labels(dataset, f"{asked}\n{json.dumps(entry)}")
-    asked = _ASKED if count == 1 else f"{_EACH.format(count=count)}number in the brackets:"
-    mark = "" if count == 1 else " [1]"
-    explanation = "" if style == "brief" else f"Explanation{mark}: {_EXPLAINED}\n"
-    return after_labels(dataset, f"{asked}\n{explanation}Output{mark}: {answer_kind(dataset)}, nothing else")
-
-
-def _json_fields(style: Style, dataset: Dataset) -> dict[str, Any]:
-    output = {"output": answer_kind(dataset)}
-    return output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
-
-
-def numbered_object_form(style: Style, dataset: Dataset, count: int) -> str:
-    """Return the learner's form for several inputs in a single JSON object, which a JSON schema can require."""
-    entry = json.dumps({"1": {"number": 1, **_json_fields(style, dataset)}})
-    form = f"{_EACH.format(count=count)}number (one JSON object for all inputs, an entry for each):\n{entry}"
-    return after_labels(dataset, form)
+        output = {"output": answer_kind(dataset)}
+        fields = output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
+        return after_labels(dataset, f"{_ASKED_JSON}\n{json.dumps(fields)}")
+    explanation = "" if style == "brief" else f"Explanation: {_EXPLAINED}\n"
+    return after_labels(dataset, f"{_ASKED}\n{explanation}Output: {answer_kind(dataset)}, nothing else")
 
 
 def optimizer_form(style: Style) -> str:
@@ -112,3 +103,179 @@ def outputs_of(dataset: Dataset) -> str:
 def after_labels(dataset: Dataset, text: str) -> str:
     """Return `text` below the list of labels, or alone if the outputs are numbers."""
     return f"{render_labels(dataset)}\n\n{text}" if dataset.task == "classification" else text
+
+
+# --- structured output ----------------------------------------------------------------------------------------------
+
+Carrier = Literal["structured_outputs", "grammar", "json_schema"]
+CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
+"""In the order in which a server is tested for them."""
+FIELDS: dict[Carrier, str] = {
+    "structured_outputs": "structured_outputs",
+    "grammar": "grammar",
+    "json_schema": "response_format",
+}
+"""Request field of each carrier."""
+Structure = dict[str, Any]
+"""`{"choice": […]}` or `{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
+
+The regular expression of a grammar is not sent; it checks the answer.
+"""
+EXPLANATION_LIMIT = 400
+"""Maximum characters of an explanation."""
+
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One set of texts in both notations."""
+
+    regex: str
+    gbnf: str
+
+
+NUMBER = Pattern(
+    regex=r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?",
+    gbnf='"-"? [0-9]{1,15} ("." [0-9]{1,12})? ("e" "-"? ([12]? [0-9]{1,2} | "30" [0-8]))?',
+)
+EXPLANATION = Pattern(regex=r"[^ \t\n\r][^\n\r]{0,399}", gbnf=r"[^ \t\n\r] [^\n\r]{0,399}")
+"""One line of 1 to 400 characters without a blank at its start."""
+QUOTED = Pattern(
+    regex=r'([^ \t"\\\n\r]|\\")([^"\\\n\r]|\\"){0,399}',
+    gbnf=r'([^ \t"\\\n\r] | "\\" "\"") ([^"\\\n\r] | "\\" "\""){0,399}',
+)
+"""An explanation inside the quotes of a JSON string, with escaped double quotes and no other escape."""
+
+
+def literal(text: str) -> Pattern:
+    """Return the pattern of exactly this text."""
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return Pattern(regex=_SPECIAL.sub(r"\\\1", text).replace("\n", "\\n"), gbnf=f'"{quoted}"')
+
+
+def one_of(texts: Iterable[str]) -> Pattern:
+    """Return the pattern of any one of these texts."""
+    each = [literal(text) for text in texts]
+    return Pattern(regex=f"({'|'.join(one.regex for one in each)})", gbnf=f"({' | '.join(one.gbnf for one in each)})")
+
+
+def sequence(parts: Sequence[Pattern | str]) -> Pattern:
+    """Return the pattern of the parts in sequence; a text matches itself."""
+    each = [literal(part) if isinstance(part, str) else part for part in parts]
+    return Pattern(regex="".join(one.regex for one in each), gbnf=" ".join(one.gbnf for one in each))
+
+
+# --- how answers are enforced ---------------------------------------------------------------------------------------
+
+
+def carrier_for(option: str, carrier: str) -> Carrier | None:
+    """Return the carrier to use; None for free text.
+
+    option: of `choices.STRUCTURED`. carrier: the one that the server honours; empty or off if unknown.
+    """
+    return None if option == "off" else next((each for each in CARRIERS if each == carrier), None)
+
+
+def answer_style(carrier: Carrier | None, style: Style) -> Style:
+    """Return the style of the learner's answers in both prompt and structure. style: the template's own."""
+    if carrier == "json_schema":
+        return "json_brief" if style == "brief" else "json"
+    return style
+
+
+def answer_form(carrier: Carrier | None, style: Style, dataset: Dataset) -> str:
+    """Return the learner's answer form. style: the template's own."""
+    form = learner_form(answer_style(carrier, style), dataset)
+    return f"\n\n{form}" if form and style == "shown" else form
+
+
+def structure(carrier: Carrier | None, style: Style, dataset: Dataset) -> Structure | None:
+    """Return the structure of an answer, or None for free text. style: the template's own."""
+    if carrier is None:
+        return None
+    style = answer_style(carrier, style)
+    labels = [one_line(label) for label in dataset.classes]
+    if carrier == "json_schema":
+        return {"json_schema": _schema(style, labels)}
+    return _carried(sequence(_answer(style, labels)), carrier)
+
+
+def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
+    """Return the structure of an answer that is one of these words."""
+    if carrier == "json_schema":
+        return {"json_schema": _object({"output": {"type": "string", "enum": list(words)}})}
+    return {"choice": list(words)} if carrier == "structured_outputs" else _carried(one_of(words), carrier)
+
+
+def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
+    return {"regex": pattern.regex, **({"grammar": f"root ::= {pattern.gbnf}"} if carrier == "grammar" else {})}
+
+
+def _answer(style: Style, labels: Sequence[str]) -> list[Pattern | str]:
+    if style == "json":
+        value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
+        return ['{"explanation": "', QUOTED, '", "output": ', value, "}"]
+    explained: list[Pattern | str] = ["Explanation: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
+    return [*explained, "Output: ", one_of(labels) if labels else NUMBER]
+
+
+def _schema(style: Style, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of an answer."""
+    output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
+    explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
+    return _object({"explanation": explanation, "output": output} if style == "json" else {"output": output})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with exactly these properties, which servers write in this order."""
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def carrier_of(asked: Structure) -> Carrier:
+    """Return the carrier that a structure was made for."""
+    return next((carrier for carrier in CARRIERS if carrier in asked), "structured_outputs")
+
+
+def request_options(asked: Structure | None) -> dict[str, Any]:
+    """Return the request options that carry a structure, named as in `vpp.llm.protocol.SPELLING`."""
+    if not asked:
+        return {}
+    if "grammar" in asked:
+        return {"grammar": asked["grammar"]}
+    if "json_schema" in asked:
+        schema = {"name": "answer", "strict": True, "schema": asked["json_schema"]}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"structured": asked}
+
+
+def is_kept(asked: Structure, text: str) -> bool:
+    """Return whether an answer has the requested structure."""
+    if "choice" in asked:
+        return text.strip() in asked["choice"]
+    if "json_schema" in asked:
+        try:
+            return _follows(json.loads(text), asked["json_schema"])
+        except (ValueError, RecursionError):
+            return False
+    return re.fullmatch(asked["regex"], text.strip()) is not None
+
+
+def _follows(value: Any, schema: dict[str, Any]) -> bool:
+    """Return whether a value follows one of the schemas made here, with its properties in order."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    if schema["type"] == "object":
+        properties = schema["properties"]
+        return (
+            isinstance(value, dict)
+            and list(value) == list(properties)
+            and all(_follows(value[name], each) for name, each in properties.items())
+        )
+    if schema["type"] == "string":
+        return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
+    return isinstance(value, int | float) and not isinstance(value, bool)

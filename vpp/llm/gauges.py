@@ -7,7 +7,6 @@ import http.client
 import math
 import re
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from vpp.errors import InputError
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, check_connected
 
 PAGE_LIMIT = 2 * 2**20
 """Bytes of a page that are read."""
@@ -96,13 +95,10 @@ def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
     host, is_tls = parts.hostname or "", parts.scheme == "https"
     try:
         gate.check(base_url)
-        with closing(
-            (http.client.HTTPSConnection if is_tls else http.client.HTTPConnection)(host, parts.port)
-        ) as asked:
-            connection = _connected(base_url, host, asked.port, gate)
-            asked.sock = (
-                ssl.create_default_context().wrap_socket(connection, server_hostname=host) if is_tls else connection
-            )
+        connection = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
+        with closing(connection(host, parts.port, timeout=TIMEOUT_S)) as asked:
+            asked.connect()
+            check_connected(asked.sock.getpeername()[0])
             _shut_in_time(asked.sock)
             asked.request("GET", path)
             page = asked.getresponse()
@@ -121,15 +117,6 @@ def _shut_in_time(connection: socket.socket) -> None:
     timer = threading.Timer(TIMEOUT_S, shut)
     timer.daemon = True
     timer.start()
-
-
-def _connected(base_url: str, host: str, port: int, gate: Gate) -> socket.socket:
-    """Connect to the first of a name's addresses that the gate allows and that accepts. Raises OSError."""
-    for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        if not gate.refusal(base_url, str(address[0])):
-            with suppress(OSError):
-                return socket.create_connection((str(address[0]), port), TIMEOUT_S)
-    raise OSError(f"{host} has no address that accepts")
 
 
 class Gauge:

@@ -23,10 +23,7 @@ STABLE = 0.01
 """Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
-NO_LOGPROBS = (
-    "the learner's server sends no log-probabilities: use --learner-samples 5 --learner-temperature 0.7, or "
-    "--likelihood labels"
-)
+NO_LOGPROBS = "the learner's server sends no log-probabilities: use --learner-samples 5, or --likelihood labels"
 NO_LETTER = "the letters of the labels have less than half of the probability of the first token"
 
 

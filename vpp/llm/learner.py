@@ -1,26 +1,22 @@
-"""The learner: a model that applies a hypothesis to rows, one or several a request."""
+"""The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Parsed, parse_label, parse_number
+from vpp.llm.answers import Bounds, Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
-from vpp.llm.packs import parse_pack
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
-from vpp.llm.shared_answers import SharedAnswers
-from vpp.llm.values import Bounds
 from vpp.problem import Prediction
-from vpp.usage import on_commit
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""
@@ -29,6 +25,60 @@ OnAnswer = Callable[[str, Prediction, int], None]
 Read = Parsed[str] | Parsed[float]
 Answered = tuple[Prediction, int]
 """A prediction, and the number of answers that it took."""
+Question = tuple[str, int]
+"""Ids of a hypothesis and a row."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A request in flight."""
+
+    task: asyncio.Task[None]
+    waiting: int = 0
+    """Callers that wait for it."""
+
+
+class SharedAnswers:
+    """Answers by question, and the requests in flight that will give more: a question is asked once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Question, Prediction] = {}
+        self._requests: dict[Question, _Request] = {}
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __contains__(self, question: Question) -> bool:
+        return question in self._answers
+
+    def __getitem__(self, question: Question) -> Prediction:
+        return self._answers[question]
+
+    def keep(self, hypothesis: str, prediction: Prediction) -> None:
+        """Keep an answer without its thoughts, which are long and used nowhere."""
+        self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
+
+    def request(self, question: Question, ask: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Begin a request in which `ask` keeps the answer, unless one is in flight."""
+        if question not in self._requests:
+            self._requests[question] = _Request(asyncio.create_task(ask()))
+
+    async def wait(self, questions: Iterable[Question]) -> None:
+        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError."""
+        joined = {question: self._requests[question] for question in questions}
+        for request in joined.values():
+            request.waiting += 1
+        try:
+            tasks = [request.task for request in joined.values()]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            for question, request in joined.items():
+                request.waiting -= 1
+                if not request.waiting:
+                    self._requests.pop(question, None)
+                    request.task.cancel()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +89,14 @@ class LearnerOptions:
     max_tokens: int
     """Tokens of an answer about one row."""
     temperature: float = 0.0
-    points_per_call: int = 1
     samples: int = 1
     """Answers per row. From 2, a prediction holds each label's share of them."""
-    warm_prefix: bool = False
-    """Send the first of several requests about a hypothesis alone, so that its prefix is cached for the others."""
 
 
 class LlmLearner:
     """f(x; theta): a model asked once for each pair of hypothesis and row.
 
-    Rows are identified by their id, so a learner serves one table. Rows that are asked for together share requests;
-    which ones depends on the rows answered or asked for earlier.
+    Rows are identified by their id, so a learner serves one table.
     """
 
     def __init__(
@@ -62,14 +108,14 @@ class LlmLearner:
         counters: Counters,
         on_answer: OnAnswer | None = None,
     ) -> None:
-        """`on_answer` is called once for each new answer when it arrives, or, if asked ahead, when it is needed."""
+        """`on_answer` is called once for each new answer when it arrives."""
         self._endpoint = endpoint
         self._prompts = prompts
         self._options = options
         self._counters = counters
         self._on_answer = on_answer
         self._parse = _parser(prompts)
-        self._answers = SharedAnswers(counters)
+        self._answers = SharedAnswers()
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
@@ -80,47 +126,32 @@ class LlmLearner:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
         missing = {row.id: row for row in rows if (identity, row.id) not in self._answers}
-        self._answers.need((identity, row.id) for row in rows)
         if missing:
-            self._request(identity, hypothesis, tuple(missing.values()))
+            for row in missing.values():
+                self._answers.request((identity, row.id), partial(self._answer, hypothesis, row))
             await self._answers.wait((identity, row) for row in missing)
         return tuple(self._answers[identity, row.id] for row in rows)
 
-    def _request(self, identity: str, hypothesis: str, rows: Sequence[Row]) -> None:
-        """Begin requests for the rows that no request in flight will answer."""
-        new = [row for row in rows if not self._answers.is_requested((identity, row.id))]
-        size = self._options.points_per_call
-        warming = None
-        for first in range(0, len(new), size):
-            pack = new[first : first + size]
-            asking = partial(self._answer, hypothesis, pack, warming)
-            task = self._answers.request(((identity, row.id) for row in pack), asking)
-            warming = warming or (task if self._options.warm_prefix else None)
-        self._answers.need((identity, row.id) for row in new)
-
-    async def _answer(self, hypothesis: str, rows: Sequence[Row], after: asyncio.Task[None] | None) -> None:
-        if after is not None:
-            await asyncio.wait((after,))
+    async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
-        for prediction, attempts in await self._answered(self._prompts.messages(hypothesis, rows), rows):
-            if self._on_answer is not None:
-                on_commit(partial(self._on_answer, identity, prediction, attempts))
-            self._answers.keep(identity, prediction)
+        prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+        if self._on_answer is not None:
+            self._on_answer(identity, prediction, attempts)
+        self._answers.keep(identity, prediction)
 
-    async def _answered(self, messages: list[Message], rows: Sequence[Row]) -> list[Answered]:
+    async def _answered(self, messages: list[Message], row: Row) -> Answered:
         """Ask for one letter, one answer, or several answers that are pooled, as prompts and options say."""
         if self._prompts.is_lettered:
-            return [await self._ask_for_letter(messages, rows[0])]
+            return await self._ask_for_letter(messages, row)
         if self._options.samples == 1:
-            return await self._ask(messages, rows, seed=self._options.seed)
+            return await self._ask(messages, row, seed=self._options.seed)
         first = self._options.seed * self._options.samples  # so that runs of other seeds draw other answers
         seeds = range(first, first + self._options.samples)
-        asked = [asyncio.ensure_future(self._ask(messages, rows, seed=seed)) for seed in seeds]
+        asked = [asyncio.ensure_future(self._ask(messages, row, seed=seed)) for seed in seeds]
         try:
-            drawn = await asyncio.gather(*asked)
+            return pooled(await asyncio.gather(*asked))
         finally:
             await cancel(asked)
-        return [pooled(answers) for answers in zip(*drawn, strict=True)]
 
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
         """Ask for one token, and read the probability of each label's letter."""
@@ -134,7 +165,7 @@ class LlmLearner:
                 top_logprobs=len(LETTERS),
             )
         except PromptTooLong as refusal:
-            return self._without_room((row,), {}, refusal)[0]
+            return self._without_room(row, None, refusal)
         self._counters.add(learner=1)
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
@@ -144,55 +175,44 @@ class LlmLearner:
             return Prediction(row=row.id, value=None, raw=completion.text, reason=NO_LETTER), 1
         return graded(row.id, dict(zip(labels, shares, strict=True))), 1
 
-    async def _ask(self, messages: list[Message], rows: Sequence[Row], *, seed: int) -> list[Answered]:
-        """Ask about the rows, then again about those without a readable answer."""
-        answered: dict[int, Answered] = {}
-        left = dict(enumerate(rows, 1))
+    async def _ask(self, messages: list[Message], row: Row, *, seed: int) -> Answered:
+        """Ask about the row, and again after an answer that cannot be read."""
+        answered: Answered | None = None
         for attempt in range(1, ASKS + 1):
             try:
-                completion = await self._complete(messages, tuple(left), of=len(rows), seed=seed)
+                completion = await self._endpoint.complete(
+                    messages,
+                    temperature=float(self._options.temperature),
+                    seed=seed,
+                    max_tokens=self._options.max_tokens,
+                    structured=self._prompts.structure,
+                )
             except PromptTooLong as refusal:
-                return self._without_room(rows, answered, refusal)
-            text = whole_lines(completion)
-            read = {1: self._parse(text)} if len(rows) == 1 else parse_pack(text, left, self._parse)
-            read = {number: noting_cut(one, completion) for number, one in read.items()}
-            if inferred := sum(one.inferred for one in read.values()):
-                self._counters.add(inferred=inferred)
-            answered |= {number: (_prediction(row, read[number], completion), attempt) for number, row in left.items()}
-            left = {number: row for number, row in left.items() if read[number].value is None}
-            if not left:
+                return self._without_room(row, answered, refusal)
+            self._counters.add(learner=1)
+            read = noting_cut(self._parse(whole_lines(completion)), completion)
+            if read.inferred:
+                self._counters.add(inferred=1)
+            answered = _prediction(row, read, completion), attempt
+            if read.value is not None:
                 break
             self._counters.add(unparsable=1)
-            if completion.cut_off and attempt == 1 and len(rows) == 1:
+            if completion.cut_off and attempt == 1:
                 messages = asked_briefly(messages)
-                continue
-            faults = {number: read[number].reason for number in left}
-            messages = [*messages, *complaint(completion.text, faults, of=len(rows))]
-        return [answered[number] for number in sorted(answered)]
+            else:
+                messages = [*messages, *complaint(completion.text, read.reason)]
+        assert answered
+        return answered
 
-    async def _complete(self, messages: list[Message], numbers: Sequence[int], *, of: int, seed: int) -> Completion:
-        completion = await self._endpoint.complete(
-            messages,
-            temperature=float(self._options.temperature),
-            seed=seed,
-            max_tokens=self._options.max_tokens * len(numbers),
-            structured=self._prompts.structure(numbers, of=of),
-        )
-        self._counters.add(learner=1)
-        return completion
-
-    def _without_room(
-        self, rows: Sequence[Row], answered: Mapping[int, Answered], refusal: PromptTooLong
-    ) -> list[Answered]:
-        """Return the answers so far of a conversation that outgrew the context, and abstentions for the other rows.
+    def _without_room(self, row: Row, answered: Answered | None, refusal: PromptTooLong) -> Answered:
+        """Return the answer so far of a conversation that outgrew the context, or an abstention.
 
         Raises the refusal if no question was ever answered: then the hypothesis is not the reason.
         """
         if not answered and not self._answers:
             raise refusal
         self._counters.add(unparsable=1)
-        abstained = (Prediction(row=row.id, value=None, raw="", reason=str(refusal)) for row in rows)
-        return [answered.get(number, (prediction, 1)) for number, prediction in enumerate(abstained, 1)]
+        return answered or (Prediction(row=row.id, value=None, raw="", reason=str(refusal)), 1)
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:

@@ -13,7 +13,7 @@ from vpp.llm.conversation import ASKS, Chat, asked_anew, cut_off_words
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
-from vpp.problem import Exchange, Prediction, Proposal
+from vpp.problem import Prediction, Proposal
 
 THOUGHTS_LIMIT = 2_000
 """Characters of a thinking model's thoughts that are recorded."""
@@ -30,20 +30,13 @@ class LlmOptimizer:
         self._lead = _lead_pattern(prompts.seed_text, seed_sentence(prompts.dataset))
 
     async def propose(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        *,
-        temperature: float,
-        seed: int,
-        history: Sequence[Exchange] = (),
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
     ) -> Proposal:
-        """Return a revised hypothesis. history: earlier exchanges, oldest first. Raises EndpointError.
+        """Return a revised hypothesis. Raises EndpointError.
 
-        If the prompt does not fit the context, earlier exchanges and then the last rows are left out.
+        If the prompt does not fit the context, the last rows are left out.
         """
-        messages, shown = self._fitting(hypothesis, rows, predictions, history, seed)
+        messages, shown = self._fitting(hypothesis, rows, predictions, seed)
         while True:
             try:
                 proposal = await self._ask(messages, parent=hypothesis, temperature=temperature, seed=seed)
@@ -54,23 +47,18 @@ class LlmOptimizer:
                 if count == 1:
                     reason = f"the prompt does not fit, though it shows one row: {refusal}"
                     return Proposal(text=None, raw="", temperature=temperature, seed=seed, reason=reason, shown=1)
-                shown = len(rows) if shown is None and history else count // 2
+                shown = count // 2
                 messages = self._prompts.about_batch(hypothesis, rows[:shown], predictions[:shown], seed=seed)
 
     def _fitting(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        history: Sequence[Exchange],
-        seed: int,
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int
     ) -> tuple[list[Message], int | None]:
         """Return the question, and the number of rows that it shows if anything is left out."""
 
         def about(count: int) -> list[Message]:
             return self._prompts.about_batch(hypothesis, rows[:count], predictions[:count], seed=seed)
 
-        whole = self._prompts.about_batch(hypothesis, rows, predictions, history, seed=seed)
+        whole = about(len(rows))
         if self._limits.fit(whole):
             return whole, None
         counts = range(1, len(rows) + 1)

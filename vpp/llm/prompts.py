@@ -6,8 +6,8 @@ from functools import cached_property
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.conversation import answer, question
-from vpp.llm.forms import optimizer_form, outputs_of, prior_form
+from vpp.llm.conversation import question
+from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
@@ -24,9 +24,8 @@ from vpp.llm.rendering import (
     turned_columns,
     units,
 )
-from vpp.llm.structure import FREE_TEXT, Structure, StructuredAnswers, answer_form, structure
 from vpp.llm.templates import Template
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 
 NO_RULE = "none yet"
 
@@ -72,29 +71,30 @@ def described(dataset: Dataset, messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerPrompts:
-    """Questions to the learner about one or several rows, which follow from these fields alone."""
+    """Questions to the learner about a row, which follow from these fields alone."""
 
     dataset: Dataset
     template: Template
-    structured: StructuredAnswers = FREE_TEXT
-    cell_limit: int | None = 0
+    carrier: Carrier | None = None
+    """Carrier of structured answers; None for free text."""
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
-    def messages(self, hypothesis: str, rows: Sequence[Row]) -> list[Message]:
-        """Return the question about the rows, each below its number from 1 if there are several."""
-        shown = self.units, self.cell_limit
+    def messages(self, hypothesis: str, row: Row) -> list[Message]:
+        """Return the question about the row."""
         prompt = self.template.fill(
             hypothesis=hypothesis,
             rule=rule_of(self.dataset, hypothesis),
-            input=render_input(rows[0], *shown) if len(rows) == 1 else render_inputs(rows, *shown),
+            input=render_input(row, self.units, self.cell_limit),
             outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.structured, self.template.style, self.dataset, len(rows)),
+            answer_form=answer_form(self.carrier, self.template.style, self.dataset),
         )
         return [*self.template.opening, *described(self.dataset, [question(prompt)])]
 
-    def structure(self, numbers: Sequence[int], *, of: int) -> Structure | None:
-        """Return the structure of an answer about the inputs `numbers` of a question about `of` inputs."""
-        return structure(self.structured, self.template.style, self.dataset, numbers=numbers, of=of)
+    @cached_property
+    def structure(self) -> Structure | None:
+        """The structure of an answer; None for free text."""
+        return structure(self.carrier, self.template.style, self.dataset)
 
     @property
     def is_lettered(self) -> bool:
@@ -121,29 +121,19 @@ class OptimizerPrompts:
     """Role `prior`."""
     seed_text: str
     """Beginning of every hypothesis, so that rules of any origin state the same task."""
-    cell_limit: int | None = 0
+    cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
     def about_batch(
-        self,
-        hypothesis: str,
-        rows: Sequence[Row],
-        predictions: Sequence[Prediction],
-        history: Sequence[Exchange] = (),
-        *,
-        seed: int = 0,
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, seed: int = 0
     ) -> list[Message]:
-        """Return earlier exchanges, oldest first, then the question about a batch.
+        """Return the question about a batch.
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        messages: list[Message] = []
-        for earlier in history:
-            messages.append(question(self._batch_prompt(earlier.hypothesis, earlier.rows, earlier.predictions, 0)))
-            messages.append(answer(earlier.raw))
-        messages.append(question(self._batch_prompt(hypothesis, rows, predictions, seed)))
+        prompt = self._batch_prompt(hypothesis, rows, predictions, seed)
         is_first = rule_of(self.dataset, hypothesis) == NO_RULE
-        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, messages)]
+        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, [question(prompt)])]
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""

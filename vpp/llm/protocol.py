@@ -15,8 +15,40 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.foreign import FIX_ADDRESS, NO_API, is_web_page, page_title
 from vpp.llm.grading import FIELDS, read_first_tokens
+
+# --- replies of servers without this protocol -----------------------------------------------------------------------
+
+NO_API = "no OpenAI-compatible API at this address"
+FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
+PAGE_LIMIT = 20_000
+"""Bytes of a web page that are searched for its title."""
+_TITLE = re.compile(r"<title[^<>]*>([^<]+)", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def is_web_page(body: bytes) -> bool:
+    """Return whether a body is HTML or XML."""
+    return body[:1000].lstrip().startswith(b"<")
+
+
+def page_title(body: bytes) -> bytes:
+    """Return a web page's title, or its text if it has none."""
+    page = body[:PAGE_LIMIT].decode("utf-8", "replace")
+    title = _TITLE.search(page)
+    return (title[1] if title else _TAG.sub(" ", page)).encode()
+
+
+def is_error(body: bytes) -> bool:
+    """Return whether a body is an error as servers of the protocol write it."""
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(reply, dict) and ("error" in reply or reply.get("object") == "error")
+
+
+# --- the protocol ---------------------------------------------------------------------------------------------------
 
 TEXT_LIMIT = 200_000
 """Characters kept of an answer."""
@@ -66,7 +98,7 @@ Message = Mapping[str, str]
 Messages = Sequence[Message]
 
 FIX_THOUGHTS = (
-    "allow more tokens (--learner-max-tokens, --optimizer-max-tokens) or switch the model's thinking off "
+    "allow more tokens (--limit learner=N, --limit optimizer=N) or switch the model's thinking off "
     "(--reasoning-effort none); on the page, under Request settings"
 )
 

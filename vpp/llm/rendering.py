@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from vpp.data.answers import TEXT_LIMIT, escaped, one_line
+from vpp.data.answers import escaped, one_line
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.kinds import is_number
 from vpp.problem import Prediction
@@ -32,27 +32,27 @@ def units(dataset: Dataset) -> dict[str, str]:
     return {c.name: one_line(c.notation.unit) for c in dataset.columns if c.notation is not None and c.notation.unit}
 
 
-def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
+def render_input(row: Row, units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
     """Return a line `name: value` a column, with the unit after a number; lines of a cell stand below its name.
 
-    limit: characters shown of a cell; 0 shows all. None shows cells as older runs did: 2,000 characters in one line.
+    limit: characters shown of a cell; 0 shows all.
     """
     return "\n".join(f"{one_line(name)}:{_below(cell, units.get(name), limit)}" for name, cell in row.inputs)
 
 
-def _below(cell: str | None, unit: str | None, limit: int | None) -> str:
+def _below(cell: str | None, unit: str | None, limit: int) -> str:
     """Return a cell after its name: in the same line, or its lines below it, each behind a mark."""
-    if cell is None or limit is None or not ("\n" in cell or "\r" in cell):
+    if cell is None or not ("\n" in cell or "\r" in cell):
         return f" {_cell(cell, unit, limit)}"
     lines = cut(cell, limit).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "".join(f"\n{QUOTED}{escaped(line)}" for line in lines)
 
 
-def _cell(cell: str | None, unit: str | None, limit: int | None = 0) -> str:
+def _cell(cell: str | None, unit: str | None, limit: int = 0) -> str:
     """Return a cell in one line."""
     if cell is None:
         return MISSING
-    shown = one_line(cell) if limit is None else escaped(cut(cell, limit))
+    shown = escaped(cut(cell, limit))
     return f"{shown} {unit}" if unit and is_number(cell) else shown
 
 
@@ -64,16 +64,15 @@ def cut(cell: str, limit: int) -> str:
     return f"{cell[:limit]}… ({more:,} more character{'s' if more > 1 else ''})"
 
 
-def cut_cells(dataset: Dataset, limit: int | None) -> dict[str, int]:
+def cut_cells(dataset: Dataset, limit: int) -> dict[str, int]:
     """Return how many cells of training and test rows are shown in part, by column, if any are."""
-    most = TEXT_LIMIT if limit is None else limit
-    if not most:
+    if not limit:
         return {}
-    longer = Counter(name for row in dataset.labelled for name, cell in row.inputs if len(cell or "") > most)
+    longer = Counter(name for row in dataset.labelled for name, cell in row.inputs if len(cell or "") > limit)
     return dict(longer)
 
 
-def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
+def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
     """Return the input of each row below its number, from 1."""
     return "\n".join(f"[{number}]\n{render_input(row, units, limit)}" for number, row in enumerate(rows, 1))
 
@@ -93,7 +92,7 @@ def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
     return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
 
 
-def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0) -> str:
+def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
     """Return each row's input and correct output in one line, equal outputs together, for comparison."""
     return "\n".join(_labelled(row, units, limit) for row in sorted(rows, key=_by_target))
 
@@ -102,7 +101,7 @@ def _by_target(row: Row) -> tuple[bool, Value]:
     return (False, 0.0) if row.target is None else (True, row.target)
 
 
-def _labelled(row: Row, units: Mapping[str, str], limit: int | None) -> str:
+def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
     inputs = ", ".join(f"{one_line(name)}: {_cell(cell, units.get(name), limit)}" for name, cell in row.inputs)
     return f"{inputs} -> {_output(row.target)}"
 
@@ -112,7 +111,7 @@ def _output(value: Value | None) -> str:
 
 
 def render_mistakes(
-    rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int | None = 0
+    rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
 ) -> str:
     """Return the rows whose prediction is not exactly the correct output, with both values."""
     wrong = [

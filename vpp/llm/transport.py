@@ -21,9 +21,9 @@ from vpp.llm.errors import (
     refusal_of,
     transport_fault,
 )
-from vpp.llm.foreign import NO_API
 from vpp.llm.gate import AddressRefused, Gate
 from vpp.llm.protocol import (
+    NO_API,
     SECRET_LENGTH,
     Completion,
     NoAnswer,
@@ -59,7 +59,7 @@ class Server:
     model: str
     api_key: str = field(default="", repr=False)
     gate: Gate = Gate()
-    """The servers that may be asked; by default any but link-local and metadata addresses."""
+    """The servers that may be asked; by default any but clouds' metadata services."""
     effort: str = ""
     """One of EFFORTS (`choices`); empty: the model's default."""
     cache_address: str = ""
@@ -212,9 +212,7 @@ class Transport:
 
             server = self._server
             try:
-                self._client = Client(
-                    server.base_url, server.api_key or NO_KEY, server.gate, connections=self._connections
-                )
+                self._client = Client(server.base_url, server.api_key or NO_KEY, connections=self._connections)
             except ADDRESS_ERRORS as error:
                 reason = f"no request can carry this address ({error}): correct it"
                 raise EndpointRefused(server.message(reason)) from None

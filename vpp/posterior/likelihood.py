@@ -32,25 +32,20 @@ class GaussianLikelihood:
         """Expected term of a row if the hypothesis is true: that of a squared error of tau."""
         return -0.5
 
-    @property
-    def largest_term(self) -> float:
-        """Largest possible term of a row: that of a prediction without error."""
-        return 0.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneLikelihood:
     """Smoothed zero-one likelihood (Eq. 6)."""
 
     epsilon: float
-    """Mass of a wrong answer, in (0, 1)."""
+    """Mass of all wrong labels together, in (0, 1)."""
     n_shares: int = 1
-    """Number of wrong labels that share epsilon: 1 gives each all of it, as in Eq. 6; C - 1 makes C labels sum to 1."""
+    """C - 1, the number of wrong labels that share epsilon: so the masses of C labels sum to 1."""
 
     def terms(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Floats:
         """(M,) log-likelihoods (Eq. 6); an abstention is wrong. A graded answer: the log of the mean likelihood."""
         labels = [None if isinstance(answer, dict) else answer for answer in predictions]
-        # log p(y | x, theta) = log(1 - epsilon) where right, log epsilon where wrong   (Eq. 6)
+        # log p(y | x, theta) = log(1 - epsilon) where right, log(epsilon / (C - 1)) where wrong   (Eq. 6)
         terms = np.where(correct(labels, targets), self._right, self._wrong).astype(np.float64)
         for i, answer in enumerate(predictions):
             if isinstance(answer, dict):
@@ -66,11 +61,6 @@ class ZeroOneLikelihood:
     def usual_term(self) -> float:
         """Expected term of a row if the hypothesis is true: a fraction epsilon of the answers is wrong."""
         return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
-
-    @property
-    def largest_term(self) -> float:
-        """Largest possible term of a row: that of a right answer, or of a wrong one if epsilon is large."""
-        return max(self._right, self._wrong)
 
     @property
     def _right(self) -> float:

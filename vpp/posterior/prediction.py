@@ -45,14 +45,11 @@ def silent_weight(votes: Sequence[Answer], weights: Sequence[float]) -> float:
     return max(0.0, math.fsum(silent))
 
 
-def winner(shares: Mapping[Label, float], *, draw: float = 0.0) -> Label | None:
-    """The label with the most weight (Eq. 8); None when all abstain.
-
-    Labels within 1e-9 of it are tied: `draw` in [0, 1) picks one of them in sort order, 0 the lowest.
-    """
+def winner(shares: Mapping[Label, float]) -> Label | None:
+    """The label with the most weight (Eq. 8); None when all abstain. Of tied labels the lowest in sort order."""
     # y(x*) = argmax_c sum_k w_k 1[f(x*; theta_k) = c]                               (Eq. 8)
     tied = leaders(shares)
-    return tied[int(draw * len(tied))] if tied else None
+    return tied[0] if tied else None
 
 
 def leaders(shares: Mapping[Label, float]) -> tuple[Label, ...]:
@@ -76,9 +73,9 @@ def decided(shares: Mapping[Value, float]) -> Value | None:
     return label if label is not None and total > 0 and shares[label] >= CLEAR * total - TIE else None
 
 
-def average(votes: Sequence[Answer], weights: Sequence[float], *, is_label: bool, draw: float = 0.0) -> Value | None:
-    """Averaged prediction for one row (Eq. 7 or 8). votes, weights: (K,); `draw` in [0, 1) breaks a tie."""
-    return winner(vote_shares(votes, weights), draw=draw) if is_label else weighted_mean(votes, weights)
+def average(votes: Sequence[Answer], weights: Sequence[float], *, is_label: bool) -> Value | None:
+    """Averaged prediction for one row (Eq. 7 or 8). votes, weights: (K,)."""
+    return winner(vote_shares(votes, weights)) if is_label else weighted_mean(votes, weights)
 
 
 def weighted_mean(predictions: Sequence[Answer], weights: Sequence[float]) -> float | None:

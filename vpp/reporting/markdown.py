@@ -130,8 +130,6 @@ def _banners(snapshot: Snapshot) -> Iterator[str]:
             "> **Built-in demo model.** It is a small program that reads and writes plain English rules, "
             "not a language model."
         )
-    if snapshot.damage:
-        yield f"> **Damaged journal.** {markdown_text(snapshot.damage)}"
     if snapshot.view.detail:
         yield f"> **{capitalised(snapshot.state)}.** {markdown_text(snapshot.view.detail)}"
 

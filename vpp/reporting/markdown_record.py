@@ -21,7 +21,7 @@ from vpp.wording.status import refused_sentence
 from vpp.wording.words import NBSP, fixed, integer, number, seconds
 
 
-def data(dataset: Dataset, cell_limit: int | None) -> Iterator[str]:
+def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
     columns = [_column(column, dataset) for column in dataset.columns]
@@ -90,10 +90,6 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         yield "structured answers", words
     if endpoint.reasoning_effort:
         yield "thinking effort", endpoint.reasoning_effort
-    if endpoint.prefetch != "auto":
-        yield "prefetch", endpoint.prefetch
-    if endpoint.warm_prefix:
-        yield "prefixes", "warmed: one call about a hypothesis first, then the others"
     if endpoint.optimizer_base_url:
         yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
     if started is not None:
@@ -113,8 +109,6 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("failed", integer(usage.failed), "given up after every retry"),
         ("retried", integer(usage.retried), "extra attempts, not counted above"),
         ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
-        ("asked ahead of need", integer(usage.ahead), "on a guess; counted above only where needed"),
-        ("of these never needed", integer(usage.ahead_unused), "answered or cancelled"),
         ("answers that could not be read", integer(usage.unparsable), ""),
         *([inferred] if usage.inferred else []),
         ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
@@ -122,9 +116,8 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
     ]
     if spec.prices.are_given:
-        note = f"at {spec.prices.source}" if spec.prices.source else "at the prices given"
-        counts.append(("money", markdown_text(money(usage.cost, spec.prices.currency)), note))
-    if words := cap_words(spec.cap, spec.prices.currency):
+        counts.append(("money", money(usage.cost), "at the prices given"))
+    if words := cap_words(spec.cap):
         counts.append(("cap", markdown_text(words), "at which the run pauses"))
     counts.append(("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"))
     yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
@@ -201,8 +194,7 @@ def how_to_read(config: Config) -> str:
         return "One step weighs the given sentences on all rows; none is resampled or rewritten."
     accepted = "Accepted are the proposals that the likelihood let through."
     if not config.is_filtered:
-        only = " Only copies made by resampling are rewritten." if config.mutate == "duplicates" else ""
-        accepted = f"Every changed text is taken: there is no filter.{only}"
+        accepted = "Every changed text is taken: there is no filter."
     if config.is_weighted:
         tempering = "β divides the log-likelihood: 10 is flat, 1 is sharp."
         if config.is_telescoping:

@@ -28,7 +28,7 @@ DIGITS = 9
 """Decimals of similarities."""
 OCCASION = (
     "step", "particles", "log_likelihood", "log_likelihood_proposal", "log_likelihood_heaviest", "log_alpha", "u",
-    "unanswered", "log_likelihood_bound", "exponent", "weight", "n_rows",
+    "exponent", "weight", "n_rows",
 )  # fmt: skip
 """Fields of an occasion that the file has under the same names."""
 Json = dict[str, Any]

@@ -24,8 +24,6 @@ from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted
 from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
-from vpp.runs.view import averages
-from vpp.settings import Config
 from vpp.wording.doubt import reason_words
 from vpp.wording.escaping import safe_cell
 from vpp.wording.words import shortest
@@ -48,28 +46,23 @@ def predictions_csv(reader: RunReader) -> bytes:
     rows, votes, answers = rows_of(test, dataset), zip(*test.predictions, strict=True), zip(*test.answers, strict=True)
     lines = (
         (row.target, *summary.cells(said, average, test.weights), *labels)
-        for row, labels, said, average in zip(rows, votes, answers, averages(test), strict=True)
+        for row, labels, said, average in zip(rows, votes, answers, test.averaged, strict=True)
     )
     own = ("truth", *summary.names, *_numbered("particle", test.weights))
     return _csv(rows, own, lines, inputs=dataset.inputs)
 
 
 def prediction_csv(
-    answers: Answers,
-    config: Config,
-    *,
-    doubt: Conformal | None = None,
-    with_reasons: bool = False,
-    beside: Beside | None = None,
+    answers: Answers, *, doubt: Conformal | None = None, with_reasons: bool = False, beside: Beside | None = None
 ) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
-    config: the run's, which says how a tied vote is decided. doubt: the run's calibration, if it has one.
+    doubt: the run's calibration, if it has one.
     beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
     summary = _Summary(answers.task, answers.classes, doubt)
-    averaged = averages_asked(answers, config)
+    averaged = averages_asked(answers)
     by_row = list(zip(*answers.predictions, strict=True))
     own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []

@@ -2,17 +2,15 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from vpp import files
 from vpp.problem import Prediction
-from vpp.runs.journal import append_whole, write_atomically
-from vpp.runs.journal_reader import Line, Lines
+from vpp.runs.journal import LineReader, append_whole, write_atomically
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +86,8 @@ class AnswerLog:
 
 
 def read_answers(path: Path) -> Iterator[Answer]:
-    """Yield the answers of all complete, readable lines."""
-    yield from filter(None, map(_answer, Lines(path).new()))
-
-
-def _answer(line: Line) -> Answer | None:
-    """Read a line; None if it is damaged: its row is asked again if the answer is needed."""
-    with suppress(ValidationError):
-        return None if line.content is None else _ANSWER.validate_json(line.content)
-    return None
+    """Yield the answers of all complete lines. Raises JournalDamaged at one that cannot be read."""
+    return LineReader(path, _ANSWER.validate_json).new()
 
 
 class AnswerReader:
@@ -107,15 +98,16 @@ class AnswerReader:
         self._start_over()
 
     def _start_over(self) -> None:
-        self._lines = Lines(self._path)
+        self._lines = LineReader(self._path, _ANSWER.validate_json)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
         """The learner's answers by hypothesis id and row id."""
 
     def refresh(self) -> None:
-        """Read complete lines added since the last call; start over if the file was replaced or shortened."""
+        """Read complete lines added since the last call; start over if the file was replaced or shortened.
+
+        Raises JournalDamaged at a line that cannot be read.
+        """
         if self._lines.is_another():
             self._start_over()
-        for line in self._lines.new():
-            answer = _answer(line)
-            if answer is not None:
-                self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction
+        for answer in self._lines.new():
+            self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction

@@ -1,20 +1,24 @@
 """Questions to a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
 
+import asyncio
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, Literal, Protocol, TypeVar
 
 from vpp.data.dataset import Row
-from vpp.errors import RunError
+from vpp.errors import RunError, VppError
 from vpp.events import Votes, hypothesis_id
 from vpp.inference.rounds import together
 from vpp.problem import Prediction, averages_of
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
 from vpp.runs.session import Access, open_session
 from vpp.runs.view import RunView
-from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -71,7 +75,7 @@ class Asking:
         pairs = ((hypothesis, row.id) for hypothesis in asked for row in self.rows) if known else ()
         self._known = {pair: known[pair] for pair in pairs if pair in known}
         self.total = len(asked) * len(self.rows) - len(self._known)
-        """Questions. Rows that share calls need fewer calls, unreadable answers more."""
+        """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
         open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
@@ -102,9 +106,8 @@ class Asking:
         return self.whole()
 
     def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows in order, in blocks that fill complete calls, so that the first rows are complete early."""
-        pack = self._spec.config.points_per_call
-        size = -(-IN_FLIGHT // (n_texts * pack)) * pack
+        """Yield the rows in order, in blocks, so that the first rows are complete early."""
+        size = -(-IN_FLIGHT // n_texts)
         return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
@@ -133,7 +136,100 @@ async def ask(
     return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
 
 
-def averages_asked(answers: Answers, config: Config) -> Votes:
-    """(N,) averaged prediction of each row asked about; ties are broken by a draw seeded with the row's place."""
+def averages_asked(answers: Answers) -> Votes:
+    """(N,) averaged prediction of each row asked about."""
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
-    return averages_of(answers.task, config, range(len(answers.rows)), said, answers.weights)
+    return averages_of(answers.task, said, answers.weights)
+
+
+# Models asked in a background thread, which a page can look at, leave and return to
+
+Outcome = Literal["running", "finished", "stopped", "failed"]
+
+
+class Questions(Protocol):
+    """Questions to a run's models, counted while they are asked."""
+
+    total: int
+
+    @property
+    def done(self) -> int:
+        """Answered questions."""
+
+    async def go(self, *, keys: Keys, cache_dir: Path) -> object:
+        """Ask all questions."""
+
+
+Q = TypeVar("Q", bound=Questions)
+
+
+class Background(Generic[Q]):
+    """A thread with an event loop that asks; `asking` holds the answers so far."""
+
+    def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
+        """Start the thread."""
+        self.asking = asking
+        self.outcome: Outcome = "running"
+        self.failure = ""
+        """Error message of a failure, in one line."""
+        self._keys = keys
+        self._cache_dir = cache_dir
+        self._stopping = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._began_at = time.monotonic()
+        self._ended_at: float | None = None
+        self._thread = threading.Thread(target=self._run, name="vpp-asking", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """True until the thread ends."""
+        return self._thread.is_alive()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far, or that it took."""
+        return (self._ended_at or time.monotonic()) - self._began_at
+
+    def seconds_left(self) -> float | None:
+        """Estimate the seconds left at the pace so far; None before the first answer."""
+        done = self.asking.done
+        return self.seconds / done * (self.asking.total - done) if done else None
+
+    def stop(self) -> None:
+        """Cancel the calls in flight and keep the answers; no effect once it has ended."""
+        if self._stopping:
+            return
+        self._stopping = True
+        if self._loop and self._task:
+            with suppress(RuntimeError):  # it ended meanwhile
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for the end; True if it has ended within the given seconds."""
+        self._thread.join(timeout_s)
+        return not self.is_running
+
+    def _run(self) -> None:
+        """Ask, and keep any error's message, that of a programming error too."""
+        outcome: Outcome = "failed"
+        try:
+            outcome = asyncio.run(self._ask())
+        except VppError as error:
+            self.failure = str(error)
+        except Exception as error:
+            self.failure = f"{type(error).__name__}: {error}"
+        finally:
+            self._ended_at = time.monotonic()
+            self.outcome = outcome
+
+    async def _ask(self) -> Outcome:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self._stopping:
+            return "stopped"
+        try:
+            await self.asking.go(keys=self._keys, cache_dir=self._cache_dir)
+        except asyncio.CancelledError:
+            return "stopped"
+        return "finished"

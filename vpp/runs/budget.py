@@ -1,12 +1,11 @@
 """A run's money, cap and planned calls: what was asked for, what is spent, and what is left to do."""
 
 import math
-from collections.abc import Callable
 from dataclasses import fields
 
 from vpp.errors import InputError
-from vpp.inference.plan import Plan, may_be_prefetched, plan
-from vpp.llm.budget import Budget, Cap, Price
+from vpp.inference.plan import Plan, plan
+from vpp.llm.budget import Cap, Price
 from vpp.llm.counters import Counters
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, last_finished
@@ -17,9 +16,9 @@ def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
     for what in (prices.learner, prices.optimizer, cap):
         _check_amounts(what)
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
-        raise InputError("a price of the optimizer, and one model for both roles: give --price-in and --price-out")
+        raise InputError("a price of the optimizer, and one model for both roles: give --price")
     if cap.cost and not prices.are_given:
-        raise InputError("a cap on cost, and no price to count by: give --price-in and --price-out, or cap the calls")
+        raise InputError("a cap on cost, and no price to count by: give --price, or cap the calls")
 
 
 def _check_amounts(what: Price | Cap | None) -> None:
@@ -30,67 +29,33 @@ def _check_amounts(what: Price | Cap | None) -> None:
             raise InputError(f"{name} is {value}: it must be a number of at least 0")
 
 
-def money(cost: float, currency: str) -> str:
-    """Return `0.42 EUR`: two decimals, or two significant digits of a small amount; the currency may be empty."""
-    shown = f"{cost:,.2f}" if cost >= 0.1 or not cost else f"{cost:.2g}"
-    return f"{shown} {currency}".rstrip()
+def money(cost: float) -> str:
+    """Return `0.42`: two decimals, or two significant digits of a small amount."""
+    return f"{cost:,.2f}" if cost >= 0.1 or not cost else f"{cost:.2g}"
 
 
-def cap_words(cap: Cap, currency: str) -> str:
-    """Return `400 calls or 5.00 EUR`; empty without a cap."""
-    parts = (f"{cap.calls:,} calls" if cap.calls else "", money(cap.cost, currency) if cap.cost else "")
+def cap_words(cap: Cap) -> str:
+    """Return `400 calls or a cost of 5.00`; empty without a cap."""
+    parts = (f"{cap.calls:,} calls" if cap.calls else "", f"a cost of {money(cap.cost)}" if cap.cost else "")
     return " or ".join(filter(None, parts))
 
 
 def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    """Return why the run pauses, in one line with the fix: its own cap, or its user's daily allowance."""
+    """Return why the run pauses, in one line with the fix."""
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
-        spent += f", {money(counters.cost, spec.prices.currency)} spent"
+        spent += f", {money(counters.cost)} spent"
     complete = sum(step.step >= 0 for step in view.finished_steps)
     left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left(spec, view):,} calls are left"
-    is_own = (spec.cap.calls and counters.sent >= spec.cap.calls) or spec.cap.cost
-    if not is_own:
-        return f"all calls that one user may send in a day are sent: {spent}; {left}: go on tomorrow (UTC)"
-    cap = cap_words(spec.cap, spec.prices.currency)
+    cap = cap_words(spec.cap)
     return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
 
 
 def calls_left(spec: RunSpec, view: RunView) -> int:
     """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
-    return max(0, plan_of(spec, with_guesses=False).calls - last_finished(view).usage.calls)
+    return max(0, plan_of(spec).calls - last_finished(view).usage.calls)
 
 
-def plan_of(spec: RunSpec, *, with_guesses: bool = True) -> Plan:
+def plan_of(spec: RunSpec) -> Plan:
     """Return the plan of the whole run."""
-    guesses = with_guesses and is_prefetched(spec)
-    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start), is_prefetched=guesses)
-
-
-def is_prefetched(spec: RunSpec) -> bool:
-    """True if a chain's next rows may be asked about on a guess.
-
-    The demo model is asked so only with `on`: it is busy, not far away.
-    """
-    asked = spec.endpoint.prefetch
-    return may_be_prefetched(spec.config) and (asked == "on" or (asked == "auto" and not spec.endpoint.demo))
-
-
-def room_for_guesses(
-    spec: RunSpec, budget: Budget, counters: Counters, has_room: Callable[[], bool]
-) -> Callable[[], bool]:
-    """Return a function that says whether one more guess may be made now.
-
-    has_room: whether the server would delay nobody. With a cap, guesses are made only while all calls that the run may
-    still need fit under it, beside what all chains could guess.
-    """
-    if not is_prefetched(spec):
-        return lambda: False
-    needed = plan_of(spec, with_guesses=False).calls
-    round_calls = 2 * spec.config.size * max(spec.config.batch_size, spec.config.buffer_size)
-
-    def may_guess() -> bool:
-        left = max(0, needed - counters.planned)
-        return budget.fits(left + round_calls) and (spec.endpoint.prefetch == "on" or has_room())
-
-    return may_guess
+    return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))

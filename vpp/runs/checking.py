@@ -6,10 +6,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from vpp.llm.budget import Budget
-from vpp.llm.check import check
+from vpp.llm.check import Finding, Role, Trial, check
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
-from vpp.llm.findings import Finding, Role, Trial
 from vpp.runs.keys import Keys
 from vpp.runs.session import Connection, open_endpoints
 from vpp.runs.spec import EndpointSpec
@@ -36,7 +35,7 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
         longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
         quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
         counters = Counters()
-        budget = Budget(counters, allowance=keys.allowance)
+        budget = Budget(counters)
         connection = Connection(counters=counters, budget=budget, max_attempts=1)
         learner, optimizer = await open_endpoints(stack, quick, keys, connection)
         servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
@@ -47,7 +46,7 @@ async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checke
                 concurrency=spec.in_flight,
                 learner_max_tokens=spec.learner_max_tokens,
                 optimizer_max_tokens=spec.optimizer_max_tokens,
-                structured="off" if spec.is_demo and spec.structured == "auto" else spec.structured,
+                structured="off" if spec.is_demo else spec.structured,
             )
             async for finding in check(endpoint, trial):
                 yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)

@@ -1,17 +1,344 @@
-"""A run's directory: its files and notes, the worker that holds it, and the state it is in."""
+"""A run's directory: its files, the notes of worker and pages, who holds it, and the state it is in."""
 
 import errno
+import json
 import os
+import secrets
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from vpp.errors import RunLocked
-from vpp.runs.disk import is_locked, locked, obstacle, refusal
-from vpp.runs.run_files import NAME_LENGTH, Command, Moment, RunNotes, State
+from pydantic import TypeAdapter, ValidationError
+
+from vpp import files
+from vpp.data.dataset import Dataset
+from vpp.data.record import dataset_from_csv
+from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
+from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder
+from vpp.runs.journal import write_atomically
+from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
+from vpp.usage import Usage
 
-__all__ = ["NAME_LENGTH", "Command", "RunDirectory", "State"]
+if TYPE_CHECKING:
+    from vpp.runs.summary import Summary
+
+
+State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
+AMENDED_WITHIN_S = 5.0
+NAME_LENGTH = 120
+"""Characters of a run's name; a longer name is cut."""
+_SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
+
+
+class RunFiles:
+    """Paths of a run's files, and its run.json."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @property
+    def id(self) -> str:
+        """The directory's name."""
+        return self.path.absolute().name
+
+    @property
+    def exists(self) -> bool:
+        """True if there is a run."""
+        return (self.path / "run.json").is_file()
+
+    @property
+    def journal(self) -> Path:
+        """events.jsonl, append-only."""
+        return self.path / "events.jsonl"
+
+    @property
+    def answers(self) -> Path:
+        """answers.jsonl, the learner's answers."""
+        return self.path / "answers.jsonl"
+
+    @property
+    def data(self) -> Path:
+        """data.csv, the rows as used, with the split."""
+        return self.path / "data.csv"
+
+    @property
+    def summary(self) -> Path:
+        """summary.json, the run's line in a list."""
+        return self.path / "summary.json"
+
+    @property
+    def log(self) -> Path:
+        """worker.log, the worker's output."""
+        return self.path / "worker.log"
+
+    def create(self, spec: RunSpec, data: bytes) -> None:
+        """Make the directory with its spec and rows, or nothing.
+
+        Raises RunError if it exists or cannot be made.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.mkdir(mode=0o700)
+        except FileExistsError:
+            raise RunError(f"{self.path} exists already: name another directory, or `resume` that run") from None
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be made ({error.strerror}): choose another runs folder") from None
+        try:
+            write_or_refuse(self.data, data)
+            self._write_spec(spec, status="queued")
+        except RunError:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
+        sync_folder(self.path)
+        sync_folder(self.path.parent)
+
+    def amend(self, *, status: State | None = None, **fields: Any) -> None:
+        """Change fields of the spec, or the status, in run.json; changes that others make meanwhile stay.
+
+        Raises RunError if there is no run, another program holds run.json, or the disk refuses.
+        """
+        self.spec()
+        with locked(self.path / ".run.json.lock", wait_s=AMENDED_WITHIN_S) as is_ours:
+            if not is_ours:
+                raise RunError(f"{self.path / 'run.json'} is being written by another program: try again")
+            self._write_spec(replace(self.spec(), **fields), status=status or self.status())
+
+    def _write_spec(self, spec: RunSpec, *, status: State) -> None:
+        """Write run.json. Raises RunError if it could not be read again."""
+        content = _json({"id": self.id, "status": status, **asdict(spec)})
+        if len(content) > files.LARGEST_JSON:
+            raise RunError(
+                f"run.json would be larger than {files.LARGEST_JSON >> 20} MiB: shorten templates or column names"
+            )
+        write_or_refuse(self.path / "run.json", content)
+
+    def spec(self) -> RunSpec:
+        """Read the spec. Raises RunError if there is no run, or run.json cannot be read."""
+        try:
+            spec = _SPEC.validate_python(files.read_json(self.path / "run.json"))
+            return replace(spec, name=spec.name[:NAME_LENGTH])
+        except FileNotFoundError:
+            raise RunError(f"{self.path} holds no run: give a directory that `vpp list` names") from None
+        except (OSError, ValueError, InputError) as error:
+            reason = first_fault(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
+            raise RunError(f"{self.path / 'run.json'} cannot be read ({reason}): restore it from a copy") from None
+
+    def status(self) -> State:
+        """Read the status last written to run.json; `RunDirectory.state` is the present one. Raises RunError."""
+        try:
+            status: State = files.read_json(self.path / "run.json")["status"]
+        except (OSError, ValueError, LookupError, TypeError):
+            raise RunError(f"{self.path / 'run.json'} has no status: restore it from a copy") from None
+        return status
+
+
+def load_dataset(run: RunFiles, spec: RunSpec) -> Dataset:
+    """Read the rows as used, with the split.
+
+    Raises RunError if data.csv is missing or does not match run.json, DataError if it has changed.
+    """
+    try:
+        content = run.data.read_bytes()
+    except OSError as error:
+        raise RunError(f"{run.data} cannot be read ({error.strerror}): restore it from a copy") from None
+    try:
+        return dataset_from_csv(content, header=spec.dataset)
+    except (LookupError, ValueError, TypeError):
+        raise RunError(f"{run.data} is not as run.json describes it: restore both from a copy") from None
+
+
+def known_rows(run: RunFiles) -> Dataset | None:
+    """Read the rows; None if they cannot be read. Raises RunError if run.json cannot be read."""
+    spec = run.spec()
+    with suppress(RunError, DataError):
+        return load_dataset(run, spec)
+    return None
+
+
+def write_or_refuse(path: Path, content: bytes) -> None:
+    """Replace a file in one move. Raises DiskRefused."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise DiskRefused(refusal(error, path)) from None
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    """Return the content of run.json. Raises RunError for a field that `files.read_json` would refuse."""
+    huge = next((name for name, value in _fields_of(fields) if files.holds_huge_integer(value)), "")
+    if huge:
+        raise RunError(f"{huge} is beyond 64 bits: give a smaller number")
+    try:
+        return json.dumps(fields, indent=2, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RunError(f"run.json cannot hold the lone surrogate {error.object[error.start]!r}: remove it") from None
+
+
+def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of each field, those of nested objects too."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _fields_of(value)
+        else:
+            yield name, value
+
+
+Command = Literal["pause", "go on", "stop"]
+NOTE_BYTES = 64 * 1024
+"""Larger notes are ignored."""
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Unix time and the machine's uptime, so that ages stay true when the clock is set."""
+
+    at: float
+    """Unix time in seconds."""
+    up: float = 0.0
+    """Uptime of the machine in seconds."""
+    boot: str = ""
+    """Id of the boot that `up` counts from; empty if unknown."""
+
+    @classmethod
+    def now(cls) -> "Moment":
+        """Return the present moment."""
+        return cls(at=time.time(), up=time.monotonic(), boot=_boot())
+
+    def after(self, earlier: "Moment") -> float:
+        """Seconds since `earlier`: by uptime within one boot, else by the clock."""
+        return self.up - earlier.up if self.boot and self.boot == earlier.boot else self.at - earlier.at
+
+
+@cache
+def _boot() -> str:
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def steady_clock() -> Callable[[], float]:
+    """Return a clock of Unix time that starts right and then advances evenly, even if the system's clock is set."""
+    began, up = time.time(), _uptime()
+    return lambda: began + _uptime() - up
+
+
+def _uptime() -> float:
+    """Seconds, including those asleep if the system counts them."""
+    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentCommand:
+    """A command sent to a run's worker."""
+
+    command: Command
+    at: float
+    """Unix time by the sender's clock."""
+    token: str = ""
+    """Distinguishes it from every other command, whatever the clock says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat(Moment):
+    """A worker's latest report about itself."""
+
+    pid: int
+    queued: bool
+    """True while it waits for a slot."""
+    usage: Usage = field(default_factory=Usage)
+    """Calls so far."""
+    done: str = ""
+    """Token of the last command that it has carried out."""
+    loading_s: float | None = None
+    """Seconds for which it has been loading a model file; None if it is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerRequest(Moment):
+    """A note that a worker is being started."""
+
+    journal: int = -1
+    """Size of the journal then, in bytes."""
+    past_command: str = ""
+    """Token of the last command then, which was for an earlier worker."""
+
+
+_COMMAND: TypeAdapter[SentCommand] = TypeAdapter(SentCommand)
+_HEARTBEAT: TypeAdapter[Heartbeat] = TypeAdapter(Heartbeat)
+_REQUEST: TypeAdapter[WorkerRequest] = TypeAdapter(WorkerRequest)
+
+
+class RunNotes(RunFiles):
+    """A run's files, with the notes between its worker and others."""
+
+    def send_command(self, command: Command) -> None:
+        """Send the worker a command. Raises DiskRefused."""
+        sent = SentCommand(command=command, at=time.time(), token=secrets.token_hex(8))
+        write_or_refuse(self.path / "control", json.dumps(asdict(sent)).encode())
+
+    def last_command(self) -> SentCommand | None:
+        """Return the last command sent to a worker, if any."""
+        return _note(self.path / "control", _COMMAND)
+
+    def command_token(self) -> str:
+        """Return the token of the last command; empty if there is none."""
+        sent = self.last_command()
+        return sent.token if sent else ""
+
+    def pending_command(self) -> SentCommand | None:
+        """Return the last command if it awaits a worker: not carried out, and not sent to an earlier worker."""
+        sent, beat, request = self.last_command(), self.last_beat(), self.worker_request()
+        past = (beat.done if beat else "", request.past_command if request else "")
+        return sent if sent and sent.token not in past else None
+
+    def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
+        """Write the worker's heartbeat; the fields are those of `Heartbeat`."""
+        now = asdict(Moment.now())
+        beat = {"pid": os.getpid(), **now, "queued": queued, "done": done, "usage": usage_json, "loading_s": loading_s}
+        with files.written(self.path / ".heartbeat.part") as file:
+            file.write(json.dumps(beat).encode())
+        (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
+
+    def last_beat(self) -> Heartbeat | None:
+        """Return the last heartbeat, if any."""
+        return _note(self.path / "heartbeat", _HEARTBEAT)
+
+    def request_worker(self) -> WorkerRequest:
+        """Record that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
+        request = WorkerRequest(**asdict(Moment.now()), journal=self.journal_bytes(), past_command=self.command_token())
+        write_or_refuse(self.path / "asked", json.dumps(asdict(request)).encode())
+        return request
+
+    def worker_request(self) -> WorkerRequest | None:
+        """Return the last note that a worker is being started, if any."""
+        return _note(self.path / "asked", _REQUEST)
+
+    def journal_bytes(self) -> int:
+        """Return the journal's size; 0 without a journal."""
+        try:
+            return self.journal.stat().st_size
+        except OSError:
+            return 0
+
+
+def _note(path: Path, kind: TypeAdapter[T]) -> T | None:
+    """Read a note of another process; None if there is none that can be read."""
+    with suppress(OSError, ValueError):
+        return kind.validate_python(files.read_json(path, largest=NOTE_BYTES))
+    return None
+
+
+# The worker that holds a run, and its state
 
 STALLED_AFTER_S = 30.0
 STARTING_S = 10.0
@@ -58,7 +385,12 @@ class RunDirectory(RunNotes):
         """True if a living worker holds the run, or one may still be starting."""
         return self.is_held() or self._is_starting(Moment.now())
 
-    def state(self, view: RunView, *, now: Moment | None = None) -> State:
+    def check_journal(self) -> None:
+        """Raise JournalDamaged if the journal of a run that has begun is missing, RunError if there is no run."""
+        if not self.journal.exists() and self.status() != "queued":
+            raise JournalDamaged(f"{self.journal} is missing: restore the file from a copy")
+
+    def state(self, view: "RunView | Summary", *, now: Moment | None = None) -> State:
         """Return the run's present state. view: its journal, folded."""
         if view.phase == "finished":
             return view.phase
@@ -79,7 +411,7 @@ class RunDirectory(RunNotes):
             return False
         return abs(now.after(request)) < STARTING_S
 
-    def _held_state(self, view: RunView, now: Moment) -> State:
+    def _held_state(self, view: "RunView | Summary", now: Moment) -> State:
         """Return the state of a run that a worker holds, which may wait for a slot to resume a run that had ended."""
         beat = self.last_beat()
         if beat is None:

@@ -1,4 +1,4 @@
-"""The disk under a run: its errors as one line with the fix, lock files, reserved room, and synced folders."""
+"""The disk under a run: its errors as one line with the fix, lock files, and synced folders."""
 
 import errno
 import fcntl
@@ -12,9 +12,7 @@ from typing import BinaryIO
 from vpp import files
 from vpp.errors import DiskRefused
 
-BALLAST_BYTES = 64 * 1024
-"""Reserved in a running run's folder; freed when the disk is full, so that the run's end can be written."""
-LEAST_FREE = 2 * BALLAST_BYTES
+LEAST_FREE = 128 * 1024
 """Free bytes that a worker needs to begin."""
 
 _FIXES = {
@@ -84,24 +82,6 @@ def obstacle(folder: Path) -> str:
     if disk.f_bavail * disk.f_frsize < LEAST_FREE or (disk.f_files and not disk.f_favail):
         return refusal(OSError(errno.ENOSPC, ""), folder)
     return "" if os.access(folder, os.W_OK | os.X_OK) else refusal(OSError(errno.EACCES, ""), folder)
-
-
-def load_ballast(folder: Path) -> None:
-    """Reserve BALLAST_BYTES of random bytes, which no file system compresses. Raises OSError without room for them."""
-    try:
-        with files.written(folder / ".ballast") as file:
-            file.write(os.urandom(BALLAST_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        drop_ballast(folder)
-        raise
-
-
-def drop_ballast(folder: Path) -> None:
-    """Free the reserved room."""
-    with suppress(OSError):
-        (folder / ".ballast").unlink()
 
 
 def sync_folder(folder: Path) -> None:

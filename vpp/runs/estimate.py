@@ -16,7 +16,7 @@ from vpp.llm.context import prompt_tokens
 from vpp.llm.prompts import OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
-from vpp.problem import Exchange, Prediction
+from vpp.problem import Prediction
 from vpp.runs.budget import plan_of
 from vpp.runs.run_prompts import learner_prompts, optimizer_prompts
 from vpp.runs.spec import Prices, RunSpec, row_counts
@@ -89,7 +89,7 @@ class Estimate:
     """Tokens of all prompts."""
     completion: Span
     cost: Span | None
-    """Money in the user's own currency; None without a price."""
+    """Money; None without a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,18 +159,12 @@ class Texts:
 
 
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    """Return the size of a learner's call, about as many rows as share one."""
-    prompts, packed = learner_prompts(spec, dataset), spec.config.points_per_call
-
-    def asked(rows: Sequence[Row], length: float) -> Messages:
-        return prompts.messages(texts.of(length), rows)
-
-    rows = by_length(dataset.labelled)
-    packs = [rows[i : i + packed] for i in _spread(len(rows) - packed + 1)] if len(rows) > packed else [rows]
-    typical = [asked(pack, texts.length.about) for pack in packs]
+    """Return the size of a learner's call."""
+    prompts, rows = learner_prompts(spec, dataset), by_length(dataset.labelled)
+    typical = [prompts.messages(texts.of(texts.length.about), row) for row in rows]
     usual = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
-    answer = ONE_TOKEN if prompts.is_lettered else usual * len(packs[0])
-    return _size(typical, [asked(packs[-1], texts.length.high)], answer)
+    answer = ONE_TOKEN if prompts.is_lettered else usual
+    return _size(typical, [prompts.messages(texts.of(texts.length.high), rows[-1])], answer)
 
 
 def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
@@ -180,11 +174,9 @@ def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, t
 
     def asked(shown: Sequence[Row], length: float) -> Messages:
         given = [Prediction(row=row.id, value=row.target) for row in shown]
-        text = texts.of(length)
-        earlier = Exchange(step=0, slot=0, hypothesis=text, rows=tuple(shown), predictions=tuple(given), raw=text)
-        return prompts.about_batch(text, shown, given, [earlier] * config.history)
+        return prompts.about_batch(texts.of(length), shown, given)
 
-    draws = [prompts.about_columns()] if config.initial == "prior" or config.restart else []
+    draws = [prompts.about_columns()] if config.restart else []
     typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
     longest = [asked(rows[-batch:], texts.length.high), *draws]
     return _size([typical], longest, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
@@ -222,7 +214,7 @@ class Outlook:
     """Calls needed in all, including those made."""
     tokens: float
     cost: float
-    """Money in the user's own currency; 0 without a price."""
+    """Money; 0 without a price."""
 
 
 def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
@@ -258,7 +250,7 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
         ending -= usage.calls - after.calls
         if ending <= 0 or "train" in view.evaluated:
             return None
-    asked = after.calls + after.ahead_unused - before.calls - before.ahead_unused
+    asked = after.calls - before.calls
     return (last.wall_s - first.wall_s) * (steps / (last.step - first.step) + ending / max(1, asked))
 
 
@@ -271,7 +263,7 @@ def _ending_calls(spec: RunSpec, view: RunView) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
     sizes = row_counts(spec.dataset)
     rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.is_on_fixed_rows else 0)
-    return float(view.n_unique * rows * spec.config.learner_samples / spec.config.points_per_call)
+    return float(view.n_unique * rows * spec.config.learner_samples)
 
 
 @lru_cache(maxsize=256)

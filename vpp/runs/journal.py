@@ -1,41 +1,36 @@
 """events.jsonl: one record a line, appended only.
 
-A torn last line is ignored by readers and cut by a resuming worker. Reading stops at any other unreadable line.
-Older records and run.json files are migrated as they are read, one version at a time. Versions of records (`v`) and of
-run.json (`schema`; none is 1):
-
-1  until 0.1. Fields that came since have defaults that stand for what was done then.
-2  `run_paused` tells when it tries again (`retry_at`); `run_failed` may name the disk. A run.json of version 1
-   without `deduplicate_buffer` is of a run whose buffer held repeats, one without `mutate` of a run without a filter.
+A last line without its end is ignored by readers and cut by the worker that goes on. Any other line that cannot be read
+stops its reader.
 """
 
 import os
-import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
-from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO, Generic, TypeVar
 
-from pydantic import Field, TypeAdapter
-from pydantic_core import from_json, to_json
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from vpp import files
-from vpp.events import SCHEMA_VERSION, Event, StepFinished
+from vpp.errors import JournalDamaged
+from vpp.events import Event, StepFinished
 from vpp.runs.disk import sync_folder
+from vpp.runs.view import RunView
 from vpp.usage import Usage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """A line of the journal: an event and the moment it was written."""
 
-    v: int = SCHEMA_VERSION
-    """Schema version."""
     at: float
     """Unix time in seconds."""
     usage: Usage
@@ -46,8 +41,6 @@ class Record:
     """One of the events below, by `type`."""
 
 
-YEAR_10000 = 253_402_300_800
-"""Unix time; no calendar goes further."""
 BLOCK_BYTES = 64 * 1024
 
 
@@ -57,12 +50,8 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes) -> Record:
-    """Return the record of one line of any version. Raises ValueError for another text, or a newer version."""
-    record = _adapter().validate_json(record_of_today(line))
-    files.check_integers(record, written_as=line)
-    if not 0 <= record.at < YEAR_10000:
-        raise ValueError(f"{record.at} is no moment in time")
-    return record
+    """Return the record of one line. Raises ValueError for another text."""
+    return _adapter().validate_json(line)
 
 
 @cache
@@ -127,6 +116,77 @@ class Journal:
             self._file.close()
 
 
+TAIL_BYTES = 64
+REASON_LENGTH = 120
+
+
+class LineReader(Generic[T]):
+    """Reads the lines of a file that another process appends to, from the last position on."""
+
+    def __init__(self, path: Path, decode: Callable[[bytes], T]) -> None:
+        """decode: returns a line's value; raises ValueError if it has none."""
+        self.number = 0
+        """Number of the line last read, from 1."""
+        self._path = path
+        self._decode = decode
+        self._offset = 0
+        self._tail = b""
+        self._inode = 0
+        self._changed_ns = 0
+
+    def new(self) -> Iterator[T]:
+        """Yield the values of lines since the last call; an unfinished last line waits.
+
+        Raises JournalDamaged at a line that cannot be read, at each call until the file is another.
+        """
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(self._offset)
+            try:
+                yield from self._values(file)
+            finally:
+                now = os.fstat(file.fileno())
+                self._inode, self._changed_ns = now.st_ino, now.st_mtime_ns
+
+    def _values(self, file: BinaryIO) -> Iterator[T]:
+        while (line := file.readline()).endswith(b"\n"):
+            try:
+                value = self._decode(line[:-1])
+            except ValueError as error:
+                where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
+                raise JournalDamaged(f"{where}: restore the file from a copy") from None
+            self.number, self._offset = self.number + 1, self._offset + len(line)
+            self._tail = (self._tail + line[-TAIL_BYTES:])[-TAIL_BYTES:]
+            yield value
+
+    def is_another(self) -> bool:
+        """True if the file no longer begins with the bytes read: it was replaced, shortened or written over."""
+        now = self._now()
+        if self._inode == 0 or (now and (now.st_ino, now.st_mtime_ns) == (self._inode, self._changed_ns)):
+            return False
+        if now is None or now.st_ino != self._inode or now.st_size <= self._offset:
+            return True
+        with self._path.open("rb") as file:
+            file.seek(self._offset - len(self._tail))
+            return file.read(len(self._tail)) != self._tail
+
+    def _now(self) -> os.stat_result | None:
+        try:
+            return self._path.stat()
+        except FileNotFoundError:
+            return None
+
+
+def _reason(error: ValueError) -> str:
+    """Return the decoder's reason in a few printable words."""
+    reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+    reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
+    return "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
+
+
 def cut_torn_tail(path: Path) -> None:
     """Remove a last line that has no end. Only the run's lock holder may call this."""
     if not path.exists():
@@ -151,24 +211,6 @@ def _end_of_lines(file: BinaryIO, size: int) -> int:
     return 0
 
 
-def set_aside(path: Path, start: int) -> Path:
-    """Move the bytes from `start` on into a new file beside the journal; return its path.
-
-    Only the run's lock holder may call this. The copy and its name are on the disk before the journal is cut.
-    """
-    names = (path.with_name(f"{path.name}.damaged{f'.{i}' if i else ''}") for i in count())
-    aside = next(name for name in names if not name.exists())
-    with path.open("r+b") as journal, files.written(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as copy:
-        journal.seek(start)
-        shutil.copyfileobj(journal, copy)
-        copy.flush()
-        os.fsync(copy.fileno())
-        sync_folder(path.parent)
-        journal.truncate(start)
-        os.fsync(journal.fileno())
-    return aside
-
-
 def append_whole(file: FileIO, content: bytes) -> None:
     """Append all of the content, or nothing if the disk refuses: half a line would spoil the next one."""
     size = file.seek(0, os.SEEK_END)
@@ -181,70 +223,53 @@ def append_whole(file: FileIO, content: bytes) -> None:
         raise
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time."""
+def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Replace the file in one move, so that a reader sees old or new content. Several may write at a time.
+
+    sync: make it survive a loss of power.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with files.written(part) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         part.replace(path)
-        sync_folder(path.parent)
+        if sync:
+            sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
 
 
-# Versions
-
-Fields = dict[str, Any]
-_TODAY = b'{"v":%d,' % SCHEMA_VERSION
+# Reading a journal into its view
 
 
-class NewerVersion(ValueError):
-    """A newer program wrote it."""
+class JournalReader:
+    """Reads a journal from the last position on, and folds it into a view."""
 
+    def __init__(self, path: Path) -> None:
+        self._lines = LineReader(path, decode)
+        self.view = RunView()
+        """The records read so far."""
 
-def _unchanged(fields: Fields) -> Fields:
-    """Return the same fields: the next version only added some with defaults."""
-    return fields
+    @property
+    def line(self) -> int:
+        """Number of the line last read."""
+        return self._lines.number
 
+    def new_records(self) -> Iterator[Record]:
+        """Yield the records since the last call, in order. Raises JournalDamaged at a line that cannot be read."""
+        for record in self._lines.new():
+            self.view.apply(record)
+            yield record
 
-def _with_former_ways(spec: Fields) -> Fields:
-    """Add options that older runs lack, with the values that describe what those runs did."""
-    config = spec.get("config")
-    return {**spec, "config": {**_FORMER_WAYS, **config}} if isinstance(config, dict) else spec
+    def read(self) -> RunView:
+        """Read the records since the last call, and return the view of all. Raises JournalDamaged."""
+        for _ in self.new_records():
+            pass
+        return self.view
 
-
-_FORMER_WAYS: Fields = {"deduplicate_buffer": False, "mutate": "every"}
-
-
-RECORD_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _unchanged}
-"""Functions that migrate a record to the next version, by version."""
-SPEC_STEPS: Mapping[int, Callable[[Fields], Fields]] = {1: _with_former_ways}
-"""Functions that migrate run.json to the next version, by version."""
-
-
-def record_of_today(line: bytes) -> bytes:
-    """Return a journal's line in the current version. Raises ValueError for other text or a newer version."""
-    if line.startswith(_TODAY):
-        return line
-    return to_json(_lifted(from_json(line), "v", RECORD_STEPS), inf_nan_mode="strings")
-
-
-def spec_of_today(content: Any) -> Fields:
-    """Return run.json's content in the current version. Raises ValueError for other content or a newer version."""
-    return _lifted(content, "schema", SPEC_STEPS)
-
-
-def _lifted(content: Any, field: str, steps: Mapping[int, Callable[[Fields], Fields]]) -> Fields:
-    if not isinstance(content, dict):
-        raise ValueError("it is no JSON object")
-    version = content.get(field, 1)
-    if type(version) is not int or version < 1:
-        raise ValueError(f"it names no version that there is as {field}")
-    if version > SCHEMA_VERSION:
-        raise NewerVersion(f"written by a newer vpp, as version {version}")
-    for step in range(version, SCHEMA_VERSION):
-        content = steps[step](content)
-    return {**content, field: SCHEMA_VERSION}
+    def is_another(self) -> bool:
+        """True if the file no longer holds what was read: read it with a new reader."""
+        return self._lines.is_another()

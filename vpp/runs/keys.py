@@ -1,20 +1,21 @@
-"""API keys: how a process gets them, and which of them goes to which server."""
+"""API keys, and which of them goes to which address; users of a shared app, and how many runs each may have."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from vpp.environment import Environment
-from vpp.llm.address import plain_host
-from vpp.llm.budget import Allowance
-from vpp.llm.gate import Gate, named
+from vpp.errors import RunError
+from vpp.llm.address import exact
+from vpp.llm.gate import Gate
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import write_atomically
 from vpp.runs.spec import EndpointSpec
 
-MODEL_FILES = "model-servers"
-"""Folder in the cache folder where runs on one model file find their server."""
 OPENAI = "https://api.openai.com/v1"
-"""Server of OPENAI_API_KEY if no address is set."""
+"""Address of OPENAI_API_KEY if none is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +25,8 @@ class Keys:
     learner: str | None = None
     optimizer: str | None = None
     gate: Gate = Gate()
-    allowance: Allowance | None = None
-    """Daily calls of the user of a shared app."""
-    model_files: Path | None = None
-    """Folder of the servers of model files; None if model files may not be used."""
+    model_files: bool = False
+    """True if runs may serve a model file of this machine."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
@@ -37,55 +36,99 @@ class Keys:
             learner=environment.get("OPENAI_API_KEY") or None,
             optimizer=environment.get("VPP_OPTIMIZER_API_KEY") or None,
             gate=Gate.of(owners),
-            allowance=_allowance(environment, owners),
-            model_files=owners.cache_dir / MODEL_FILES if owners.may_use_model_files else None,
+            model_files=owners.may_use_model_files,
         )
 
     def variables(self) -> dict[str, str]:
         """Return the variables that give a process these keys, and no others from this environment."""
         variables = {"OPENAI_API_KEY": self.learner or "", "VPP_OPTIMIZER_API_KEY": self.optimizer or ""}
-        variables["VPP_CALLS_FILE"] = str(self.allowance.file) if self.allowance else ""
-        return {**variables, "VPP_SHARED": "1"} if self.gate.is_shared else variables
+        return variables if self.gate.servers is None else {**variables, "VPP_SHARED": "1"}
 
     def __repr__(self) -> str:
         return "Keys(…)"
 
 
-def _allowance(environment: Mapping[str, str], owners: Environment) -> Allowance | None:
-    """Return the allowance of the user for whom the app started this process; a terminal has none."""
-    file, per_day = environment.get("VPP_CALLS_FILE"), owners.max_calls_per_user
-    return Allowance(file=Path(file), per_day=per_day) if file and per_day else None
-
-
-def origin(url: str) -> str:
-    """Return scheme, host and port in one spelling; a typed key belongs to one origin."""
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{plain_host(parts.hostname or '')}:{port}"
-
-
 def keys_for(endpoint: EndpointSpec, *, typed: Mapping[str, str], own: Keys, environment: Environment) -> Keys:
-    """Return the keys of an endpoint's servers: those typed for them, else the owner's for the owner's servers.
+    """Return the keys for an endpoint's addresses: those typed with them, else the owner's for the owner's addresses.
 
-    typed: by origin. own: the owner's, from the environment, with the gate.
+    typed: by `exact` address. own: the owner's, from the environment, with the gate.
     """
-    if endpoint.demo:
-        return Keys(gate=own.gate, allowance=own.allowance if environment.demo_only else None)  # else it costs nothing
-    if endpoint.gguf:
-        return Keys(gate=own.gate, allowance=own.allowance, model_files=own.model_files)
-    url = endpoint.base_url
-    other = endpoint.optimizer_base_url or url
-    home = environment.base_url or OPENAI
-    learner = typed.get(origin(url)) or (own.learner if is_at(home, url) else None)
-    optimizer = typed.get(origin(other))
-    if not optimizer:
-        mine = own.optimizer if is_at(environment.optimizer_base_url or home, other) else None
-        optimizer = mine or (own.learner if is_at(home, other) else None)
-    if origin(other) == origin(url):
-        optimizer = optimizer if optimizer != learner else None
-    return Keys(learner=learner, optimizer=optimizer, gate=own.gate, allowance=own.allowance)
+    if endpoint.is_started_here:
+        return replace(own, learner=None, optimizer=None)
+    home = exact(environment.base_url or OPENAI)
+    keys = {address: key for address, key in typed.items() if key}
+    learners = {home: own.learner, **keys}
+    second = {exact(environment.optimizer_base_url or home): own.optimizer} if own.optimizer else {}
+    optimizers = {home: own.learner, **second, **keys}
+    return replace(
+        own,
+        learner=learners.get(exact(endpoint.base_url)),
+        optimizer=optimizers.get(exact(endpoint.optimizer_base_url or endpoint.base_url)),
+    )
 
 
-def is_at(home: str, url: str) -> bool:
-    """True if an address is the owner's, or below it."""
-    return bool(url) and named(home).covers(url)
+# Users of a shared app
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A logged-in user, as named by their provider."""
+
+    issuer: str
+    subject: str
+    email: str = ""
+    """Verified e-mail address; empty otherwise."""
+
+    @classmethod
+    def of(cls, claims: Mapping[str, object]) -> "User":
+        """Read an identity token's claims. Raises RunError if they identify nobody."""
+        issuer, subject, email = (claims.get(name) for name in ("iss", "sub", "email"))
+        if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
+            raise RunError("the login names nobody (no iss and sub): its provider must send an OpenID identity token")
+        is_verified = claims.get("email_verified") is True and isinstance(email, str)
+        return cls(issuer=issuer, subject=subject, email=str(email).lower() if is_verified else "")
+
+    @property
+    def folder(self) -> str:
+        """Folder name, a hash, so that no claim can choose a path."""
+        return f"user-{sha256(json.dumps([self.issuer, self.subject]).encode()).hexdigest()[:24]}"
+
+    def may_enter(self, allowed: Sequence[str], *, providers: int = 1) -> bool:
+        """True if the owner's list names the user: by verified e-mail address, its domain (*@domain), or subject.
+
+        Several providers could issue the same subject, so it then counts only as issuer#subject.
+        """
+        if not allowed:
+            return True
+        addresses = {name.lower() for name in allowed if "@" in name}
+        mine = {self.email, f"*@{self.email.rpartition('@')[2]}"} if self.email else set()
+        is_plain = providers < 2 and not {"@", "#"} & set(self.subject)
+        subjects = {f"{self.issuer}#{self.subject}", *([self.subject] if is_plain else ())}
+        return bool(mine & addresses or subjects & set(allowed))
+
+    def home(self, runs_dir: Path) -> Path:
+        """Return the user's folder of runs, created if missing; user.json in it names the user."""
+        home = runs_dir / self.folder
+        try:
+            home.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not (home / "user.json").is_file():
+                claims = {"issuer": self.issuer, "subject": self.subject, "email": self.email}
+                write_atomically(home / "user.json", json.dumps(claims, indent=2).encode())
+        except OSError as error:
+            raise RunError(f"{home} cannot be made ({error.strerror}): its owner must fix the runs folder") from None
+        return home
+
+
+def check_runs(
+    directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None, sweeps: int = 0
+) -> None:
+    """Raise RunError if the user already has as many running runs as allowed.
+
+    most: 0 for any number. but: not counted. sweeps: running sweeps, which count as one run each.
+    """
+    if not most:
+        return
+    going = sweeps + sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
+    if going >= most:
+        runs = "1 run goes on" if going == 1 else f"{going} runs go on"
+        raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

@@ -1,183 +1,114 @@
-"""A model file as an endpoint, and its server, which runs with the same context length share."""
+"""A model file (GGUF) as an endpoint, served with llama.cpp by a process of its own.
+
+`python -m vpp.runs.model_file FILE SLOTS CONTEXT` is that process. It reads its key from standard input, which closes
+however the worker ends: then it ends too.
+"""
 
 import asyncio
 import importlib.util
+import os
 import re
-import signal
-import subprocess
+import secrets
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryFile
 
 from vpp import files
-from vpp.errors import DiskRefused, EndpointRefused, EndpointUnreachable, InputError
-from vpp.gguf.folder import Listening, ServerFolder, content_hash
-from vpp.gguf.header import Header, read_header
-from vpp.gguf.plan import Plan, check_fits, machine_cores, machine_memory, plan
-from vpp.gguf.server import LIBRARY, PASSIVE
-from vpp.runs.disk import refusal
+from vpp.errors import EndpointRefused, InputError
+from vpp.runs.process import child_server
 from vpp.runs.spec import EndpointSpec
 
+LIBRARY = "xllamacpp"
+SLOTS, CONTEXT = 4, 4_096
+"""Answers at a time, and tokens of prompt and answer of each: the prompts of a run fit in."""
 TIMEOUT_S = 3_600.0
 """Default seconds a call may take: a laptop writes a few words a second."""
-LONGEST_LOAD_S = 1_800.0
 POLL_S = 0.2
+PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+"""Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
 OnLoading = Callable[[float], None]
 """Called with the seconds since loading began."""
-_LOAD_ERROR = re.compile(r"error loading model: (.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """A running server of a model file."""
+def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> EndpointSpec:
+    """Return the endpoint of a model file. may_use: whether the owner of the app allows it.
 
-    base_url: str
-    key: str = field(repr=False)
-    address: str
-    """Its name in the response cache, made from the file's content, not from its path or the port."""
-
-
-def endpoint_for(path: str, asked: EndpointSpec) -> tuple[EndpointSpec, Header, Plan]:
-    """Return the endpoint of a model file with slots and context for this machine, the file's header, and the plan.
-
-    asked: further options of the endpoint. Raises InputError if the file cannot be used, or xllamacpp is missing.
+    Raises InputError. A file that is no model and a missing one get the same line: a path may come from somebody else.
     """
-    header = read_header(path)
-    chosen = plan(header, memory_bytes=machine_memory(), cores=machine_cores(), context=asked.context_length)
-    check_installed()
-    endpoint = replace(
-        asked,
-        gguf=str(Path(path).expanduser().absolute()),
-        model=header.name,
-        slots=chosen.slots,
-        concurrency=asked.concurrency or chosen.slots,
-        context_length=chosen.context,
-    )
-    return endpoint, header, chosen
-
-
-def check_installed() -> None:
-    """Raise InputError if the library that serves model files is missing."""
+    if not may_use:
+        raise InputError("model files are off on this shared app: its owner can set VPP_ALLOW_MODEL_FILES=1")
+    try:
+        path.encode()  # a name that is no text could not be written to run.json
+        file = Path(path).expanduser().absolute()
+        with files.read(file.resolve()) as content:
+            is_model = content.read(4) == b"GGUF"
+    except (OSError, ValueError, RuntimeError):
+        is_model = False
+    if not is_model:
+        raise InputError(f"{path[:300]!r} is no GGUF file that can be read: give the path of a model file (.gguf)")
     if importlib.util.find_spec(LIBRARY) is None:
-        raise InputError(
-            f"a model file needs the package {LIBRARY}, which is not installed: pip install -r requirements-local.txt"
-        )
-
-
-def check_allowed(home: Path | None) -> Path:
-    """Return the folder of servers. Raises InputError if the owner of a shared app has not allowed model files."""
-    if home is None:
-        raise InputError(
-            "model files are not used on this shared app: take another model, or ask its owner to set "
-            "VPP_ALLOW_MODEL_FILES=1, without VPP_DEMO_ONLY"
-        )
-    return home
+        raise InputError(f"a model file needs {LIBRARY}, which is not installed: pip install -r requirements-local.txt")
+    slots, context = options.concurrency or SLOTS, options.context_length or CONTEXT
+    return replace(options, gguf=str(file), model=file.stem, concurrency=slots, context_length=context)
 
 
 @asynccontextmanager
-async def model_server(
-    spec: EndpointSpec, home: Path | None, *, environment: Mapping[str, str], on_loading: OnLoading
-) -> AsyncIterator[Served]:
-    """Start the server of a model file unless it is running; it ends soon after its last user.
-
-    home: folder of all such servers; None if they are not allowed. environment: of a new server process.
-    Raises InputError if the file cannot be used, EndpointRefused if llama.cpp cannot load it, EndpointUnreachable if
-    that takes too long, DiskRefused.
-    """
-    folders, model = check_allowed(home).absolute(), Path(spec.gguf)
-    header = read_header(model)
-    check_fits(header, slots=spec.slots, context=spec.context_length, memory_bytes=machine_memory())
-    check_installed()
-    began = time.monotonic()
-
-    def wait() -> None:
-        seconds = time.monotonic() - began
-        on_loading(seconds)
-        if seconds > LONGEST_LOAD_S:
-            raise EndpointUnreachable(f"{model.name} was not loaded within {LONGEST_LOAD_S:g} s: take a smaller model")
-
-    with ExitStack() as locks:
-        with _disk(folders):
-            folder = ServerFolder.of(folders, model, slots=spec.slots, context=spec.context_length)
-            locks.enter_context(await _held(folder.users, wait, shared=True))
-            stop = threading.Event()
-            hashing = asyncio.ensure_future(asyncio.to_thread(content_hash, folders, model, stop=stop))
-            locks.callback(hashing.cancel)
-            locks.callback(stop.set)  # cancelling does not end a thread
-            server = await _running(folder, spec, environment, wait)
-            while not hashing.done():
-                wait()
-                await asyncio.sleep(POLL_S)
-            address = f"gguf:{hashing.result()}"
-        yield Served(base_url=f"http://127.0.0.1:{server.port}/v1", key=server.key, address=address)
+async def model_server(spec: EndpointSpec, on_loading: OnLoading) -> AsyncIterator[tuple[str, str, str]]:
+    """Serve a model file; yield the base URL, its name in the cache, and the key. Raises EndpointRefused."""
+    key, began = secrets.token_hex(24), time.monotonic()
+    words = ("vpp.runs.model_file", spec.gguf, str(spec.concurrency), str(spec.context_length))
+    with TemporaryFile() as log:
+        async with child_server(*words, variables=PASSIVE, log=log) as (to_server, output):
+            to_server.write(f"{key}\n".encode())
+            address = asyncio.ensure_future(output.readline())
+            while not address.done():
+                on_loading(time.monotonic() - began)
+                await asyncio.wait({address}, timeout=POLL_S)
+            if not address.result():
+                log.seek(0)
+                name, reason = Path(spec.gguf).name[:120], _reason(log.read().decode("utf-8", errors="replace"))
+                raise EndpointRefused(f"llama.cpp cannot load {name} ({reason}): take another file, or free memory")
+            yield f"{address.result().decode().strip()}/v1", _cache_name(spec.gguf), key
 
 
-@contextmanager
-def _disk(folder: Path) -> Iterator[None]:
-    """Turn an error of the disk into DiskRefused."""
-    try:
-        yield
-    except OSError as error:
-        raise DiskRefused(refusal(error, folder)) from None
+def _cache_name(path: str) -> str:
+    status = os.stat(path)
+    return f"gguf:{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
-async def _held(path: Path, wait: Callable[[], None], *, shared: bool = False) -> BinaryIO:
-    """Wait for a lock and return its file."""
-    while (file := files.locked(path, shared=shared)) is None:
-        wait()
-        await asyncio.sleep(POLL_S)
-    return file
+def _reason(log: str) -> str:
+    """Return why llama.cpp could not load a file, else its log's last line."""
+    reasons = re.findall(r"error loading model: (.*)", log) or log.splitlines() or ["no reason given"]
+    return "".join(c for c in reasons[-1] if c.isprintable())[:200]
 
 
-async def _running(
-    folder: ServerFolder, spec: EndpointSpec, environment: Mapping[str, str], wait: Callable[[], None]
-) -> Listening:
-    """Return the server. One of those who need it starts it, while the others wait."""
-    process: subprocess.Popen[bytes] | None = None
-    with await _held(folder.start, wait):
-        try:
-            while True:
-                is_alive = folder.is_alive()
-                if is_alive and (server := folder.listening()):
-                    return server
-                if process is None and not is_alive:
-                    process = _started(folder, spec, environment)
-                    threading.Thread(target=process.wait, daemon=True).start()  # else it stays a zombie
-                elif process is not None and process.returncode is not None:
-                    raise _not_loaded(folder, spec, process.returncode)
-                wait()
-                await asyncio.sleep(POLL_S)
-        except BaseException:
-            if process is not None:
-                process.kill()
-            raise
+def serve(model: Path, *, slots: int, context: int) -> None:
+    """Load the model, write the server's address, and answer until standard input closes."""
+    output = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # llama.cpp writes to standard output too
+    key = sys.stdin.readline().strip()
+    # Without waiting for llama.cpp's threads, and also while the model is still loading.
+    ending = threading.Thread(target=lambda: os._exit(len(sys.stdin.read())), daemon=True)
+    ending.start()
+    import xllamacpp
+
+    options = xllamacpp.CommonParams()
+    options.model.path, options.model_alias = str(model), {model.stem}
+    options.n_parallel, options.n_ctx = slots, slots * context
+    options.cont_batching = options.use_jinja = options.offline = True
+    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
+    options.cache_ram_mib = 0  # a cache of prompts beside the slots' own would take 8 GB more
+    options.hostnames, options.port, options.api_keys = ["127.0.0.1"], 0, [key]
+    options.ui, options.verbosity = False, 2  # errors and warnings: above it, seven lines a call are written
+    server = xllamacpp.Server(options)
+    print(server.listening_address, file=output, flush=True)
+    ending.join()
 
 
-def _started(folder: ServerFolder, spec: EndpointSpec, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    folder.forget()
-    size = ("--slots", str(spec.slots), "--context", str(spec.context_length))
-    with files.written(folder.log) as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "vpp.gguf", spec.gguf, *size, "--state-dir", str(folder.path)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env={**environment, **PASSIVE},
-            start_new_session=True,
-        )
-
-
-def _not_loaded(folder: ServerFolder, spec: EndpointSpec, code: int) -> EndpointRefused:
-    """Return the error of a server that ended, with the reason from its log."""
-    name = Path(spec.gguf).name[:120]
-    if code == -signal.SIGKILL:
-        return EndpointRefused(f"{name} was not loaded, as the system ended llama.cpp: free memory, then resume")
-    lines = folder.end_of_log()
-    reasons = [match[1] for line in lines if (match := _LOAD_ERROR.search(line))] or lines[-1:]
-    words = "".join(c for c in reasons[-1] if c.isprintable())[:200] if reasons else f"exit code {code}"
-    return EndpointRefused(f"llama.cpp cannot load {name} ({words}): download it again, or take another model file")
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), slots=int(sys.argv[2]), context=int(sys.argv[3]))

@@ -1,6 +1,6 @@
-"""Preparation of a run from a table and options, shared by command line, app and library."""
+"""Preparation of a run from a table and options, or from an earlier run; shared by command line, app and library."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
@@ -8,20 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from vpp.data.dataset import Dataset
+from vpp.data.labelling import Answered, with_rows
 from vpp.data.record import rows_csv, spec
-from vpp.errors import InputError
+from vpp.errors import InputError, RunError
 from vpp.llm.address import checked_address
-from vpp.llm.choices import DEMO_READS, EFFORTS, PREFETCH, STRUCTURED, Role
+from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED, Role
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
-from vpp.runs.directory import RunDirectory
-from vpp.runs.prices import with_listed_prices
+from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
+from vpp.runs.journal import JournalReader
 from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import check_start, with_start
 from vpp.runs.store import RunStore
+from vpp.runs.view import RunView
 from vpp.settings import Config
 
 MOST_STEPS = 100_000
@@ -40,13 +42,12 @@ class Preparation:
     def __post_init__(self) -> None:
         """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
-        plain = replace(self.spec, name=name, structured_as="", cell_limit=self.spec.cell_limit or 0)
+        plain = replace(self.spec, name=name, structured_as="")
         spec, dataset = with_start(plain, self.dataset)
         object.__setattr__(self, "dataset", dataset)
         if dataset.task == "regression":  # numbers are scored by their errors
             spec = replace(spec, config=replace(spec.config, likelihood="labels", learner_samples=1))
-        prices = with_listed_prices(spec.prices, spec.endpoint)
-        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset), prices=prices))
+        object.__setattr__(self, "spec", replace(spec, dataset=dataset_spec(dataset)))
         check_run(self.spec, self.dataset)
 
     def create(self, runs_dir: Path, *, run_dir: Path | None = None) -> RunDirectory:
@@ -61,11 +62,10 @@ class Preparation:
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
     """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
-    if (spec.cell_limit or 0) < 0:
+    if spec.cell_limit < 0:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
     check_size(dataset, config)
     check_endpoint(endpoint)
-    check_prefetch(endpoint, config)
     check_start(spec.start, config, is_continued=spec.is_continued)
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
@@ -81,7 +81,7 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
     if is_lettered and len(dataset.classes) > len(LETTERS):
         raise InputError(
             f"logprobs are read for {len(LETTERS)} labels at most, and {dataset.target} has {len(dataset.classes)}: "
-            "use --learner-samples 5 --learner-temperature 0.7, or --likelihood labels"
+            "use --learner-samples 5, or --likelihood labels"
         )
     if is_lettered and name_of(text, "learner") is None and learner_template(spec).text != text:
         raise InputError("logprobs need a letter as the answer: put {answer_form_letter} in the learner template")
@@ -129,7 +129,7 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for address in (endpoint.base_url, endpoint.optimizer_base_url):
         if address:
             checked_address(address)
-    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS), "prefetch": PREFETCH}
+    choices = {"structured": STRUCTURED, "reasoning_effort": ("", *EFFORTS)}
     for name, allowed in choices.items():
         if getattr(endpoint, name) not in allowed:
             chosen = ", ".join(filter(None, allowed))
@@ -137,15 +137,6 @@ def check_limits(endpoint: EndpointSpec) -> None:
     for name, least in _LEAST.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
-
-
-def check_prefetch(endpoint: EndpointSpec, config: Config) -> None:
-    """Raise InputError for guesses with shared calls, as timing would then decide which rows share one."""
-    if endpoint.prefetch == "on" and config.method == "mh" and config.points_per_call > 1:
-        raise InputError(
-            f"prefetch is on, and points_per_call is {config.points_per_call}: leave prefetch at auto, which then asks "
-            "nothing ahead, or points_per_call at 1"
-        )
 
 
 def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
@@ -167,3 +158,58 @@ _LEAST = {
     "optimizer_max_tokens": 1,
     "context_length": 0,
 }
+
+
+# A run that continues from an earlier one's particles, with rows that a person has labelled since. Its first population
+# is the earlier run's last, one text a slot, and its training rows are the earlier run's and the new ones. Weights are
+# not carried over: the new run weighs its particles on all labelled rows, and would count the earlier rows twice.
+
+
+def continue_run(
+    directory: RunDirectory, answered: Sequence[Answered], *, name: str = "", command: tuple[str, ...] = ()
+) -> Preparation:
+    """Prepare a new run from this run's particles and rows, and the labelled ones; `create` writes it.
+
+    Raises RunError before the first population, and DataError for a row that cannot be added (`with_rows`).
+    """
+    spec, view = directory.spec(), JournalReader(directory.journal).read()
+    prepared = continuation(spec, load_dataset(directory, spec), view, answered, run=directory.id, name=name)
+    return replace(prepared, spec=replace(prepared.spec, command=command))
+
+
+def continuation(
+    spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
+) -> Preparation:
+    """Prepare the new run from a run that has been read already. run: its id."""
+    rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
+    return Preparation(
+        dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
+        spec=going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]} + {rows}"),
+    )
+
+
+def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
+    """Return the spec of a run that begins with this run's particles."""
+    if not view.population:
+        raise RunError(f"{run} has no particles yet: wait for its first step")
+    texts = tuple(view.texts[state.hypothesis] for state in view.population)
+    return replace(
+        spec,
+        config=config_for(spec.config, size=len(texts)),
+        name=name,
+        command=(),
+        start=texts,
+        started_from=run,
+        reworded=None,
+    )
+
+
+def config_for(config: Config, *, size: int) -> Config:
+    """Return the earlier run's options with a particle for each text, and final weights on all training rows.
+
+    Only smc has final weights; tempered weights are on all training rows already.
+    """
+    if not config.draws_initial:
+        return config
+    is_weighed_anew = config.method == "smc" and not config.is_telescoping
+    return replace(config, particles=size, final_weights="train" if is_weighed_anew else config.final_weights)

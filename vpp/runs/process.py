@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import vpp
 from vpp import files
@@ -22,23 +22,16 @@ SLOT_POLL_S = 0.2
 DEMO_READY_S = 20.0
 
 
-def launch(
-    directory: RunDirectory,
-    *,
-    keys: Keys,
-    environment: Mapping[str, str] | None = None,
-    from_before_damage: bool = False,
-) -> int:
+def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str] | None = None) -> int:
     """Start or resume the run in a detached worker, which outlives this process; return its process id.
 
-    Keys are passed by environment only. from_before_damage: set a damaged journal's rest aside first.
-    Raises DiskRefused.
+    Keys are passed by environment only. Raises DiskRefused.
     """
     variables = {**(os.environ if environment is None else environment), **keys.variables()}
     past_command = directory.request_worker().past_command
     words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
     try:
-        return detached([*words, *(["--from-before-damage"] if from_before_damage else [])], directory.log, variables)
+        return detached(words, directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
 
@@ -110,25 +103,38 @@ class Slots:
 
 
 @asynccontextmanager
-async def demo_server(latency_ms: int) -> AsyncIterator[str]:
-    """Run the built-in demo model in a process that ends with this one; yield its base URL."""
+async def child_server(
+    *words: str, variables: Mapping[str, str] | None = None, log: IO[bytes] | None = None
+) -> AsyncIterator[tuple[asyncio.StreamWriter, asyncio.StreamReader]]:
+    """Run `python -m …`, a model's server, until the block ends; yield its standard input and output.
+
+    Its standard input closes however this process ends: the server must end then. log: of its standard error.
+    """
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent"),
+        *(sys.executable, "-m", *words),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env=bare_environment(),
+        stderr=log,
+        env={**bare_environment(), **(variables or {})},
         start_new_session=True,  # an interrupt at the terminal is for the worker, which then evaluates the test rows
     )
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield await _first_line(process.stdout)
+        yield process.stdin, process.stdout
     finally:
         process.stdin.close()
         if process.returncode is None:
             process.terminate()
         await process.wait()
+
+
+@asynccontextmanager
+async def demo_server(latency_ms: int) -> AsyncIterator[str]:
+    """Run the built-in demo model in a process that ends with this one; yield its base URL."""
+    words = ("vpp.demo", "--port", "0", "--latency-ms", str(latency_ms), "--exit-with-parent")
+    async with child_server(*words) as (_, output):
+        yield await _first_line(output)
 
 
 async def _first_line(output: asyncio.StreamReader) -> str:

@@ -25,10 +25,9 @@ from vpp.llm.counters import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.rendering import render_input, render_rows
 from vpp.problem import averages_of
-from vpp.runs.directory import RunDirectory
-from vpp.runs.journal_reader import JournalReader
+from vpp.runs.directory import RunDirectory, load_dataset, write_or_refuse
+from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
-from vpp.runs.run_files import load_dataset, write_or_refuse
 from vpp.runs.run_prompts import learner_prompts, problem_of
 from vpp.runs.session import Access, Session, open_session
 from vpp.runs.spec import RunSpec
@@ -180,7 +179,7 @@ class _Asking:
         predictions = await together(self._session.learner.predict(text, rows) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = [1 / len(votes)] * len(votes)
-        answers = averages_of(self._dataset.task, self._spec.config, [row.id for row in rows], votes, equal)
+        answers = averages_of(self._dataset.task, votes, equal)
         calls = self._counters.snapshot().learner - before
         return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
 
@@ -203,4 +202,4 @@ def _room(prompts: LearnerPrompts, dataset: Dataset, text: str, limits: ModelLim
     """Return the tokens left for examples beside the longest test row and the answer."""
     longest = max(dataset.test, key=lambda row: len(render_input(row)))
     context = limits.context_length or ASSUMED_CONTEXT
-    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, [longest]))
+    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, longest))

@@ -1,17 +1,18 @@
 """The optimizer's prompts. They are not stored: templates, data and journal rebuild them to the letter."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
-from vpp.data.dataset import Dataset, Row
-from vpp.errors import RunError
+from vpp.data.dataset import Dataset, Row, Value
 from vpp.llm.protocol import Message
+from vpp.problem import Prediction
 from vpp.randomness import call_seed
 from vpp.runs.answers import AnswerReader
-from vpp.runs.exchanges import KnownAnswers, exchange_of, remembered
 from vpp.runs.run_prompts import optimizer_prompts, problem_of
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
+
+KnownAnswers = Mapping[tuple[str, int], Value | None]
+"""Answers by hypothesis id and row id."""
 
 
 class PromptMaker:
@@ -28,12 +29,8 @@ class PromptMaker:
 
     def proposal(self, view: RunView, step: int, slot: int) -> str | None:
         """Return the prompt of a slot's proposal at a step as text; None if it is not known (yet)."""
-        asked = self.messages(view, step, slot)
-        if asked is None:
-            return None
-        is_draw = view.steps[step].proposed[slot].origin == "prior"
-        template = self._prompts.drawing if is_draw else self._prompts.refining
-        return as_text(asked, opening=len(template.opening))
+        messages = self.messages(view, step, slot)
+        return None if messages is None else as_text(messages)
 
     def messages(self, view: RunView, step: int, slot: int) -> list[Message] | None:
         """Return the first conversation of a slot's proposal at a step; None if it is not known (yet)."""
@@ -42,9 +39,7 @@ class PromptMaker:
             return None
         if at.proposed[slot].origin == "prior":
             return self._prompts.about_columns()
-        with suppress(RunError):  # an answer is unknown
-            return self._about_batch(view, step, slot)
-        return None
+        return self._about_batch(view, step, slot)
 
     def _all_answers(self) -> KnownAnswers:
         """Every answer of the learner; read once."""
@@ -53,30 +48,39 @@ class PromptMaker:
             self._read = {pair: prediction.value for pair, prediction in pairs.items()}
         return self._read
 
-    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message]:
-        batch = [row.id for row in self._batches.batch(step)]
-        shown = exchange_of(view, self._rows, (step, slot), batch=batch, answers=self._all_answers)
-        is_whole = view.steps[step].proposed[slot].shown is None
-        earlier = remembered(view, step, slot) if is_whole else None
-        history = () if earlier is None else (exchange_of(view, self._rows, earlier, answers=self._all_answers),)
+    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message] | None:
+        """Return the question about a batch; None if an answer of the parent is unknown."""
+        at = view.steps[step]
+        proposed = at.proposed[slot]
+        rows = self._batches.batch(step)[: proposed.shown]
+        known: dict[int, Value | None] = _scored(at, proposed.parent)
+        if any(row.id not in known for row in rows):
+            known |= {row: value for (text, row), value in self._all_answers().items() if text == proposed.parent}
+        if any(row.id not in known for row in rows):
+            return None
+        predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
-        return self._prompts.about_batch(shown.hypothesis, shown.rows, shown.predictions, history, seed=seed)
+        return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
 
 
-EXAMPLE_HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
+def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
+    """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
+    return {
+        row: value
+        for scored in step.scored.values()
+        if scored.hypothesis == hypothesis
+        for row, value in zip(scored.rows, scored.predictions, strict=True)
+    }
+
+
+HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
 """Headings of the template's own turns, by role."""
-EARLIER_HEADINGS = {"system": "Instructions", "user": "Earlier question", "assistant": "Earlier answer"}
-"""Headings of earlier exchanges of the run, by role."""
 
 
-def as_text(messages: Sequence[Message], *, opening: int = 0) -> str:
-    """Return a conversation as text: the question, with each earlier turn under a plain heading.
-
-    opening: how many of the first turns are the template's own instructions and worked examples.
-    """
-    *earlier, question = messages
-    if not earlier:
+def as_text(messages: Sequence[Message]) -> str:
+    """Return a conversation as text: the question, with each of the template's turns before it under a heading."""
+    *opening, question = messages
+    if not opening:
         return question["content"]
-    headings = [EXAMPLE_HEADINGS] * opening + [EARLIER_HEADINGS] * (len(earlier) - opening)
-    parts = [(named[turn["role"]], turn["content"]) for named, turn in zip(headings, earlier, strict=True)]
+    parts = [(HEADINGS[turn["role"]], turn["content"]) for turn in opening]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in (*parts, ("Question", question["content"])))

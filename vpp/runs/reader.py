@@ -9,9 +9,8 @@ from itertools import count
 from vpp.data.dataset import Dataset
 from vpp.errors import RunError
 from vpp.runs.answers import AnswerReader
-from vpp.runs.directory import RunDirectory, State
-from vpp.runs.journal_reader import JournalReader, Lost, damage_of
-from vpp.runs.run_files import load_dataset
+from vpp.runs.directory import RunDirectory, State, load_dataset
+from vpp.runs.journal import JournalReader
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
@@ -30,12 +29,8 @@ class Snapshot:
     """Calls so far, those of an unfinished round included."""
     loading_s: float | None = None
     """Seconds for which the worker has been loading a model file; None if it is not."""
-    damage: str = ""
-    """Where the journal is damaged and how to fix it, in one line; empty if it is sound."""
-    lost: Lost | None = None
-    """The line at which reading the journal stopped."""
     edition: int = 0
-    """Changes with the spec, the view or the damage, and differs between readers; use as a cache key."""
+    """Changes with the spec or the view, and differs between readers; use as a cache key."""
 
 
 class RunReader:
@@ -64,8 +59,6 @@ class RunReader:
                 view=self._shown,
                 usage=self._usage_now(state),
                 loading_s=self._loading_s(state),
-                damage=damage_of(self.directory, self._journal.lost),
-                lost=self._journal.lost,
                 edition=self._edition,
             )
 
@@ -82,7 +75,7 @@ class RunReader:
             return self.answers
 
     def _start_over(self) -> None:
-        self._journal = JournalReader(self.directory.journal, dataset=self.dataset)
+        self._journal = JournalReader(self.directory.journal)
         self._shown = RunView()
         self._edition = next(_EDITIONS)
 
@@ -98,13 +91,13 @@ class RunReader:
         return self.directory.spec()
 
     def _read_journal(self) -> None:
+        self.directory.check_journal()
         if self._journal.is_another():
             self._start_over()
-        line, lost = self._journal.line, self._journal.lost
+        line = self._journal.line
         view = self._journal.read()
         if self._journal.line != line:
             self._shown = view.copy()
-        if (self._journal.line, self._journal.lost) != (line, lost):
             self._edition = next(_EDITIONS)
 
     def _loading_s(self, state: State) -> float | None:

@@ -15,11 +15,10 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, likelihood_of, losses_of
 from vpp.runs.asking import Answers, Asking, OnProgress
-from vpp.runs.continuation import going_on
+from vpp.runs.directory import NAME_LENGTH
 from vpp.runs.keys import Keys
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, going_on
 from vpp.runs.reader import RunReader
-from vpp.runs.run_files import NAME_LENGTH
 from vpp.runs.spec import RunSpec
 from vpp.runs.start import whole_text
 from vpp.runs.view import RunView, last_finished
@@ -123,7 +122,7 @@ def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, confi
     if not set(reworded.rows) <= by_row.keys():
         return None
     rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau, error_mass=config.error_mass)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau)
     return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
 
 

@@ -8,8 +8,8 @@ from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
+from vpp.llm.forms import Carrier, carrier_for
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
-from vpp.llm.structure import FREE_TEXT, StructuredAnswers, structured_answers
 from vpp.llm.templates import Template, lettered, template_of
 from vpp.problem import Problem
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -18,8 +18,8 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     """Return the prompts of the run's learner."""
     template = learner_template(spec)
-    structured = FREE_TEXT if template.style == "letter" else answers_of(spec)
-    return LearnerPrompts(dataset=dataset, template=template, structured=structured, cell_limit=spec.cell_limit)
+    carrier = None if template.style == "letter" else carrier_of(spec)
+    return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
 
 
 def learner_template(spec: RunSpec) -> Template:
@@ -45,11 +45,9 @@ def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     )
 
 
-def answers_of(spec: RunSpec) -> StructuredAnswers:
-    """Return the form that the server enforces on the learner's answers; free text until it has been tested."""
-    if spec.endpoint.is_demo and spec.endpoint.structured == "auto":
-        return FREE_TEXT
-    return structured_answers(spec.endpoint.structured, spec.structured_as)
+def carrier_of(spec: RunSpec) -> Carrier | None:
+    """Return the carrier of structured answers; None for free text, as until the server has been tested."""
+    return None if spec.endpoint.is_demo else carrier_for(spec.endpoint.structured, spec.structured_as)
 
 
 def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
@@ -68,9 +66,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        batch_order=config.batch_order,
-        deduplicate_buffer=config.deduplicate_buffer,
-        error_mass=config.error_mass,
+        buffer_repeats=config.buffer_repeats,
     )
 
 
@@ -98,7 +94,7 @@ def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLi
 
 def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
     """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
-    if spec.cell_limit != 0:
+    if spec.cell_limit:
         return spec
     problem = problem_of(spec, dataset)
     limit = fitting_cell_limit(
@@ -106,8 +102,6 @@ def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimi
         optimizer_prompts(spec, dataset),
         [problem.batch(step) for step in range(problem.steps)],
         limits=limits,
-        points_per_call=spec.config.points_per_call,
-        history=spec.config.history,
     )
     return replace(spec, cell_limit=limit)
 
@@ -125,7 +119,7 @@ def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
     """Return what the learner is asked about the longest rows, as text, for a server's tokenizer."""
     rows = longest_rows(dataset.labelled, COUNTED_ROWS, spec.cell_limit)
     prompts = learner_prompts(spec, dataset)
-    asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), [row]) for row in rows)
+    asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), row) for row in rows)
     return ["\n".join(message["content"] for message in messages)[-COUNTED_CHARACTERS:] for messages in asked]
 
 
@@ -136,5 +130,4 @@ def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits
         optimizer_prompts(spec, dataset),
         learner_limits=limits[0],
         optimizer_limits=limits[1],
-        points_per_call=spec.config.points_per_call,
     )

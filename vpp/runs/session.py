@@ -13,25 +13,21 @@ from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
-from vpp.gguf.server import LIBRARY
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
 from vpp.llm.check import CarrierTest, honoured, try_carriers
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.retries import MAX_ATTEMPTS
 from vpp.llm.transport import warm_up
 from vpp.problem import Problem
-from vpp.runs.budget import room_for_guesses
-from vpp.runs.directory import RunDirectory
+from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.keys import Keys
-from vpp.runs.model_file import OnLoading, model_server
-from vpp.runs.process import bare_environment, demo_server
-from vpp.runs.run_files import load_dataset
+from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
+from vpp.runs.process import demo_server
 from vpp.runs.run_prompts import (
     check_prompts_fit,
     fitted,
@@ -56,8 +52,7 @@ class Access:
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
     """Called with each answer of the learner."""
-    cap: Cap | None = None
-    """None if nobody waits for a higher one: a spent allowance then fails the call."""
+    cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     on_loading: OnLoading = lambda _: None
@@ -73,8 +68,6 @@ class Connection:
     cache: ResponseCache | None = None
     prices: Prices = NO_PRICES
     max_attempts: int = MAX_ATTEMPTS
-    run: str = ""
-    """The run's id, for traces; empty outside a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,14 +85,14 @@ class Session:
 async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator[Session]:
     """Open the cache, the endpoints and, if the spec names one, a server started here; close them all."""
     spec, counters = directory.spec(), access.counters
-    budget = Budget(counters, access.cap or NO_CAP, allowance=access.keys.allowance, waits=access.cap is not None)
+    budget = Budget(counters, access.cap)
     warming = asyncio.create_task(asyncio.to_thread(warm_up))
     dataset = load_dataset(directory, spec)
     async with AsyncExitStack() as stack:
         cache = await open_cache(stack, access.cache_dir, counters) if spec.endpoint.cache else None
         max_wait_s = spec.endpoint.max_wait_s if access.max_wait_s is None else access.max_wait_s
         served = replace(spec.endpoint, concurrency=spec.ceiling, max_wait_s=max_wait_s)
-        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices, run=directory.id)
+        connection = Connection(counters=counters, budget=budget, cache=cache, prices=spec.prices)
         ends = await open_endpoints(stack, served, access.keys, connection, on_loading=access.on_loading)
         limits = await _limits(spec.endpoint, *ends)
         if longest_cell(dataset) > LEAST_SHOWN:
@@ -109,8 +102,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        may_guess = room_for_guesses(spec, budget, counters, ends[0].has_room)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, has_room=may_guess)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
 
@@ -119,10 +111,8 @@ def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: in
     options = LearnerOptions(
         seed=spec.config.seed,
         max_tokens=max_tokens,
-        points_per_call=spec.config.points_per_call,
         temperature=spec.config.learner_temperature,
         samples=spec.config.learner_samples,
-        warm_prefix=spec.endpoint.warm_prefix,
     )
     prompts = learner_prompts(spec, dataset)
     return LlmLearner(endpoint, prompts, options, counters=access.counters, on_answer=access.on_answer)
@@ -227,7 +217,7 @@ async def open_endpoints(
 ) -> tuple[Endpoint, Endpoint]:
     """Open the learner's and the optimizer's endpoint, one and the same if both ask one model."""
     base_url, address, own_key = await _address(stack, spec, keys, on_loading)
-    gate = Gate(named=(base_url,)) if spec.is_started_here else keys.gate
+    gate = Gate() if spec.is_started_here else keys.gate
     limits = Limits(
         concurrency=spec.in_flight,
         timeout_s=spec.timeout_s,
@@ -251,7 +241,6 @@ async def open_endpoints(
             counters=connection.counters,
             budget=connection.budget,
             price=price,
-            run=connection.run,
         )
         stack.push_async_callback(endpoint.aclose)
         return endpoint
@@ -271,9 +260,8 @@ async def _address(
 ) -> tuple[str, str | None, str | None]:
     """Return the learner's base URL, its name in the cache, and its key, after starting a server of ours."""
     if spec.gguf:
-        serving = model_server(spec, keys.model_files, environment=bare_environment(), on_loading=on_loading)
-        served = await stack.enter_async_context(serving)
-        return served.base_url, served.address, served.key
+        spec = endpoint_for(spec.gguf, spec, may_use=keys.model_files)
+        return await stack.enter_async_context(model_server(spec, on_loading))
     if spec.demo:
         return await stack.enter_async_context(demo_server(spec.demo_latency_ms)), f"demo:{DEMO_VERSION}", None
     return spec.base_url, None, None

@@ -81,8 +81,6 @@ class EndpointSpec:
     """Milliseconds that the demo model waits before each answer."""
     gguf: str = ""
     """Path of a model file that the worker serves itself; empty for a running server."""
-    slots: int = 0
-    """Answers at a time of a model file's server; 0 for others."""
     base_url: str = ""
     model: str = ""
     optimizer_base_url: str = ""
@@ -102,18 +100,11 @@ class EndpointSpec:
     context_length: int = 0
     """Tokens of prompt and answer together; 0 asks the servers, which may not know."""
     structured: str = "off"
-    """Form that the server shall enforce on the learner's answers: auto, off, choice or regex; it may ignore it.
+    """Whether the server enforces the form of the learner's answers: off, or auto, if it honours a field for that.
 
-    auto: the whole answer form, if the server honours a field for it. The default is off because older records lack
-    this field and had free text; the command line, the app and `vpp.fit` with an address use auto."""
+    The command line, the app and `vpp.fit` with an address use auto."""
     reasoning_effort: str = ""
     """Effort of a thinking model: none, low, medium or high; empty leaves it to the model."""
-    prefetch: str = "auto"
-    """Guesses: mh may ask about a chain's next rows before a hypothesis is accepted: auto, on or off.
-
-    No result changes; auto guesses while the server would delay nobody."""
-    warm_prefix: bool = False
-    """Send the first of several calls about a hypothesis alone, so that the server caches their common prefix."""
 
     @property
     def in_flight(self) -> int:
@@ -144,10 +135,6 @@ class Prices:
     learner: Price = FREE
     optimizer: Price | None = None
     """None: the learner's."""
-    currency: str = ""
-    """Name of the currency; may be empty."""
-    source: str = ""
-    """The price list that they are from; empty if the user gave them."""
 
     @property
     def of_optimizer(self) -> Price:
@@ -188,15 +175,13 @@ class RunSpec:
     reworded: int | None = None
     """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
-    structured_as: str = "structured_outputs"
-    """Field of the request that carries the structure (`vpp.llm.structure.CARRIERS`); off if the server honours none.
+    structured_as: str = ""
+    """Field of the request that carries the structure (`vpp.llm.forms.CARRIERS`); off if the server honours none.
 
-    Empty until the server has been tested. The default is what older programs sent."""
+    Empty until the server has been tested."""
 
-    cell_limit: int | None = None
-    """Characters that prompts show of a cell; 0: all that the models' contexts hold.
-
-    None, in older records: 2,000 characters in one line, with line breaks as `\\n`."""
+    cell_limit: int = 0
+    """Characters that prompts show of a cell; 0: all that the models' contexts hold."""
 
     @property
     def templates(self) -> dict[Role, str | None]:

@@ -139,16 +139,8 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
 def weighing(config: Config, *, size: int, n_train: int) -> Config:
     """Return the options of one step that weighs `size` sentences on all rows with the likelihood itself.
 
-    Nothing is resampled or rewritten: there are no copies.
+    Nothing is resampled or rewritten.
     """
     return replace(
-        config,
-        particles=max(1, size),
-        epochs=1,
-        batch_size=n_train,
-        tempering="incremental",
-        beta_start=1.0,
-        beta_end=1.0,
-        ess_threshold=0.0,
-        mutate="duplicates",
+        config, particles=max(1, size), epochs=1, batch_size=n_train, tempering="incremental", beta_start=1.0
     )

@@ -28,7 +28,18 @@ SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 DELETED = ".deleted-"
 """Prefix of a deleted run's folder name."""
 FILES = frozenset(
-    {"run.json", "events.jsonl", "answers.jsonl", "data.csv", "control", "heartbeat", "asked", "lock", "worker.log"}
+    {
+        "run.json",
+        "events.jsonl",
+        "answers.jsonl",
+        "data.csv",
+        "summary.json",
+        "control",
+        "heartbeat",
+        "asked",
+        "lock",
+        "worker.log",
+    }
 )
 """Names of a run's files."""
 
@@ -64,9 +75,9 @@ class RunStore:
 
     def get(self, run: str) -> RunDirectory:
         """Return a run by id, which is never a path. Raises RunError if there is none."""
-        for directory in self.runs():
-            if directory.id == run:
-                return directory
+        is_name = run not in ("", ".", "..") and not {"/", "\0"} & set(run)
+        if is_name and _is_run(self.folder / run):
+            return RunDirectory(self.folder / run)
         raise RunError(f"no run {run!r} in {self.folder}: pick one of the list")
 
 

@@ -8,7 +8,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Scored, Votes
 from vpp.posterior.metric import paired_difference
 from vpp.problem import losses_of
-from vpp.runs.view import RunView, averages
+from vpp.runs.view import RunView
 
 ENOUGH = 0.5
 """Share of the training rows that a ruled-out text must have answered: on few rows, some text is always better."""
@@ -49,7 +49,7 @@ def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
     train = view.evaluated.get("train")
     if train is None or not train.rows:
         return ()
-    own = _losses(dataset, train.rows, averages(train))
+    own = _losses(dataset, train.rows, train.averaged)
     alive = [(slot, _losses(dataset, train.rows, votes)) for slot, votes in enumerate(train.predictions)]
     particles = [_beside(own, losses, "particle", train.hypotheses[slot], slot) for slot, losses in alive]
     gone = [_beside(own, losses, "ruled out", identity) for identity, losses in _ruled_out(view, dataset)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from vpp.events import (
     INITIAL_STEP,
@@ -20,12 +20,13 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
-    Votes,
 )
-from vpp.posterior.prediction import average
+from vpp.inference.population import Particle, Population
 from vpp.posterior.weights import normalise
-from vpp.runs.journal import Record
 from vpp.usage import Usage
+
+if TYPE_CHECKING:
+    from vpp.runs.journal import Record
 
 T = TypeVar("T")
 Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
@@ -122,7 +123,7 @@ class RunView:
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: "Record") -> None:
         """Add one more event."""
         _keep_time(self, record)
         self.usage = record.usage
@@ -220,15 +221,6 @@ def last_finished(view: RunView) -> StepView:
     return StepView(step=INITIAL_STEP - 1)
 
 
-def averages(evaluated: Evaluated) -> Votes:
-    """Return (N,) the averaged predictions; computed anew for journals that do not record them."""
-    if evaluated.averaged:
-        return evaluated.averaged
-    is_label = evaluated.metric == "accuracy"
-    by_row = zip(*evaluated.answers, strict=True)
-    return tuple(average(votes, evaluated.weights, is_label=is_label) for votes in by_row)
-
-
 def size_by_step(view: RunView) -> list[int]:
     """Return K after each finished step, the initial population first."""
     return [len(at.population) for at in view.finished_steps]
@@ -245,7 +237,7 @@ def log_evidence(view: RunView) -> float | None:
     return made[-1].log_evidence if made else None
 
 
-def fold(records: Iterable[Record]) -> RunView:
+def fold(records: "Iterable[Record]") -> RunView:
     """Return the view of all records."""
     view = RunView()
     for record in records:
@@ -253,7 +245,7 @@ def fold(records: Iterable[Record]) -> RunView:
     return view
 
 
-def _keep_time(view: RunView, record: Record) -> None:
+def _keep_time(view: RunView, record: "Record") -> None:
     """Add the time since the last event, unless the run begins or goes on; a clock set back adds nothing."""
     if view.began_at is None:
         view.began_at = record.at
@@ -301,7 +293,7 @@ def _scores(view: RunView, event: Scored) -> dict[int, Scored]:
     return step.proposals_scored if event.role == "proposal" else step.scored
 
 
-def _finish_step(view: RunView, event: StepFinished, record: Record) -> None:
+def _finish_step(view: RunView, event: StepFinished, record: "Record") -> None:
     view.steps[event.step] = replace(
         _step(view, event.step), finished=event, usage=record.usage, answers=record.answers, wall_s=view.wall_s
     )
@@ -330,3 +322,29 @@ def _void_after(view: RunView, last: int) -> None:
     view.final, view.final_scored = None, {}
     if last < INITIAL_STEP:
         view.drawn = {}
+
+
+def population_of(view: RunView) -> Population | None:
+    """Return the last finished population; None before the first."""
+    if not view.finished_steps:
+        return None
+    last = view.finished_steps[-1]
+    assert last.finished is not None
+    particles = tuple(
+        Particle(
+            text=view.texts[state.hypothesis],
+            parent=state.parent,
+            log_likelihood=state.log_likelihood,
+            log_weight=state.log_weight,
+        )
+        for state in last.population
+    )
+    return Population(
+        step=last.step,
+        particles=particles,
+        tau=last.finished.tau,
+        exponent=last.finished.exponent,
+        log_evidence=last.finished.log_evidence,
+        few_for=last.finished.few_for,
+        agreed_for=last.finished.agreed_for,
+    )

@@ -1,36 +1,239 @@
 """The worker: runs a sampler from a run's directory, through outages, pauses, caps and stops, to the run's end."""
 
 import asyncio
+import errno
+import logging
+import os
+import signal
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import ExitStack, aclosing, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from vpp.cancellation import cancel
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunResumed
+from vpp.events import (
+    Event,
+    ParticleDrawn,
+    Proposed,
+    Resampled,
+    Reweighted,
+    RunFailed,
+    RunFinished,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    Scored,
+    StepFinished,
+)
 from vpp.inference import sample
 from vpp.inference.evaluation import conclude
 from vpp.inference.population import Population
 from vpp.llm.counters import Counters
-from vpp.runs.answers import read_answers
+from vpp.runs.answers import AnswerLog, read_answers
 from vpp.runs.budget import cap_reached
-from vpp.runs.control import POLL_S, Control, Stopped
-from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import refusal
-from vpp.runs.exchanges import population_of
-from vpp.runs.journal import Record, cut_torn_tail
-from vpp.runs.journal_reader import view_to_go_on_from
+from vpp.runs.directory import Command, RunDirectory, load_dataset, steady_clock
+from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
+from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
-from vpp.runs.recorder import Listener, Recorder, log
-from vpp.runs.run_files import load_dataset
 from vpp.runs.run_prompts import start_of
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.view import RunView, last_finished
+from vpp.runs.summary import write_summary
+from vpp.runs.view import RunView, last_finished, population_of
 from vpp.usage import Usage
+
+POLL_S = 0.1
+COMPLETING = (RunPaused, RunFinished, RunFailed)
+"""Events after which the last command has been carried out."""
+log = logging.getLogger("vpp.worker")
+
+
+class Stopped(Exception):
+    """The user stopped the run."""
+
+
+class Control:
+    """The commands a worker has received, and what its heartbeats say."""
+
+    def __init__(self, directory: RunDirectory, *, past_command: str) -> None:
+        """past_command: token of the command sent before this worker was requested, which it ignores."""
+        self.stop = asyncio.Event()
+        self.pause = asyncio.Event()
+        self.retry = asyncio.Event()
+        """Set when the user asks to try the endpoint again now."""
+        self.queued = True
+        """True while the worker waits for a slot."""
+        self.loading_s: float | None = None
+        """Seconds for which a model file has been loading; None if it is not."""
+        self._directory = directory
+        self._last_token = self._done = past_command
+        self._is_silent = False
+
+    def listen_to_signals(self) -> None:
+        """Let a signal stop the run; a closed terminal too, unless the worker was started to ignore that."""
+        loop = asyncio.get_running_loop()
+        minds_hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+        for name in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if minds_hangup else [])):
+            loop.add_signal_handler(name, self.obey, "stop")
+
+    async def watch(self) -> None:
+        """Obey each new command once."""
+        while True:
+            sent = self._directory.last_command()
+            if sent is not None and sent.token != self._last_token:
+                self._last_token = sent.token
+                self.obey(sent.command)
+            await asyncio.sleep(POLL_S)
+
+    def obey(self, command: Command) -> None:
+        """Set the events that the command asks for."""
+        match command:
+            case "pause":
+                self.pause.set()
+            case "go on":
+                self.pause.clear()
+                self.retry.set()
+                self._done = self._last_token
+            case "stop":
+                self.stop.set()
+
+    def note(self, event: Event) -> None:
+        """Mark the last command as carried out if the event completes it."""
+        if isinstance(event, COMPLETING):
+            self._done = self._last_token
+
+    async def unless_stopped(self, work: Coroutine[Any, Any, object], *beside: Coroutine[Any, Any, object]) -> None:
+        """Await `work`; a stop, or a failure of what runs beside it, cancels it. Raises Stopped, or the failure."""
+        stop = asyncio.create_task(self.stop.wait())
+        others = [asyncio.create_task(each) for each in beside]
+        task = asyncio.create_task(work)
+        try:
+            done, _ = await asyncio.wait({task, stop, *others}, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+            if task not in done:
+                raise Stopped
+        finally:
+            await cancel([task, stop, *others])
+
+    def beat(self, usage: Usage) -> None:
+        """Write a heartbeat. The first of several failures in a row is logged; the run works without heartbeats."""
+        try:
+            self._directory.beat(asdict(usage), queued=self.queued, done=self._done, loading_s=self.loading_s)
+            self._is_silent = False
+        except OSError as error:
+            if not self._is_silent:
+                log.warning("no heartbeat can be written: %s", refusal(error, self._directory.path))
+            self._is_silent = True
+
+
+# The record of a run under way
+
+SYNCED = (RunStarted, RunPaused, RunFinished, RunFailed)
+"""Events that reach the disk immediately, as a finished step does."""
+WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
+"""Events within a step, written with the next other event, or after a moment so that watchers see them."""
+
+SUMMARISED = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinished)
+"""Events after which the summary is written."""
+
+Listener = Callable[[RunView, Record], None]
+
+
+class Recorder:
+    """The one writer of a run's journal and answers, while `opened`."""
+
+    def __init__(self, directory: RunDirectory, view: RunView, counters: Counters, listener: Listener) -> None:
+        """listener: called with each event, those within a step before they are on disk, all others after."""
+        self.view = view
+        self._directory = directory
+        self._counters = counters
+        self._listener = listener
+        self._rows = cache(lambda: load_dataset(directory, directory.spec()))
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Keep the files open. Raises OSError."""
+        with ExitStack() as files:
+            self._journal = Journal(self._directory.journal, now=steady_clock())
+            files.callback(_close, self._journal)
+            self.answers = AnswerLog(self._directory.answers)
+            files.callback(_close, self.answers)
+            sync_folder(self._directory.path)
+            yield
+
+    def record(self, event: Event) -> None:
+        """Record an event. Raises OSError if the disk refuses it, or the run was removed under its worker."""
+        record = self._journal.add(event, usage=self._counters.snapshot(), answers=self.answers.lines)
+        if not isinstance(event, WAITING):
+            self.flush()
+        if isinstance(event, SYNCED):
+            self._journal.sync()
+        self._apply(record)
+
+    def flush(self) -> None:
+        """Write the answers that wait, then the events that use them. Raises OSError as `record` does."""
+        if not (self._journal.is_waiting or self.answers.is_waiting):
+            return
+        self._check_journal()
+        if self._journal.ends_a_step:
+            self.answers.sync()
+        else:
+            self.answers.flush()
+        self._journal.flush()
+
+    def end(self, end: Event) -> None:
+        """Record how the run ended, on the disk if it takes it."""
+        try:
+            if not (isinstance(end, RunFailed) and end.reason == "disk"):
+                self.record(end)
+                return
+        except OSError as error:
+            end = self.failure(error)
+        self._journal.forget()
+        usage, answers = self._counters.snapshot(), self.answers.lines
+        try:
+            cut_torn_tail(self._directory.journal)
+            self._check_journal()
+            record = self._journal.append(end, usage=usage, answers=answers)
+            self._journal.sync()
+        except OSError as error:
+            log.error("the end of the run cannot be recorded: %s", error)
+            record = Record(at=time.time(), usage=usage, answers=answers, event=end)
+        self._apply(record)
+
+    def failure(self, error: OSError) -> RunFailed:
+        """Return the event of a run that an error of the system ended."""
+        if is_of_the_disk(error):
+            return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
+        log.error("the run failed", exc_info=error)
+        return RunFailed(reason="error", detail=str(error))
+
+    def _check_journal(self) -> None:
+        """Raise FileNotFoundError if the run was removed under its worker."""
+        if not self._directory.journal.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
+
+    def _apply(self, record: Record) -> None:
+        self.view.apply(record)
+        if isinstance(record.event, SUMMARISED):
+            write_summary(self._directory, self.view, self._rows, journal=self._directory.journal_bytes())
+        self._listener(self.view, record)
+
+
+def _close(file: Journal | AnswerLog) -> None:
+    """Close a file; a refused write was reported before."""
+    try:
+        file.close()
+    except OSError as error:
+        log.warning("a file of the run may not have reached the disk: %s", error)
+
+
+# The worker
 
 FLUSH_S = 0.2
 BEAT_S = 1.0
@@ -46,8 +249,6 @@ class Surroundings:
     cache_dir: Path
     slots_dir: Path
     max_running: int
-    from_before_damage: bool = False
-    """Set a damaged journal's rest aside; else a damaged journal is refused."""
     waits_at_cap: bool = False
     """Wait for a higher cap; else the worker ends at the cap."""
     past_command: str = ""
@@ -71,7 +272,8 @@ def work(directory: RunDirectory, surroundings: Surroundings) -> RunView:
     try:
         with directory.lock():
             cut_torn_tail(directory.journal)
-            view = view_to_go_on_from(directory, from_before_damage=surroundings.from_before_damage)
+            directory.check_journal()
+            view = JournalReader(directory.journal).read()
             return view if view.phase == "finished" else asyncio.run(_Worker(directory, surroundings, view).run())
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from error
@@ -311,8 +513,7 @@ class _Attempt:
 
     def _population(self, session: Session) -> Population | None:
         """Return the last complete population, if any."""
-        answers = read_answers(self.worker.directory.answers)
-        return population_of(self.recorder.view, session.problem.dataset, answers=answers)
+        return population_of(self.recorder.view)
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Record events until there are no more. Raises Stopped, with every call cancelled, once the user stops."""

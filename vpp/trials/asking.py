@@ -138,9 +138,7 @@ class TrialAsking:
 
     def _found(self, said: Said) -> Trial:
         at = last_finished(self._view).finished
-        likelihood = likelihood_of(
-            self._dataset, epsilon=self._config.epsilon, tau=at.tau if at else None, error_mass=self._config.error_mass
-        )
+        likelihood = likelihood_of(self._dataset, epsilon=self._config.epsilon, tau=at.tau if at else None)
         no_rule = self._score(self._whole(WITHOUT), said, likelihood)
         return Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,

@@ -10,8 +10,7 @@ from vpp import files
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.labelling import input_key
 from vpp.posterior.metric import wilson
-from vpp.runs.directory import RunDirectory
-from vpp.runs.run_files import write_or_refuse
+from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.view import RunView
 
 FILE = "trial.json"

@@ -73,7 +73,6 @@ def held_by(config: Config) -> str:
 
 
 def _outcome(score: Score, voting: str) -> str:
-    """Return the test result of the averaged prediction, or of the only particle."""
     if score.n_correct is not None:
         voter = f"The {voting} vote" if voting else "It"
         return f"{voter} gets {integer(score.n_correct)} of {counted(score.n, 'test row')} right."
@@ -82,7 +81,6 @@ def _outcome(score: Score, voting: str) -> str:
 
 
 def result_metrics(snapshot: Snapshot, dataset: Dataset) -> Iterator[Metric]:
-    """Yield the errors on test and training rows, beside those of a constant answer and of the best particle."""
     view, config = snapshot.view, snapshot.spec.config
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     if test:
@@ -116,7 +114,6 @@ def _test_words(score: Score) -> str:
 
 
 def other_metrics(figures: LabelFigures | NumberFigures | None) -> Iterator[Metric]:
-    """Yield the figures of test answers beside accuracy or mean squared error."""
     if isinstance(figures, LabelFigures):
         yield Metric(
             name="Balanced accuracy",
@@ -171,7 +168,6 @@ def _best_particle(test: Evaluated, dataset: Dataset) -> Iterator[Metric]:
 
 
 def weights_measure(snapshot: Snapshot) -> Metric:
-    """Name the weights that predictions use, and how they were made."""
     value, words = _weights(snapshot)
     return Metric(name="Weights used", value=value, words=words)
 
@@ -197,7 +193,6 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
 
 
 def _equal_weights(last: StepView) -> tuple[str, str] | None:
-    """Say why weights are equal after a step; None if they are not."""
     if last.reweighted is None:
         return "equal", "No weights have been made yet."
     if last.resampled:
@@ -227,7 +222,6 @@ def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
 
 
 def _repeats(scored: Mapping[int, Scored]) -> str:
-    """Say how many scored rows are repeats from an earlier epoch; empty without any."""
     rows = next((each.rows for each in scored.values()), ())
     n = len(rows) - len(set(rows))
     if not n:
@@ -243,7 +237,6 @@ COMPARABLE = (
 
 
 def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
-    """Yield the log evidence and why it is nominal; nothing if weights are not carried from step to step."""
     view = snapshot.view
     found = evidence(snapshot.spec, view)
     value = log_evidence(view)
@@ -264,13 +257,11 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
 
 
 def ideas_metric(ideas: Ideas) -> Metric:
-    """Return how many texts and ideas there are, and what ideas were compared on."""
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
     return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
-    """Say how weight, or without weights the hypotheses, are spread over ideas."""
     if config.is_weighted:
         return weights_sentence(ideas.weights)
     n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
@@ -285,7 +276,6 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
 
 
 def compared_sentence(ideas: Ideas) -> str:
-    """Say on how many rows the answers were compared."""
     if ideas.n_rows == 0:
         return "Only equal texts are merged: the particles share no answered rows."
     if ideas.by == "step":
@@ -295,7 +285,6 @@ def compared_sentence(ideas: Ideas) -> str:
 
 
 def uncertain_metric(test: Evaluated) -> Metric:
-    """Return on how many test rows the particles disagree."""
     n, name = len(test.rows), "Uncertain test points"
     uncertain = uncertain_points(test)
     if uncertain is None:
@@ -311,7 +300,6 @@ def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
 
 
 def _picks(five: Ensemble) -> tuple[Metric, Metric]:
-    """Return the test scores of two of five runs, to compare with their unweighted average."""
     n, train, oracle = in_words(five.size), five.best_on_train, five.oracle
     chosen = f"Hypothesis {oracle.slot}, chosen after seeing the test rows: nobody could have picked it."
     picked = f"Test score of hypothesis {train.slot}, the best on the training rows, picked without the test rows."
@@ -340,7 +328,6 @@ DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-lik
 
 
 def deciding_sentence(decided: Decided | None) -> str:
-    """Say what decides between the two heaviest sentences; empty without two of them."""
     if decided is None:
         return ""
     first, second = decided.slots
@@ -361,7 +348,6 @@ def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
 
 
 def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
-    """Yield the weight and log-likelihood of each sentence in the given order, then the log evidence."""
     for state, weight, log_lik in zip(view.population, view.weights, weighed_log_likelihoods(view), strict=True):
         scored = "not scored" if log_lik is None else f"log-likelihood {fixed(log_lik)}"
         sentence = one_line(view.texts[state.hypothesis].removeprefix(seed_text).strip())

@@ -19,7 +19,6 @@ from vpp.wording.words import capitalised, counted, fixed, in_words, integer, nu
 
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Yield the limits of the result, the gravest first."""
     view = snapshot.view
     yield from _model(snapshot)
     yield from _state(snapshot)
@@ -40,7 +39,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
 
 
 def is_demo(snapshot: Snapshot) -> bool:
-    """True if the demo model answered in any role."""
     models = snapshot.view.started.models if snapshot.view.started else {}
     return snapshot.spec.endpoint.is_demo or "demo" in models.values()
 
@@ -55,12 +53,10 @@ def _model(snapshot: Snapshot) -> Iterator[str]:
 
 def _state(snapshot: Snapshot) -> Iterator[str]:
     view = snapshot.view
-    if snapshot.damage:
-        yield "The journal is damaged: this report covers only what comes before the damage."
     if view.phase != "finished":
         made = [step.reweighted for step in view.finished_steps if step.reweighted]
         flatter = ""
-        if made and view.started and made[-1].beta > view.started.config.get("beta_end", 1.0):
+        if made and made[-1].beta > 1:
             flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
 
@@ -117,7 +113,6 @@ def _unread(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Warn of a tau estimated at its lower bound."""
     config = snapshot.spec.config
     tau = tau_of(snapshot.view, config)
     if tau is None or dataset.task != "regression" or config.fixed_tau is not None:
@@ -195,8 +190,6 @@ def _reweighted(config: Config) -> Iterator[str]:
     if config.mutate == "filtered":
         yield f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}"
         yield "The rows change each step, so the steps have no common target."
-    elif config.mutate == "duplicates":
-        yield f"{weights}. Only copies made by resampling are rewritten, {uncorrected}"
     else:
         yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}"
 
@@ -225,6 +218,5 @@ def _is_exact(config: Config, task: Task) -> bool:
         (config.is_telescoping or config.mh_rows == "train")
         and (task == "classification" or config.fixed_tau is not None)
         and not config.particles_max
-        and config.learner_temperature == 0
-        and config.points_per_call == 1
+        and config.learner_samples == 1
     )

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
+from vpp.data.dataset import DELIMITER_NAMES
 from vpp.data.descriptions import recorded
 from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
@@ -24,10 +25,13 @@ ANSWERED = "answered.csv"
 """File name given to rows that a person typed in."""
 SENTENCES = "sentences.txt"
 """File name given to sentences that a person typed in."""
+TEMPLATES = "templates"
+"""Folder name given to own templates."""
 ENDPOINT_OPTIONS = (
-    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort", "prefetch",
-    "context_length", "learner_max_tokens", "optimizer_max_tokens", "warm_prefix",
+    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort",
 )  # fmt: skip
+LIMITS = {"learner": "learner_max_tokens", "optimizer": "optimizer_max_tokens", "context": "context_length"}
+"""Names of `--limit`, and their fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,6 @@ class RepeatCommand:
 
     @property
     def script(self) -> str:
-        """Both commands, a line each."""
         return f"{self.table}\n{self.line}" if self.table else self.line
 
 
@@ -57,7 +60,6 @@ def repeat_command(spec: RunSpec) -> RepeatCommand:
 
 
 def _generating(spec: RunSpec) -> str:
-    """Return the command that writes the run's data file; empty if it was not generated."""
     provenance, n_test = spec.dataset["provenance"], spec.dataset["n_test"]
     n_train = provenance["n_rows"] - n_test  # all other rows of the file, used or not
     for note in map(_GENERATED.match, provenance["notes"]):
@@ -71,7 +73,6 @@ def _generating(spec: RunSpec) -> str:
 
 
 def without_credentials(address: str) -> str:
-    """Remove user name and password from an address."""
     return _CREDENTIALS.sub("", address)
 
 
@@ -95,7 +96,7 @@ def _words(spec: RunSpec) -> Iterator[str]:
     for key, text in recorded(dataset.get("descriptions", {})).by_key.items():
         yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
-        yield _option(name, value)
+        yield f"--read={name.replace('_', '-')}={_read_word(name, value)}"
     if spec.start:
         yield f"--start={_start_file(spec)}"
     if spec.start_prior:
@@ -107,7 +108,14 @@ def _words(spec: RunSpec) -> Iterator[str]:
     yield from _endpoint_options(spec.endpoint)
     yield from _template_options(spec)
     if spec.cell_limit:
-        yield f"--cell-limit={spec.cell_limit}"
+        yield f"--limit=cell={spec.cell_limit}"
+
+
+def _read_word(name: str, value: object) -> str:
+    """Return a choice of how the file is read as `--read` takes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return DELIMITER_NAMES.get(str(value), str(value)) if name == "delimiter" else str(value)
 
 
 def _path(spec: RunSpec, name: str) -> str:
@@ -117,7 +125,6 @@ def _path(spec: RunSpec, name: str) -> str:
 
 
 def _start_file(spec: RunSpec) -> str:
-    """Return the path of the file of sentences as it was typed, or a name to save them under."""
     typed = (after for before, after in zip(spec.command, spec.command[1:], strict=False) if before == "--start")
     joined = (word.removeprefix("--start=") for word in spec.command if word.startswith("--start="))
     return [*typed, *joined, SENTENCES][0]
@@ -131,7 +138,6 @@ def _split_options(spec: RunSpec) -> Iterator[str]:
     if rule.startswith("group:"):
         yield from (f"--train-size={provenance['train_size']}", f"--test-size={provenance['test_size']}")
         n_calibration = provenance.get("calibration_size", 0)
-        yield f"--test-fraction={provenance['test_fraction']}"
     else:
         yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")
         n_calibration = dataset.get("n_calibration", 0)
@@ -153,7 +159,6 @@ def _can_be_listed(names: Sequence[str]) -> bool:
 
 
 def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options that differ from the usual ones."""
     for name in names:
         if (value := getattr(given, name)) != getattr(usual, name):
             yield _option(name, value)
@@ -161,17 +166,20 @@ def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
 
 def _option(field: str, value: object) -> str:
     name = field.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
+    if value is True:
+        return f"--{name}"
     return f"--{name}={value}"
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
-    """Yield the options of the endpoint that differ from the command line's defaults."""
     if endpoint.demo:
         yield "--demo"
-    usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
-    yield from _differing(endpoint, usual, ("prefetch",) if endpoint.demo else ENDPOINT_OPTIONS)
+    else:
+        usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
+        yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
+        for name, field in LIMITS.items():
+            if (value := getattr(endpoint, field)) != getattr(usual, field):
+                yield f"--limit={name}={value}"
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
@@ -187,25 +195,24 @@ def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:
         yield "The input columns cannot be listed on a command line: leave out the other columns with the app."
     if spec.start and not spec.is_continued:
         yield f"{_start_file(spec)} must hold the first sentences, one a line: run.json has them under start."
-    if any(_own_templates(spec)):
-        own = " and ".join(_own_templates(spec))
-        yield f"Own templates are kept in run.json ({own}): save them as files and name them in the command."
+    if not _template_set(spec):
+        files = ", ".join(f"{role}.txt" for role in spec.templates)
+        yield f"The folder {TEMPLATES} must hold {files}: run.json has their texts; null is the paper's."
     if not spec.endpoint.is_started_here:
         yield "The endpoint's key is not stored: set OPENAI_API_KEY."
 
 
-def _own_templates(spec: RunSpec) -> list[str]:
-    return [f"{role}_template" for role, text in spec.templates.items() if name_of(text, role) is None]
+def _template_set(spec: RunSpec) -> str | None:
+    """Return the shipped set that all prompts are from; None if some are the user's own, or from another set."""
+    names = {name_of(text, role) for role, text in spec.templates.items()}
+    return names.pop() if len(names) == 1 else None
 
 
 def _template_options(spec: RunSpec) -> Iterator[str]:
-    """Yield the sets that the prompts come from, where they are not those that the command would choose."""
+    """Yield the set that the prompts are from, or a folder of their own, if the command would choose another."""
     columns, inputs = spec.dataset["columns"], spec.dataset["inputs"]
     has_text = any(column["kind"] == "text" and column["name"] in inputs for column in columns)
     usual = chosen_templates(AUTO, is_demo=spec.endpoint.is_demo, preset="recommended", has_text=has_text)
-    names = {role: name for role, text in spec.templates.items() if (name := name_of(text, role))}
-    sets = set(names.values())
-    if len(sets) == 1:
-        yield from (f"--templates={name}" for name in sets - {usual})
-    else:
-        yield from (f"--{role}-template={name}" for role, name in names.items() if name != usual)
+    name = _template_set(spec) or TEMPLATES
+    if name != usual:
+        yield f"--templates={name}"

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from vpp.data.answers import TEXT_LIMIT
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
+from vpp.runs.summary import Summary
 from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
@@ -18,12 +18,11 @@ from vpp.wording.words import counted, fixed, integer, listed, number, percent, 
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
 
 
-def steps_done(view: RunView) -> int:
-    """Number of complete steps, without the first population."""
+def steps_done(view: RunView | Summary) -> int:
     return 0 if view.last_step is None else view.last_step + 1
 
 
-def steps_text(view: RunView) -> str:
+def steps_text(view: RunView | Summary) -> str:
     """`8 of 20 steps`."""
     return f"{integer(steps_done(view))} of {counted(view.total_steps, 'step')}"
 
@@ -56,7 +55,6 @@ def sizes_text(view: RunView, config: Config) -> str:
 
 
 def ending_words(view: RunView) -> str:
-    """Say what the worker does after the last step."""
     has_test = view.started is None or view.started.dataset.get("n_test")
     return "final weights and test rows" if has_test else "training rows, for the summary"
 
@@ -75,7 +73,6 @@ def rows_sentence(dataset: Dataset) -> str:
 
 
 def unlabelled_sentence(dataset: Dataset) -> str:
-    """Say that rows without a target are not used; empty if there are none."""
     n = dataset.provenance.n_unlabelled
     if not n:
         return ""
@@ -98,7 +95,7 @@ def split_text(dataset: Dataset) -> str:
 # Cells and prompts cut to the model's context
 
 
-def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
+def cut_cells_text(dataset: Dataset, limit: int) -> str:
     """`21 of 160 cells are shown in part, their first 2,000 characters`; empty if all are whole.
 
     limit: characters shown of a cell, as in the run's spec.
@@ -107,12 +104,12 @@ def cut_cells_text(dataset: Dataset, limit: int | None) -> str:
     if not cut:
         return ""
     n_cells, n_cut = len(cut) * len(dataset.labelled), sum(cut.values())
-    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit or TEXT_LIMIT, 'character')}"
+    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit, 'character')}"
     cells = counted(n_cells, "cell")
     return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
 
 
-def cut_columns_sentence(dataset: Dataset, limit: int | None) -> str:
+def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
     """Return the same with the number in each column, whose name is to be escaped; empty if all are whole."""
     text = cut_cells_text(dataset, limit)
     by_column = ", ".join(f"{name} {integer(n)}" for name, n in cut_cells(dataset, limit).items())
@@ -123,20 +120,17 @@ def cut_words(proposed: Proposed, n_batch: int | None) -> tuple[str, ...]:
     """Say what one proposal's prompt left out; empty if it was complete. n_batch: rows of its batch, if known."""
     if proposed.shown is None:
         return ()
-    if proposed.shown == n_batch:
-        return ("shown its batch without the exchange before it: the context had no room for both",)
     of = f"a batch of {integer(n_batch)}" if n_batch else "its batch"
     return (f"shown {counted(proposed.shown, 'row')} of {of}: the context had no room for more",)
 
 
 def cut_sentences(view: RunView) -> Iterator[str]:
-    """Yield a sentence on the run's cut prompts, if there are any."""
     proposed = [each for step in view.steps.values() for each in step.proposed.values()]
     short = [each.shown for each in proposed if each.shown is not None]
     if short:
         yield (
             f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt, with "
-            f"{_span(short)} of the batch and no earlier exchange: the model's context had no room for more."
+            f"{_span(short)} of the batch: the model's context had no room for more."
         )
 
 

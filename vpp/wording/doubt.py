@@ -23,7 +23,6 @@ def possible_words(point: Point) -> str:
 
 
 def reason_words(prediction: Prediction) -> str:
-    """Return the label probabilities of a graded answer, then the particle's reason, or why there is no answer."""
     why = prediction.explanation or prediction.reason or ""
     if not prediction.shares:
         return why
@@ -41,7 +40,6 @@ def range_words(point: Point, decimals: int | None) -> str:
 
 
 def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None) -> str:
-    """Say what is possible for a new row, with the promise."""
     if not point.is_label:
         what = range_words(point, decimals)
     else:
@@ -50,7 +48,6 @@ def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None)
 
 
 def promise_sentence(calibrated: Conformal) -> str:
-    """Say what the calibration promises, and how far its few rows can be off."""
     rows, level = counted(calibrated.n, "calibration row"), percent(calibrated.level)
     if calibrated.rank > calibrated.n:
         return f"{rows}: too few for {level}, which takes {calibrated.least_rows}. So everything stays possible."

@@ -76,7 +76,6 @@ def markdown_code(text: str) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """Return the cell to write for a text."""
     return f"'{text}" if _FORMULA.match(text) and not is_number(text) else text
 
 

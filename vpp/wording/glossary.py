@@ -27,12 +27,10 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """The element id in a page's markup."""
         return "term-" + re.sub(r"\W+", "-", self.name.lower()).strip("-")
 
     @property
     def labels(self) -> set[str]:
-        """Every text that stands for the term."""
         return {self.name, capitalised(self.name), *self.also}
 
 
@@ -46,7 +44,6 @@ BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
 
 
 def terms(config: Config, task: Task) -> Iterator[str]:
-    """Yield the names of the terms that a run uses, from what is sampled to what is predicted."""
     yield from ("hypothesis", "particle")
     if config.largest_size > 1:
         yield "idea"
@@ -57,7 +54,6 @@ def terms(config: Config, task: Task) -> Iterator[str]:
     yield "log-likelihood"
     if config.is_filtered:
         yield from ("log α, log u", "acceptance")
-        yield from ("early rejection",) if config.early_rejection else ()
     yield "abstention"
     if config.largest_size == 1:
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from vpp.events import INITIAL_STEP, Evaluated, Resampled
 from vpp.inspection.slots import why_grew
 from vpp.runs.view import RunView, StepView
-from vpp.settings import CHAINS_OF_VML, Config
+from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
 from vpp.wording.counts import miss_words, steps_text
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, particles, percent
@@ -44,7 +44,7 @@ def _beginning(view: RunView, config: Config) -> str:
         return f"{hypotheses} given by you."
     given = f"{counted(yours, 'hypothesis', 'hypotheses')} given by you. " if yours else ""
     hypotheses = counted(len(drawn) - yours, "hypothesis", "hypotheses")
-    source = "no data" if config.initial == "prior" else "the first batch"
+    source = "no data" if config.starts_from_prior else "the first batch"
     texts = counted(len({each.hypothesis for each in drawn if each.origin == "drawn"}), "different text")
     unread = sum(each.reason is not None for each in drawn)
     bare = f" {unread} of the answers gave no usable rule: the seed sentence stays there." if unread else ""
@@ -55,11 +55,10 @@ def _beginning(view: RunView, config: Config) -> str:
 
 
 def _weighing(at: StepView, config: Config) -> Iterator[str]:
-    """Describe the weights and the resampling."""
     made = at.reweighted
     if made is None:
         return
-    size, low = len(made.weights), config.ess_threshold * len(made.weights)
+    size, low = len(made.weights), ESS_SHARE * len(made.weights)
     exponent = f"exponent φ {number(1 / made.beta, 3)}, " if config.is_telescoping else ""
     ess = f"{exponent}ESS {fixed(made.ess, 1)} of {size}"
     if at.resampled is None:
@@ -70,7 +69,6 @@ def _weighing(at: StepView, config: Config) -> Iterator[str]:
 
 
 def _copies(resampled: Resampled, size: int) -> str:
-    """Say which particles have copies now, and which ended."""
     copies = Counter(resampled.ancestors)
     copied = [slot for slot in sorted(copies) if copies[slot] > 1]
     ended = [slot for slot in range(size) if slot not in copies]
@@ -91,16 +89,13 @@ def _named(slots: Sequence[int]) -> str:
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
-    """Count the proposals by their result; during a step, those made so far."""
     made = list(at.proposed.values())
     if not made:
-        if config.mutate == "duplicates" and config.method == "smc" and at.finished:
-            yield "there were no copies, so nothing was rewritten"
         return
     why = Counter(proposed.why for proposed in made)
     refused = sum(proposed.refused for proposed in made if proposed.why == "unparsable")
     accepted = sum(proposed.accepted for proposed in made if proposed.why == "likelihood")
-    asked = _asked(at, config)
+    asked = len(at.resampled.ancestors if at.resampled else at.scored)
     if config.is_filtered:
         first = f"{accepted} of {counted(asked, 'proposal')} accepted"
     else:
@@ -113,18 +108,8 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
         "still to come": 0 if at.finished else asked - len(made),
     }
     yield ", ".join([first, *(f"{n} {what}" for what, n in rest.items() if n)])
-    if early := sum(proposed.unanswered > 0 for proposed in made):
-        yield f"{counted(early, 'rejection')} certain before all rows were answered"
     if fresh := [proposed.accepted for proposed in made if proposed.origin == "prior"]:
         yield f"{counted(len(fresh), 'proposal')} drawn afresh from the prior, {sum(fresh)} of them accepted"
-
-
-def _asked(at: StepView, config: Config) -> int:
-    """Number of proposals the step makes: one per particle, or one per copy."""
-    ancestors = at.resampled.ancestors if at.resampled else ()
-    if config.is_weighted and config.mutate == "duplicates":
-        return len(ancestors) - len(set(ancestors))
-    return len(ancestors) or len(at.scored)
 
 
 # K
@@ -147,7 +132,6 @@ def _joined(slots: Sequence[int]) -> str:
 
 
 def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
-    """Describe the end of the run and its test result."""
     last = view.last_step
     if last is None:
         return
@@ -165,7 +149,6 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
 
 
 def final_rows(config: Config) -> str:
-    """Name the rows on which the last texts are weighed again."""
     return "all training rows" if config.final_weights == "train" else "the last buffer"
 
 

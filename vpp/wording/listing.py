@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vpp.runs.directory import State
-from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
+from vpp.runs.summary import Summary
 from vpp.wording.counts import steps_text
 from vpp.wording.markup import Mark
-from vpp.wording.support import unread_sentence
 from vpp.wording.words import number, percent
 
 MARKS: dict[State, Mark] = {
@@ -42,13 +41,11 @@ class Listed:
     seed: int | None = None
 
 
-def listed(run: str, snapshot: Snapshot, when: str, *, balanced: float | None = None) -> Listed:
-    """Return the line of a readable run. when: when it was made, or a word instead. balanced: see `metric_text`."""
-    config = snapshot.spec.config
-    is_over = snapshot.state not in ("queued", "running")
-    unread = " · mostly unreadable" if is_over and unread_sentence(snapshot.view) else ""
-    note = f"{SHORT[config.method]} · {where(snapshot, balanced)}{unread} · {when}"
-    return Listed(id=run, name=snapshot.spec.name, mark=MARKS[snapshot.state], note=note, seed=config.seed)
+def listed(run: str, spec: RunSpec, state: State, summary: Summary, when: str) -> Listed:
+    """Return the line of a readable run. when: when it was made, or a word instead."""
+    unread = " · mostly unreadable" if summary.is_unread and state not in ("queued", "running") else ""
+    note = f"{SHORT[spec.config.method]} · {where(state, summary)}{unread} · {when}"
+    return Listed(id=run, name=spec.name, mark=MARKS[state], note=note, seed=spec.config.seed)
 
 
 def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
@@ -65,7 +62,6 @@ def labels(runs: Mapping[str, tuple[RunSpec, str] | None]) -> dict[str, str]:
 
 
 def unreadable(run: str) -> Listed:
-    """Return the line of an unreadable run; its pages say why."""
     return Listed(id=run, name=run, mark="rej", note="cannot be read")
 
 
@@ -80,15 +76,12 @@ def _extended_if_alike(rows: Sequence[Listed], more: Callable[[Listed], str]) ->
     return [replace(row, note=row.note + more(row)) if alike[row.name, row.note] > 1 else row for row in rows]
 
 
-def where(snapshot: Snapshot, balanced: float | None = None) -> str:
-    """Return the progress of a run in a few words that stay true until its state changes."""
-    view = snapshot.view
-    if snapshot.state == "finished" and "test" in view.evaluated:
-        test = view.evaluated["test"]
-        return f"finished · {metric_text(test.metric, test.value, balanced)}"
-    if view.last_step is None or snapshot.state in ("queued", "running"):
-        return snapshot.state
-    return f"{snapshot.state} · {steps_text(view)}"
+def where(state: State, summary: Summary) -> str:
+    if state == "finished" and summary.metric and summary.test is not None:
+        return f"finished · {metric_text(summary.metric, summary.test, summary.balanced_accuracy)}"
+    if summary.last_step is None or state in ("queued", "running"):
+        return state
+    return f"{state} · {steps_text(summary)}"
 
 
 def metric_text(metric: str, value: float, balanced: float | None = None) -> str:

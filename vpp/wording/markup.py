@@ -17,12 +17,10 @@ Mark = Literal["acc", "rej", "new", "copy", "gone", "uns", "abs", "same", "up", 
 
 
 def text(value: object) -> str:
-    """Escape a value for content or an attribute; control characters and direction marks are replaced."""
     return escape(plain(str(value)), quote=True)
 
 
 def block(*parts: str, label: str = "") -> str:
-    """Return a section of a page."""
     named = f' role="group" aria-label="{text(label)}"' if label else ""
     return f'<div class="vpp"{named}>{"".join(parts)}</div>'
 
@@ -35,7 +33,6 @@ def badge(mark: Mark, words: str, *, title: str = "") -> str:
 
 
 def term(label: str) -> str:
-    """Return a label that opens its glossary entry; just the label if it has none."""
     entry = BY_LABEL.get(label)
     if entry is None:
         return text(label)
@@ -57,17 +54,14 @@ def _meaning(entry: Entry) -> str:
 
 
 def phase(mark: Mark, words: str) -> str:
-    """Return a run's status line, which may be long."""
     return f'<p class="cap phase">{badge(mark, words)}</p>'
 
 
 def heading(title: str, caption: str = "") -> str:
-    """Return a section's heading with a caption at its right."""
     return f'<div class="sec"><h2>{term(title)}</h2><span class="cap">{text(caption)}</span></div>'
 
 
 def group(title: str) -> str:
-    """Return the heading of a group of fields."""
     return f'<h3 class="group">{text(title)}</h3>'
 
 
@@ -96,17 +90,14 @@ def saying(words: str, *, link: tuple[str, str] = ("", "")) -> str:
 
 
 def happening(words: str) -> str:
-    """Return the description of a step."""
     return f'<p class="happened">{text(words)}</p>'
 
 
 def caption(words: str) -> str:
-    """Return a line under a figure."""
     return f'<p class="cap">{text(words)}</p>'
 
 
 def hypothesis(words: str) -> str:
-    """Return a hypothesis as a paragraph."""
     return f'<p class="hyp">{text(words)}</p>'
 
 
@@ -116,12 +107,10 @@ def fold(name: str, title: str, html: str, *, attributes: str = "") -> str:
 
 
 def banner(lead: str, words: str) -> str:
-    """Return a line that stays on top of a page."""
     return f'<div class="banner" role="note"><b>{text(lead)}</b> <span>{text(words)}</span></div>'
 
 
 def copy_button(words: str, label: str) -> str:
-    """Return a button that copies words; assets/deck.js makes it work."""
     return f'<button type="button" class="copy" data-copy="{text(words)}" aria-label="{text(label)}">Copy</button>'
 
 
@@ -150,7 +139,6 @@ def count_metric(name: str, n: int, of: int, words: str) -> Metric:
 
 
 def strip(metrics: Iterable[Metric]) -> str:
-    """Return metrics side by side."""
     cells = [
         f"<div><dt>{term(m.name)}</dt><dd>{text(m.value)}<small>{text(m.scale)}</small></dd>"
         f'<dd class="words">{text(m.words)}</dd></div>'
@@ -160,7 +148,6 @@ def strip(metrics: Iterable[Metric]) -> str:
 
 
 def quiet(words: str) -> str:
-    """Return a sentence over a figure."""
     return f'<p class="quiet">{text(words)}</p>'
 
 
@@ -320,7 +307,6 @@ def diff_html(before: str, after: str) -> str:
 
 
 def refused_html(kept: str, refused: str) -> str:
-    """Return a refused text with the words struck that the kept text does not have."""
     runs = (run for run in changes(kept, refused) if run[0] != "removed")
     return " ".join(text(words) if kind == "kept" else f"<del>{text(words)}</del>" for kind, words in runs)
 
@@ -333,6 +319,5 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
 
 @lru_cache(maxsize=4096)
 def _sense(unit: str) -> str:
-    """Return a word without case and punctuation around it, or the operator that a phrase stands for."""
     bare = " ".join(unit.casefold().split()).lstrip(OPENING).rstrip(CLOSING)
     return _OPERATOR.get(bare, bare)

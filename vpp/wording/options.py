@@ -8,7 +8,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Task
 from vpp.llm.table_words import TableWords
 from vpp.posterior.likelihood import auto_tau
-from vpp.settings import Config
+from vpp.settings import PARTICLES_MIN, Config
 from vpp.wording.words import listed, number
 
 
@@ -40,13 +40,6 @@ def _can_grow(config: Config) -> bool:
 
 
 _DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
-_FROM_BATCH = Condition(
-    "first hypotheses drawn from the first batch", lambda c: c.draws_initial and c.initial == "batch"
-)
-_FROM_PRIOR = Condition(
-    "draws from the prior, first or fresh",
-    lambda c: (c.draws_initial and c.initial == "prior") or (c.is_filtered and c.restart > 0),
-)
 _NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
 _SMC = Condition("smc", lambda c: c.method == "smc")
 _LEARNS = Condition("every method but weigh", lambda c: not c.is_weighing)
@@ -58,30 +51,20 @@ _BUFFERED = Condition(
 _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _GROWABLE = Condition("smc with the paper’s tempering, mh and always-accept", _can_grow)
-_GROWING = Condition("a largest K above 0", lambda c: _can_grow(c) and c.particles_max > 0)
 _JUDGED = Condition("smc, mh and a growing K", lambda c: c.is_weighted or c.is_filtered or c.particles_max > 0)
-_SEVERAL = Condition("more than one hypothesis", lambda c: c.largest_size > 1)
 
-_FIRST, _PROPOSALS, _ACCEPT, _WEIGHTS = "First hypotheses", "Proposals", "Accept step", "Weights and tempering"
-_K, _LIKELIHOOD, _DATA, _EVALUATION = "Growing K", "Likelihood", "Data order and prompts", "Evaluation"
+_PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
+_K, _LIKELIHOOD, _DATA = "Growing K", "Likelihood", "Prompts"
 
-_REWRITTEN = {
-    "every": "every particle",
-    "filtered": "what an accept step keeps",
-    "duplicates": "copies made by resampling alone",
-}
+_REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
 _TEMPERING = {
     "paper": "anew each step, on the buffer",
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
 }
 _COMPARED = {"batch": "the current batch", "buffer": "the rows last seen", "train": "all training rows"}
-_INITIAL = {"batch": "the first batch", "prior": "the prior alone, no data"}
 _FINAL = {"rescored": "last texts, on the buffer", "train": "last texts, all training rows", "paper": "the last step’s"}
-_MASS = {"whole": "all of ε", "shared": "ε shared by the wrong labels"}
 _GRADING = {"labels": "labels, as in the paper", "logprobs": "label probabilities"}
-_ORDER = {"shuffled": "by seed, each epoch", "fixed": "as in the table"}
-_TIES = {"lowest": "first in sort order", "seeded": "drawn by seed"}
 
 OPTIONS: Mapping[str, Option] = {
     "method": Option("Method"),
@@ -90,38 +73,20 @@ OPTIONS: Mapping[str, Option] = {
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
-    "initial": Option("Written from", _FIRST, _DRAWN, values=_INITIAL),
-    "prior_temperature": Option("Temperature of draws from the prior", _FIRST, _FROM_PRIOR),
-    "initial_temperature_low": Option("Temperature of the first", _FIRST, _FROM_BATCH),
-    "initial_temperature_high": Option("Temperature of the last", _FIRST, _FROM_BATCH),
     "mutate": Option("Rewrite", _PROPOSALS, _SMC, values=_REWRITTEN),
-    "cautious_temperature": Option("Cautious temperature", _PROPOSALS, _SMC),
-    "bold_temperature": Option("Bold temperature", _PROPOSALS, _SMC),
     "optimizer_temperature": Option("Optimizer’s temperature", _PROPOSALS, _NOT_SMC),
-    "history": Option("Earlier exchanges shown", _PROPOSALS, _LEARNS),
     "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
-    "early_rejection": Option("Cancel calls once rejection is certain", _ACCEPT, _FILTERED),
     "tempering": Option("Tempering", _WEIGHTS, _SMC, values=_TEMPERING),
     "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
-    "beta_end": Option("Last β", _WEIGHTS, _SMC),
-    "ess_threshold": Option("Resample below (share of K)", _WEIGHTS, _SMC),
     "final_weights": Option("Final weights", _WEIGHTS, _PAPER, values=_FINAL),
     "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
-    "deduplicate_buffer": Option("Each row once", _WEIGHTS, _BUFFERED),
+    "buffer_repeats": Option("Rows may repeat", _WEIGHTS, _BUFFERED),
     "particles_max": Option("Largest K (0: fixed)", _K, _GROWABLE),
-    "particles_min": Option("Smallest K", _K, _GROWING),
-    "growth_budget": Option("Calls up to which K grows (0: all)", _K, _GROWING),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
-    "error_mass": Option("Mass of each wrong label", _LIKELIHOOD, _JUDGED, "classification", _MASS),
-    "batch_order": Option("Order of rows", _DATA, _LEARNS, values=_ORDER),
-    "points_per_call": Option("Rows a call", _DATA),
-    "learner_temperature": Option("Learner’s temperature", _DATA),
-    "ties": Option("Tied votes", _EVALUATION, _SEVERAL, "classification", _TIES),
-    "evaluate_every": Option("Test every n steps (0: last)", _EVALUATION, _LEARNS),
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
@@ -144,7 +109,6 @@ MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    """Warn that the demo model cannot use the inputs with free text; empty without one."""
     names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
     if not names:
         return ""
@@ -156,13 +120,11 @@ def demo_text_words(dataset: Dataset) -> str:
 
 
 def groups() -> dict[str, tuple[str, ...]]:
-    """Return the options under More options by group."""
     titles = dict.fromkeys(option.group for option in OPTIONS.values() if option.group)
     return {title: tuple(name for name, option in OPTIONS.items() if option.group == title) for title in titles}
 
 
 def name_of(option: str) -> str:
-    """Return an option's label on a form."""
     return OPTIONS[option].label
 
 
@@ -182,7 +144,7 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return the options of More options that are not at their default and have an effect: `history 1`."""
+    """Return the options of More options that are not at their default and have an effect: `restart 0.5`."""
     usual = Config()
     return tuple(
         f"{name.replace('_', ' ')} {_shown(getattr(config, name))}"
@@ -195,7 +157,7 @@ def _shown(value: object) -> str:
     return "on" if value is True else "off" if value is False else str(value)
 
 
-DECIDERS = ("method", "tempering", "mutate", "mh_rows", "initial", "restart", "particles_max")
+DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart", "particles_max")
 """Options that decide whether others have an effect, each after those it depends on."""
 
 
@@ -211,7 +173,7 @@ def decided(values: Mapping[str, Any], base: Config) -> Config:
 def _alone(name: str, value: Any) -> dict[str, Any]:
     """Return an option with the values that must agree with it."""
     if name == "particles_max" and value:
-        return {"particles": value, "particles_min": 1, name: value}
+        return {"particles": max(value, PARTICLES_MIN), name: max(value, PARTICLES_MIN)}
     return {name: value}
 
 
@@ -222,14 +184,12 @@ def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None)
 
 
 def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return a sentence for each condition whose options have no effect now."""
     folded = [name for name, option in OPTIONS.items() if option.group]
     idle = _by_condition(folded, deciding, task)
     return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
 
 
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    """Name the given options that have no effect, and their condition; empty if all have one."""
     named = [option.name for option in fields(config) if option.name in given]
     return "; ".join(
         f"{listed(['--' + name.replace('_', '-') for name in names])} (for {to})"
@@ -238,7 +198,6 @@ def unused_words(given: Collection[str], config: Config, task: Task) -> str:
 
 
 def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
-    """Group the options without an effect by the condition that they need."""
     idle: dict[str, list[str]] = {}
     for name in options:
         if not has_effect(name, config, task):
@@ -253,7 +212,6 @@ ALL_OR_NOTHING = 10.0
 
 
 def tau_words(config: Config, dataset: Dataset) -> str:
-    """Compare a given tau with the spread of the targets; empty if tau is estimated or not used."""
     tau = config.fixed_tau
     if tau is None or dataset.task != "regression" or not has_effect("tau", config):
         return ""

@@ -16,7 +16,7 @@ from vpp.runs.estimate import (
     time_s,
 )
 from vpp.runs.run_prompts import fitted_to
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.usage import Usage
 from vpp.wording.counts import cut_columns_sentence
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
@@ -39,15 +39,15 @@ def roughly(count: float) -> str:
 
 
 def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
-    """`9,620 calls at most · about 47 s · about 0.40 EUR · pauses at 300 calls`
+    """`9,620 calls at most · about 47 s · a cost of about 0.40 · pauses at 300 calls`
 
     A run that weighs sentences counts them: `2 sentences on 344 rows: 688 calls`.
     """
     time = f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"
     parts = [_calls_words(estimate, spec), time]
     if estimate.cost is not None:
-        parts.append(f"about {money(estimate.cost.about, spec.prices.currency)}")
-    if words := cap_words(spec.cap, spec.prices.currency):
+        parts.append(f"a cost of about {money(estimate.cost.about)}")
+    if words := cap_words(spec.cap):
         parts.append(f"pauses at {words}")
     return " · ".join(parts)
 
@@ -71,31 +71,27 @@ def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
 
 
 def call_rows(estimate: Estimate) -> list[tuple[str, ...]]:
-    """Return a row for each kind of work and a total, with calls at most."""
     return [row[:2] for row in plan_rows(estimate)]
 
 
 def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
-    """Return the estimates, each with typical and with the longest texts."""
     rows: list[tuple[str, ...]] = [
         ("tokens in", roughly(estimate.prompt.about), roughly(estimate.prompt.high)),
         ("tokens out", roughly(estimate.completion.about), roughly(estimate.completion.high)),
     ]
     if estimate.cost is not None:
-        currency = spec.prices.currency
-        rows.append(("money", money(estimate.cost.about, currency), money(estimate.cost.high, currency)))
+        rows.append(("money", money(estimate.cost.about), money(estimate.cost.high)))
     if pace is not None:
         rows.append(("time", seconds(time_s(estimate.plan, pace)), "\N{EN DASH}"))
     return rows
 
 
 def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
-    """Return the sentences under the table."""
     return [
         *_left_out(dataset),
         *_cells(spec, dataset),
         *_calls(estimate),
-        *_money(estimate, spec),
+        *_money(estimate),
         *_time(estimate, pace),
         *_cap(estimate, spec),
     ]
@@ -136,32 +132,18 @@ def _calls(estimate: Estimate) -> Iterator[str]:
     yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} characters and the longest answers: {most}."
 
 
-def _money(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
+def _money(estimate: Estimate) -> Iterator[str]:
     if estimate.cost is None:
         return
-    about, high = (money(cost, spec.prices.currency) for cost in (estimate.cost.about, estimate.cost.high))
+    about, high = money(estimate.cost.about), money(estimate.cost.high)
     yield (
         f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts. Repeats of "
         "unreadable answers are not included."
     )
-    if spec.prices.source:
-        yield f"{listed_words(spec.prices)} If yours differ, enter them."
-
-
-def listed_words(prices: Prices) -> str:
-    """Return `LiteLLM's list prices: 0.15 USD per million input tokens, 0.60 USD per million output tokens.`"""
-    learner, optimizer = (
-        f"{money(each.prompt, prices.currency)} per million input tokens, "
-        f"{money(each.completion, prices.currency)} per million output tokens"
-        for each in (prices.learner, prices.of_optimizer)
-    )
-    return f"{prices.source}: {learner}{'' if prices.optimizer is None else f'; the optimizer: {optimizer}'}."
 
 
 def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
     rounds = counted(estimate.plan.rounds, "sequential round")
-    if estimate.plan.rounds_plain > estimate.plan.rounds:
-        rounds += f", {integer(estimate.plan.rounds_plain)} without asking ahead"
     if pace is None:
         yield f"{rounds}. Test the endpoint to see how long that takes."
         return
@@ -173,14 +155,13 @@ def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
-    """Return the demo model's pace, including the pauses that make it watchable."""
     known = "as the demo model usually does on two cores"
     wait_s = endpoint.demo_latency_ms / 1000
     return Pace(round_trip_s=wait_s, calls_per_s=DEMO_CALLS_A_SECOND, waits_after=True, known=known)
 
 
 def _cap(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
-    words = cap_words(spec.cap, spec.prices.currency)
+    words = cap_words(spec.cap)
     if not words:
         return
     yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
@@ -190,7 +171,7 @@ def _cap(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
 
 
 def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str:
-    """`About 3,100 calls and 640,000 tokens expected; 0.12 EUR so far, about 0.40 EUR expected; 900 sent, cap 4,000.`
+    """`About 3,100 calls and 640,000 tokens expected; 0.12 spent so far, about 0.40 expected; 900 sent, cap 4,000.`
 
     Money needs a price, expectations a running run; the cap is named if there is one.
     """
@@ -198,8 +179,8 @@ def expected_words(spec: RunSpec, usage: Usage, expected: Outlook | None) -> str
     if expected is not None:
         parts.append(f"about {roughly(expected.calls)} calls and {roughly(expected.tokens)} tokens expected")
     if spec.prices.are_given:
-        so_far, currency = f"{money(usage.cost, spec.prices.currency)} so far", spec.prices.currency
-        parts.append(f"{so_far}, about {money(expected.cost, currency)} expected" if expected else so_far)
-    if words := cap_words(spec.cap, spec.prices.currency):
+        so_far = f"{money(usage.cost)} spent so far"
+        parts.append(f"{so_far}, about {money(expected.cost)} expected" if expected else so_far)
+    if words := cap_words(spec.cap):
         parts.append(f"{integer(usage.sent)} sent, cap {words}")
     return capitalised(f"{'; '.join(parts)}.") if parts else ""

@@ -12,20 +12,19 @@ from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
-from vpp.runs.budget import is_prefetched
 from vpp.runs.directory import State
 from vpp.runs.estimate import outlook, seconds_left
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import ESS_SHARE, Config
 from vpp.wording.brief import tau_of_weights
 from vpp.wording.counts import ending_words, size_changes, steps_done, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice, texts_of_weight
-from vpp.wording.words import ahead_words, cached_words, capitalised, counted, fixed, integer, number, percent, seconds
+from vpp.wording.words import cached_words, capitalised, counted, fixed, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
 """States in which the clock runs."""
@@ -39,7 +38,6 @@ def shown_step(view: RunView) -> int | None:
 
 
 def phase(snapshot: Snapshot) -> str:
-    """Return the state of the run and the step it is at, or the time it took."""
     view = snapshot.view
     if snapshot.loading_s is not None:
         return capitalised(loading_words(snapshot.loading_s))
@@ -49,7 +47,7 @@ def phase(snapshot: Snapshot) -> str:
         return f"Running: {_activity(view)}"
     if snapshot.state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if snapshot.state == "stopped" and not view.drawn and not snapshot.damage:
+    if snapshot.state == "stopped" and not view.drawn:
         return "Stopped before it began"
     words = snapshot.state.capitalize()
     if not view.began_at or snapshot.state in GOING_ON:
@@ -58,7 +56,6 @@ def phase(snapshot: Snapshot) -> str:
 
 
 def pace(snapshot: Snapshot) -> str:
-    """Return time spent and time left, in one line; empty unless the clock runs."""
     view = snapshot.view
     if not view.began_at or snapshot.state not in GOING_ON:
         return ""
@@ -68,7 +65,6 @@ def pace(snapshot: Snapshot) -> str:
 
 
 def _activity(view: RunView) -> str:
-    """Say what the worker is doing."""
     last = view.last_step
     if last is None:
         return "writing the first hypotheses"
@@ -80,7 +76,6 @@ def _activity(view: RunView) -> str:
 
 
 def nothing_yet(state: State) -> str:
-    """Say why there is no population to show."""
     if state == "queued":
         return "Starting, or queued behind another run."
     if state in ("running", "paused", "stalled"):
@@ -116,7 +111,6 @@ def _different(ids: Sequence[str]) -> str:
 
 
 def _answers(view: RunView, at: StepView | None, ids: Sequence[str], config: Config) -> tuple[Sequence[Hashable], str]:
-    """Return a key for each particle, equal for the same answers; and the rows on which these were compared."""
     if at is None:
         found = compare(view)
         return (found.keys, end_rows(found)) if found else (ids, "")
@@ -141,7 +135,6 @@ def end_rows(found: Compared) -> str:
 
 
 def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
-    """Return the weights made at a step, or used at the end; empty before the first."""
     if at is not None:
         return at.reweighted.weights if at.reweighted else ()
     return view.weights if view.final is not None or view.has_ended else ()
@@ -163,7 +156,6 @@ def shown_ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[
 
 
 def _began_with(view: RunView, at: StepView) -> StepView:
-    """Return the step before."""
     return view.steps.get(at.step - 1, at)
 
 
@@ -192,7 +184,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         weights, value = view.weights, view.final.ess if view.final else ess(view.weights)
     elif at is not None and at.reweighted:
         weights, value = at.reweighted.weights, at.reweighted.ess
-        limit = None if at.resampled else snapshot.spec.config.ess_threshold
+        limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
     n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
@@ -208,7 +200,6 @@ def _last_weights(view: RunView) -> Reweighted | None:
 
 
 def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
-    """Return K, for runs in which it may change."""
     size = len(_began_with(view, at).population) if at else view.size
     changes = size_changes(view, until=at.step if at else None)
     words = (
@@ -226,7 +217,6 @@ def _texts_metric(ids: Sequence[str]) -> Metric:
 
 
 def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    """Return accepted proposals for methods with an accept step; else the changed, unchanged and unreadable ones."""
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
@@ -237,8 +227,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         judged = [p for p in proposals if p.why == "likelihood"]
         return _accepted_metric(snapshot.view, at, judged, rest)
     changed = sum(p.why == "taken" for p in proposals)
-    only = " Only copies are rewritten." if snapshot.spec.config.mutate == "duplicates" else ""
-    words = f"Proposals that changed the text. No accept/reject step.{only}"
+    words = "Proposals that changed the text. No accept/reject step."
     if not proposals:
         yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
         return Metric(name="Rewritten", value="–", scale=yet, words=words)
@@ -246,7 +235,6 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
 
 
 def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
-    """Return the acceptance of a step, or of the whole run."""
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
     if not judged:
         yet = "" if view.has_ended or (at and at.finished) else " yet"
@@ -262,26 +250,25 @@ def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Propos
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
-    """Return tempering and evidence; the number of steps for methods without tempering."""
     config, view = snapshot.spec.config, snapshot.view
     if not config.is_weighted:
         done = steps_done(view) if at is None else min(at.step + 1, steps_done(view))
         return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Complete steps.")]
     made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
     if not config.is_telescoping:
-        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to {config.beta_end:g}"
+        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to 1"
         words = "Divides the log-likelihood; 1 is full strength."
         return [Metric(name="Tempering β", value=fixed(beta, 2), scale=scale, words=words)]
     if made is None:
         return []
-    exponent, end = number(1 / made.beta, 3), f"of {1 / config.beta_end:g}"
+    exponent = number(1 / made.beta, 3)
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
     evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
     label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see below the charts."
     if is_exact(snapshot.spec):
         label, words = "exact", "Of these sentences, each with the same prior weight."
     return [
-        Metric(name="Exponent φ = 1/β", value=exponent, scale=end, words=carried),
+        Metric(name="Exponent φ = 1/β", value=exponent, scale="of 1", words=carried),
         Metric(name="Log evidence", value=evidence, scale=label, words=words),
     ]
 
@@ -299,12 +286,9 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     refused = f", {counted(usage.refused, 'answer')} refused as no rule" if usage.refused else ""
     details = f"{cached}, {integer(usage.failed)} failed, {read}{refused}; {integer(tokens)} tokens."
     expected = outlook(spec, snapshot.view, usage) if snapshot.state in GOING_ON else None
-    ahead = ahead_words(usage.ahead_unused)
-    more = (f"{ahead}." if ahead else "", expected_words(spec, usage, expected))
     faults = (faults_sentence(usage), refused_sentence(usage), cache_sentence(usage))
-    words = " ".join(filter(None, (capitalised(details), *more, *faults)))
-    scale = f"{'needed, ' if is_prefetched(spec) else ''}of {integer(at_most)} at most"
-    return Metric(name="Calls", value=integer(usage.calls), scale=scale, words=words)
+    words = " ".join(filter(None, (capitalised(details), expected_words(spec, usage, expected), *faults)))
+    return Metric(name="Calls", value=integer(usage.calls), scale=f"of {integer(at_most)} at most", words=words)
 
 
 @lru_cache(maxsize=256)
@@ -324,7 +308,6 @@ class BatchErrors:
 
 
 def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
-    """Share of wrong answers, or root mean squared error in the target's unit, on the rows of each step's batch."""
     targets = {row.id: row.target for row in dataset.train}
     spread = None if dataset.task == "classification" else dataset.target_range
 
@@ -337,7 +320,6 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
         return float((regression_errors(answers, truth, abstention_error=spread) ** 2).mean() ** 0.5)
 
     def mean(at: StepView) -> float | None:
-        """Return the particles' mean error on the step's batch; None if none was scored on it."""
         # Nearly always, all particles of a step are scored on the same rows: find the batch once for each set of rows.
         alike = {scored.rows: scored for scored in at.scored.values()}
         by_rows = {rows: batch_places(at, each, config, n_train=len(dataset.train)) for rows, each in alike.items()}

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.llm.findings import Finding, Mark
-from vpp.llm.foreign import NO_API
+from vpp.llm.check import Finding, Mark
+from vpp.llm.protocol import NO_API
 from vpp.runs.checking import Checked
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
@@ -26,13 +26,11 @@ FAILURES = {
 
 
 def failure(checks: Sequence[Checked]) -> str:
-    """Return the head of the finding that fails; empty without one."""
     failing = next((one.finding.name for one in checks if one.finding.mark == "fails"), "")
     return FAILURES.get(failing, failing)
 
 
 def checks_html(checks: Sequence[Checked]) -> str:
-    """Return one line per finding under its server's name, each with a badge; a failure as a box with its fix."""
     parts: list[str] = []
     for place, one in enumerate(checks):
         name, finding = f"{one.model or 'no model named'} at {one.base_url}", one.finding
@@ -58,7 +56,6 @@ class Verdict:
 
 
 def verdict(checks: Sequence[Checked]) -> Verdict:
-    """Decide whether a run can begin, and whether its answers can be read."""
     for one in checks:
         if one.finding.mark == "fails":
             return Verdict("fails", f"A run cannot begin: {one.finding.name}: {one.finding.words}")
@@ -74,14 +71,12 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
 
 
 def _unread(name: str, finding: Finding) -> str:
-    """Say what a prompt gave instead of a usable answer, and the fix."""
     if mend := finding.values.get("mend"):
         return f"answers could not be read ({name}): {mend}."
     return f"the {name} was {finding.words}"
 
 
 def verdict_html(conclusion: Verdict) -> str:
-    """Return the conclusion as a line with a badge, its lead in bold."""
     lead = next((each for each in LEADS if conclusion.words.startswith(each)), "")
     mark, rest = markup.badge(MARKS[conclusion.mark], conclusion.mark), conclusion.words.removeprefix(lead)
     return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")
@@ -97,12 +92,10 @@ CARRIER_WORDS = {
 
 
 def structured_words(spec: RunSpec) -> str:
-    """Return the option and the field that carries it; empty for `off` and, on auto, for the demo model."""
-    option, carrier = spec.endpoint.structured, CARRIER_WORDS.get(spec.structured_as)
-    if option == "off" or (option == "auto" and spec.endpoint.is_demo):
+    """Return the field that carries them; empty for `off` and for the demo model."""
+    if spec.endpoint.structured == "off" or spec.endpoint.is_demo:
         return ""
-    if option != "auto":
-        return f"{option} through {carrier or CARRIER_WORDS['structured_outputs']}, where the server honours it"
+    carrier = CARRIER_WORDS.get(spec.structured_as)
     if spec.structured_as == "off":
         return "none: the server honours no field for them, found by the check"
     return f"{carrier}, found by the check" if carrier else "auto: the server was not tested yet"

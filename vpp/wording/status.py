@@ -2,13 +2,12 @@
 
 import time
 from math import ceil
+from pathlib import Path
 
-from vpp.gguf.header import Header
-from vpp.gguf.plan import Plan, gigabytes
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
-from vpp.runs.spec import RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.usage import Usage
 from vpp.wording.words import counted, integer, seconds
@@ -17,7 +16,6 @@ from vpp.wording.words import counted, integer, seconds
 
 
 def pending_words(command: Command, state: State) -> str:
-    """Status text for a pending command; empty if there is nothing to say."""
     if state == "stalled":
         return "The command is saved. The worker does not respond; it will carry the command out once it does."
     if command == "stop":
@@ -30,7 +28,7 @@ def asking_words(spec: RunSpec) -> str:
     config, endpoint = spec.config, spec.endpoint
     model = "the demo model" if endpoint.is_demo else endpoint.optimizer_model or endpoint.model
     hypotheses = counted(config.size, "hypothesis", "hypotheses")
-    source = "no rows yet" if config.initial == "prior" else "the first batch of rows"
+    source = "no rows yet" if config.starts_from_prior else "the first batch of rows"
     return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
 
 
@@ -73,17 +71,15 @@ def faults_named(usage: Usage) -> str:
 
 
 def window_words(usage: Usage, ceiling: int) -> str:
-    """`64 of 1,024 calls at a time: the server is full`; empty at the ceiling."""
+    """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
     if not 0 < usage.window < ceiling:
         return ""
     if usage.narrowed_by == "files":
         return files_words(usage)
-    why = ": the server is full" if usage.narrowed_by == "full" else ", as many as the server keeps up with"
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time{why}"
+    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
 
 
 def files_words(usage: Usage) -> str:
-    """Say that this process's limit of open files bounds the calls; empty if it does not."""
     if usage.narrowed_by != "files":
         return ""
     calls = "call" if usage.window == 1 else "calls"
@@ -99,7 +95,6 @@ def wait_words(usage: Usage, *, now: float) -> str:
 
 
 def cache_sentence(usage: Usage) -> str:
-    """Say why the cache keeps no answers; empty if it does."""
     if not usage.cache_fault:
         return ""
     n = usage.unkept
@@ -108,7 +103,6 @@ def cache_sentence(usage: Usage) -> str:
 
 
 def refused_sentence(usage: Usage) -> str:
-    """Return the optional fields that a server refused; empty if it took all."""
     if not usage.refused_fields:
         return ""
     shown = ", ".join(usage.refused_fields[:NAMED])
@@ -124,15 +118,12 @@ def is_key_refused(view: RunView) -> bool:
 # A model file
 
 
-def model_file_words(header: Header, plan: Plan, *, memory_bytes: int) -> str:
-    """Describe a model file and how llama.cpp will serve it."""
-    count = header.parameters
-    size = f"{count / 1e9:.1f} billion" if count >= 950_000_000 else f"{integer(round(count / 1e6))} million"
+def model_file_words(endpoint: EndpointSpec) -> str:
+    gigabytes = Path(endpoint.gguf).stat().st_size / 1e9
     return (
-        f"{header.name}: {size} parameters ({header.architecture}), "
-        f"{gigabytes(header.bytes)}. llama.cpp serves it on this machine: {counted(plan.slots, 'call')} at a time, "
-        f"{integer(plan.context)} tokens of prompt and answer each. That takes about "
-        f"{gigabytes(plan.memory_bytes)} of the machine’s {gigabytes(memory_bytes)} of memory."
+        f"{endpoint.model}: {gigabytes:.1f} GB. llama.cpp serves it on this machine: "
+        f"{counted(endpoint.concurrency, 'call')} at a time, {integer(endpoint.context_length)} tokens of prompt and "
+        "answer each."
     )
 
 

@@ -1,19 +1,18 @@
 """Warnings at the head of a run: answers mostly unreadable, no better than a constant, beaten by one hypothesis."""
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.support import Against, collapse, predicted
+from vpp.runs.summary import unread
 from vpp.runs.surpassed import Surpassed, surpassed
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView
 from vpp.wording.markup import state
 from vpp.wording.words import EQUAL, ROW_OF, capitalised, counted, integer, number, percent
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
-    """Return the warnings that a headline begins with, each with both figures; empty without any."""
     return " ".join(_sentences(view, dataset, ideas))
 
 
@@ -58,10 +57,6 @@ def _figures(against: Against) -> str:
 
 # Unreadable answers
 
-LEAST = 5
-"""Fewest answers, or proposals, for a warning."""
-MOSTLY = 0.5
-"""Share of unreadable answers from which a run is warned of."""
 LITTLE = "the results below are unreliable"
 
 
@@ -72,47 +67,17 @@ def unread_sentence(view: RunView) -> str:
 
 
 def unread_html(view: RunView) -> str:
-    """Return the same warning for the top of a page, with where to look; empty if enough could be read."""
     words = _unread(view)
     where = f"{capitalised(LITTLE)}. Open a card’s answer on Watch to see why."
     return state(words, where, failed=True) if words else ""
 
 
 def _unread(view: RunView) -> str:
-    if not (view.usage.unparsable or view.usage.refused):
+    found = unread(view)
+    if found is None:
         return ""
-    answers, proposals = tuple(_answers(view)), tuple(_proposals(view))
-    refused = " or were refused as no rule" if proposals and any(p.refused for p in view.proposals) else ""
-    parts = [*answers, *proposals]
-    return capitalised(f"{' and '.join(parts)} could not be read{refused}") if parts else ""
-
-
-def _answers(view: RunView) -> Iterator[str]:
-    counts = [*(at.once("unread", partial(_of_step, at)) for at in view.steps.values()), _count(_at_end(view))]
-    silent, given = sum(count[0] for count in counts), sum(count[1] for count in counts)
-    if given >= LEAST and silent >= MOSTLY * given:
-        yield f"{'all' if silent == given else f'{integer(silent)} of'} {integer(given)} answers to rows"
-
-
-def _of_step(at: StepView) -> tuple[int, int]:
-    return _count(scored.predictions for scored in (*at.scored.values(), *at.proposals_scored.values()))
-
-
-def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
-    """Yield the answers given after the last step, and those to rows that no step asks about."""
-    for scored in view.final_scored.values():
-        yield scored.predictions
-    for _, evaluated in view.evaluations:
-        yield from evaluated.predictions
-
-
-def _count(given: Iterable[tuple[object, ...]]) -> tuple[int, int]:
-    """Return how many answers could not be read, and how many there are."""
-    counts = [(answers.count(None), len(answers)) for answers in given]
-    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
-
-
-def _proposals(view: RunView) -> Iterator[str]:
-    made = view.proposals
-    if len(made) >= LEAST and all(proposed.why == "unparsable" for proposed in made):
-        yield f"all {integer(len(made))} proposals"
+    all_or_some = "all" if found.answers == found.of else f"{integer(found.answers)} of"
+    parts = [f"{all_or_some} {integer(found.of)} answers to rows"] if found.answers else []
+    parts += [f"all {integer(found.proposals)} proposals"] if found.proposals else []
+    refused = " or were refused as no rule" if found.proposals and any(p.refused for p in view.proposals) else ""
+    return capitalised(f"{' and '.join(parts)} could not be read{refused}")

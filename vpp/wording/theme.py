@@ -15,7 +15,6 @@ class Token(NamedTuple):
     dark: str
 
     def of(self, mode: Mode) -> str:
-        """The colour in one theme."""
         return self.light if mode == "light" else self.dark
 
 
@@ -45,12 +44,10 @@ PRIMARY = Token("#16202a", "#657787")
 
 
 def palette(mode: Mode) -> dict[str, str]:
-    """Every token's colour in one theme."""
     return {name: token.of(mode) for name, token in TOKENS.items()}
 
 
 def css(*names: str) -> str:
-    """Declarations of custom properties that follow the reader's theme."""
     return ";".join(f"--{name}:light-dark({TOKENS[name].light},{TOKENS[name].dark})" for name in names)
 
 

@@ -120,7 +120,6 @@ def abstention_verdict(silent: int, asked: int) -> str:
 
 
 def too_few_words(n: int) -> str:
-    """Warn of too few test rows; empty if there are enough."""
     few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few for a verdict: fewer than"
     return f"{few} {integer(FEW_ROWS)}." if n < FEW_ROWS else ""
 
@@ -191,5 +190,4 @@ def follows_verdict(rho: float, n: int) -> str:
 
 
 def chance_verdict(p: float) -> str:
-    """Say whether a difference is significant."""
     return "significant on these rows" if _is_below(p, CHANCE) else "not significant on these rows"

@@ -39,7 +39,6 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
 
 
 def verification_html(result: Verification, *, run: str = "RUN") -> str:
-    """Return the result for a page, the verdict first."""
     mark: Literal["acc", "rej"] = "acc" if result.holds else "rej"
     word = "holds" if result.holds else "does not hold"
     parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(result, run=run))}</p>"]
@@ -54,21 +53,16 @@ def verification_html(result: Verification, *, run: str = "RUN") -> str:
 
 
 def notes(result: Verification) -> Iterator[str]:
-    """Yield observations that are no faults."""
     if not result.has_ended:
         yield "the run has not ended: only the lines written so far are checked"
-    if result.is_torn:
-        yield "the last line is cut off: it is ignored, and `python -m vpp resume` removes it and continues"
 
 
 def fault_line(fault: Fault) -> str:
-    """Return a fault with its place."""
     where, what, written, follows = _cells(fault)
     return f"{where}: {what} is {written}, and should be {follows}"
 
 
 def _cells(fault: Fault) -> tuple[str, str, str, str]:
-    """Return place, name, written value and derived value."""
     parts = [fault.file or f"line {fault.line}"]
     parts += [step_words(fault.step)] if fault.step is not None else []
     parts += [f"particle {fault.slot}"] if fault.slot is not None else []

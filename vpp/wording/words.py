@@ -41,19 +41,9 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{integer(n)} {one if n == 1 else many or one + 's'}"
 
 
-def after_rows(answered: int, unanswered: int) -> str:
-    """`6 of 10 rows`: the answers after which a rejection was certain."""
-    return f"{integer(answered)} of {counted(answered + unanswered, 'row')}"
-
-
 def cached_words(cached: int, *, of: int) -> str:
     """`all from the cache`, `12 from the cache`: how many calls the cache answered."""
     return f"{'all' if cached == of and of else integer(cached)} from the cache"
-
-
-def ahead_words(unused: int) -> str:
-    """`450 more were asked ahead and not needed`: calls on top of those needed; empty without any."""
-    return f"{integer(unused)} more {'was' if unused == 1 else 'were'} asked ahead and not needed" if unused else ""
 
 
 def refused_answers(n: int) -> str:
@@ -100,7 +90,6 @@ def target_text(value: float, decimals: int | None) -> str:
 
 
 def fixed(value: float, decimals: int = 2) -> str:
-    """Return a number with that many decimals; a rounded zero has no sign."""
     if not math.isfinite(value):
         return number(value)
     shown = f"{value:.{decimals}f}"
@@ -177,7 +166,6 @@ def cut(words: str, most: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """Capitalise the first letter only; a symbol such as β stays as it is."""
     first = sentence[:1]
     return (first.upper() if first.isascii() else first) + sentence[1:]
 

@@ -1,0 +1,195 @@
+"""All that pages and exports make of a run, without Streamlit: what a view must be fit for."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from vpp.drawing import dissent, trust
+from vpp.drawing.band import band_html
+from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing.cards import CardMaker
+from vpp.drawing.comparison import standings_html, state_words, verdict
+from vpp.drawing.deck import deck_html
+from vpp.drawing.differences import conditions_html, cost_html
+from vpp.drawing.figures import (
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
+from vpp.drawing.genealogy import (
+    ancestry_html,
+    drawing,
+    founders_table,
+    genealogy_caption,
+    genealogy_sentence,
+    outcome_sentence,
+)
+from vpp.drawing.idea_deck import compared_words, ideas_html
+from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
+from vpp.drawing.matrix import Matrix, usual_distance
+from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
+from vpp.drawing.nearness import verdict as near_verdict
+from vpp.drawing.row import Opened
+from vpp.events import INITIAL_STEP, Evaluated
+from vpp.inspection.baselines import Baselines
+from vpp.inspection.camps import by_answers, by_particle
+from vpp.inspection.comparison import Candidate, compare
+from vpp.inspection.conditions import conditions
+from vpp.inspection.genealogy import Place, genealogy
+from vpp.inspection.ideas import merge_ideas, survivors
+from vpp.inspection.points import points
+from vpp.inspection.reliability import VoteReliability
+from vpp.inspection.ruled_out import parted, ruled_out
+from vpp.inspection.scores import by_label, ensemble, rows_by_id
+from vpp.inspection.shared_ideas import shared_ideas
+from vpp.inspection.similarity import nearness
+from vpp.inspection.summary import result
+from vpp.inspection.voices import voices
+from vpp.reporting.document import report_body
+from vpp.reporting.markdown import report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.summary import balanced_accuracy, read_summary
+from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, shares_sentence, voting, weights_measure
+from vpp.wording.counts import label_cells
+from vpp.wording.happening import happened
+from vpp.wording.listing import listed, when_words
+from vpp.wording.options import has_effect
+from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.wording.support import unread_html
+
+NO_MODELS = Baselines(models=(), left_out=())
+MOST_STEPS = 6
+"""Steps that are drawn: the first and the last ones."""
+
+
+def draw_all(reader: RunReader) -> list[str]:
+    """Draw every page and export of the run as it is now; return the HTML of the pages."""
+    snapshot = reader.refresh()
+    when = when_words(datetime(2026, 1, 1), datetime(2026, 1, 2))
+    listed(reader.directory.id, snapshot.spec, snapshot.state, read_summary(reader.directory), when)
+    exports(reader)
+    parts = (watch, posterior, disagreement, comparison)
+    return [html for part in parts for html in part(reader, snapshot)]
+
+
+def exports(reader: RunReader) -> None:
+    """The files beside a run."""
+    report_body(report_markdown(reader, simple_models=False))
+    posterior_json(reader)
+    predictions_csv(reader)
+    result(reader.directory, reader.refresh().view)
+
+
+def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+    """Every step, its cards, its numbers and the charts."""
+    view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
+    phase(snapshot)
+    yield unread_html(view)
+    newest = shown_step(view)
+    maker = CardMaker(view, config, dataset, PromptMaker(snapshot.spec, dataset, answers=reader.read_answers))
+    seed_text = view.started.seed_text if view.started else ""
+    steps = range((-1 if newest is None else newest) + 1)
+    for step in dict.fromkeys((None, *steps[: MOST_STEPS // 2], *steps[-MOST_STEPS // 2 :])):
+        headline(snapshot, step)
+        if view.last_step is not None:
+            balanced = balanced_accuracy(view, reader.dataset) if step is None else None
+            happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
+            metrics(snapshot, step)
+            yield band_html(view, shown=step, has_end=step is None)
+    if view.started is not None and view.drawn:
+        yield deck_html(maker.initial(), seed_text=seed_text)
+        if newest is not None:
+            yield deck_html(maker.final(), seed_text=seed_text)
+            yield deck_html(maker.at(newest), seed_text=seed_text)
+    if view.last_step is not None:
+        _charts(reader, snapshot)
+
+
+def _charts(reader: RunReader, snapshot: Snapshot) -> None:
+    view, config = snapshot.view, snapshot.spec.config
+    for figure in (ess_figure, weights_figure, acceptance_figure, size_figure, evidence_figure):
+        figure(view, "light")
+    errors = batch_errors(view, config, reader.dataset())
+    error_figure(view, "light", errors)
+
+
+def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+    """Ideas, how near they are, the genealogy and the ledger."""
+    view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
+    ideas = merge_ideas(view, dataset)
+    if ideas is None or view.started is None:
+        return
+    seed_text, weighted = view.started.seed_text, config.is_weighted
+    gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
+    shares_sentence(ideas, config), ruled_out_sentence(gone, config), compared_words(ideas), weights_measure(snapshot)
+    evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
+    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted, shown="heaviest")
+    yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
+    five = ensemble(view, dataset) if config.method == "vml5" else None
+    ensemble_metrics(five) if five else None
+    near = nearness(ideas, dataset)
+    if near is not None and near.n > 1:
+        groups = near.groups(0.95)
+        near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
+        yield matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+    family = genealogy(view)
+    if family is not None:
+        genealogy_caption(family, is_weighted=weighted), genealogy_sentence(family)
+        drawing(family, seed_text=seed_text, is_weighted=weighted, steps=view.total_steps)
+        yield founders_table(family, seed_text=seed_text, is_weighted=weighted)
+        for slot in range(len(family.last)):
+            place = Place(family.last_step, slot)
+            yield ancestry_html(family, place, seed_text=seed_text, is_weighted=weighted, most=None)
+            outcome_sentence(family, place)
+
+
+def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+    """Points, the matrix, particles, and doubt against error."""
+    test, dataset, config = snapshot.view.evaluated.get("test"), reader.dataset(), snapshot.spec.config
+    if test is None:
+        return
+    found = points(test, rows_by_id(dataset))
+    dissent.saying(found, test, config), dissent.asked_words(test, snapshot.view, live=False)
+    dissent.metrics(found, test, snapshot, dataset)
+    unit = usual_distance(found) if test.metric == "mse" else 0.0
+    opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))
+    for point in found[:3]:
+        yield opened.html(point, reader.read_answers().by_pair)
+    for columns in (by_answers(test), by_particle(test.weights)):
+        voted = voting(config, len(test.weights))
+        decimals = dataset.target_decimals
+        yield Matrix(
+            columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
+        ).html(found)  # fmt: skip
+    trust.voice_table(voices(test, dataset), is_weighted=config.is_weighted)
+    _judged(reader, test)
+
+
+def _judged(reader: RunReader, test: Evaluated) -> None:
+    if len(test.weights) == 1:
+        return
+    dataset = reader.dataset()
+    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset, "weight")
+    risk_figure(result.curve, "light", is_label=test.metric != "mse")
+    if isinstance(result, VoteReliability):
+        reliability_figure(result, "light")
+    else:
+        spread_figure(result, "light")
+
+
+def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
+    """The run beside itself."""
+    run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
+    found = compare([run, run], reference=0)
+    state_words(run), verdict(found, None)
+    yield cost_html({0: run, 1: run})
+    if found.comparable:
+        yield standings_html(found, NO_MODELS)
+        shared_ideas({place: found.runs[place] for place in found.comparable})
+    yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")

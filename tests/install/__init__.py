@@ -1,1 +1,0 @@
-"""Every way to get and start the program, from empty folders."""

@@ -1,1 +1,0 @@
-"""Head to head with what else a user might pick, on the same simulated endpoint: `make rivals`."""

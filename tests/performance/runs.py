@@ -1,0 +1,67 @@
+"""Wall clock of whole runs on a server with room, each preset: SMC and MH over a single VML run."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.performance.ratios import Ratio, divided
+from tests.performance.stub import ROOT, served
+
+LEARNER_S, OPTIMIZER_S = 0.5, 1.5
+STEPS, SHORT_STEPS = 10, 1
+WITHIN_S = 240.0
+MOST = {("paper", "smc"): 1.5, ("paper", "mh"): 1.6, ("recommended", "smc"): 2.2, ("recommended", "mh"): 1.6}
+"""The rounds alone allow 1.05 and 1.3 with `paper`; scoring and judging add rounds to SMC with `recommended`."""
+
+
+def ratios(folder: Path, short: bool) -> list[Ratio]:
+    """Run each method once with each preset, one run at a time."""
+    steps = SHORT_STEPS if short else STEPS
+    found = []
+    with served(learner_s=LEARNER_S, optimizer_s=OPTIMIZER_S) as stub:
+        for preset in ("paper", "recommended"):
+            wall_s = {
+                method: seconds(folder, method, preset, steps=steps, base_url=stub.base_url)
+                for method in ("vml", "mh", "smc")
+            }
+            found += [
+                divided(
+                    f"{method.upper()} / VML, wall clock, {preset}", wall_s[method], wall_s["vml"],
+                    unit="s", most=None if short else MOST[preset, method],
+                )
+                for method in ("smc", "mh")
+            ]  # fmt: skip
+    return found
+
+
+def seconds(folder: Path, method: str, preset: str, *, steps: int, base_url: str) -> float:
+    """Seconds of a run of K = 10 from its journal's first line to its last. Raises CalledProcessError."""
+    rows, place = 10 * steps, folder / f"{preset}-{method}"
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "VPP_"))}
+    words = ["run", table(folder, rows), "--target", "label", "--preset", preset, "--method", method]
+    words += ["--particles", 10, "--batch-size", 10, "--epochs", 1, "--train-size", rows, "--test-size", 10]
+    words += ["--base-url", base_url, "--model", "stub", "--no-cache", "--run-dir", place, "--quiet"]
+    subprocess.run(
+        [sys.executable, "-m", "vpp", *map(str, words)],
+        cwd=ROOT,
+        env={**inherited, "VPP_RUNS_DIR": str(folder), "VPP_CACHE_DIR": str(folder / "cache")},
+        check=True,
+        timeout=WITHIN_S,
+    )
+    records = [json.loads(line) for line in (place / "events.jsonl").read_bytes().splitlines()]
+    assert records[-1]["event"]["type"] == "run_finished", records[-1]
+    assert not records[-1]["usage"].get("unparsable"), records[-1]["usage"]
+    return float(records[-1]["at"] - records[0]["at"])
+
+
+def table(folder: Path, rows: int) -> Path:
+    """Write two inputs and a label, with ten rows more for the test."""
+    numbers = random.Random(0)
+    cells = [(numbers.randrange(10_000), numbers.randrange(10_000)) for _ in range(rows + 10)]
+    text = "".join(f"{a / 100},{b / 100},{'yes' if a > b else 'no'}\n" for a, b in cells)
+    path = folder / f"table-{rows}.csv"
+    path.write_text(f"width,height,label\n{text}")
+    return path

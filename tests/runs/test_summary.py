@@ -1,0 +1,137 @@
+"""A list of runs reads their summaries, and a journal only where a summary is missing or out of date."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pages.parts import frame
+from tests import inspected
+from tests.processes import Desk, Model, Outcome, wait_until
+from vpp.cli import main
+from vpp.events import RunFinished
+from vpp.llm.counters import Counters
+from vpp.runs import summary as summaries
+from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import JournalReader
+from vpp.runs.store import EXAMPLES
+from vpp.runs.summary import Summary, read_summary, write_summary
+from vpp.runs.worker import Recorder
+
+SHIPPED = Path(__file__).parents[2] / "assets" / "examples"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return inspected.labels(tmp_path / "runs").directory
+
+
+def forbid_journals(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a journal is opened")
+
+    monkeypatch.setattr(JournalReader, "__init__", refuse)
+
+
+def test_a_list_opens_no_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The journals are overwritten with as many bytes of garbage."""
+    runs = [RunDirectory(shutil.copytree(SHIPPED / name, tmp_path / "runs" / name)) for name in EXAMPLES]
+    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
+    assert main(["list", "--json"]) == 0
+    before = capsys.readouterr().out
+    lines = [frame._listed(run) for run in runs]
+    for run in runs:
+        run.journal.write_bytes(b"?" * run.journal_bytes())
+    forbid_journals(monkeypatch)
+    assert main(["list", "--json"]) == 0
+    assert capsys.readouterr().out == before
+    assert [frame._listed(run) for run in runs] == lines
+    rows = json.loads(before)
+    assert {row["run"]: row["status"] for row in rows} == dict.fromkeys(EXAMPLES, "finished")
+    assert all(row["metric"]["train"] is not None for row in rows)
+
+
+@pytest.mark.parametrize("make", [inspected.labels, inspected.numbers])
+def test_a_summary_made_by_a_list_says_what_the_worker_would_have_written(
+    make: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = make(tmp_path / "runs").directory  # type: ignore[operator]
+    made = read_summary(directory)
+    view = JournalReader(directory.journal).read()
+    rows = load_dataset(directory, directory.spec())
+    assert made == write_summary(directory, view, lambda: rows, journal=directory.journal_bytes())
+    assert (made.phase, made.last_step, made.total_steps) == (view.phase, view.last_step, view.total_steps)
+    assert made.test == view.evaluated["test"].value
+    forbid_journals(monkeypatch)
+    assert read_summary(directory) == made
+
+
+def test_a_new_run_has_no_summary_and_is_queued(run: RunDirectory) -> None:
+    run.journal.unlink()
+    assert read_summary(run) == Summary()
+    assert not run.summary.exists()
+
+
+def test_a_summary_behind_its_journal_is_made_again(run: RunDirectory) -> None:
+    """As after a worker that was killed between the two."""
+    lines = run.journal.read_bytes().splitlines(keepends=True)
+    run.journal.write_bytes(b"".join(lines[:-1]))
+    assert read_summary(run).phase == "running"
+    assert run.state(read_summary(run)) == "interrupted"
+    run.journal.write_bytes(b"".join(lines))
+    assert read_summary(run).phase == "finished"
+
+
+def test_a_living_workers_summary_is_taken_as_it_is(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = read_summary(run)
+    with run.journal.open("ab") as file:
+        file.write(b'{"at":')
+    forbid_journals(monkeypatch)
+    with run.lock():
+        assert read_summary(run) == made
+
+
+def test_a_broken_summary_or_one_that_cannot_be_written_is_made_again(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = read_summary(run)
+    for content in (b"", b"[]", b'{"phase":"asleep"}'):
+        run.summary.write_bytes(content)
+        assert read_summary(run) == made
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(summaries, "write_atomically", refuse)
+    run.summary.unlink()
+    assert read_summary(run) == made
+
+
+def test_a_recorder_writes_the_summary_with_each_change(run: RunDirectory) -> None:
+    view = JournalReader(run.journal).read()
+    recorder = Recorder(run, view, Counters(), lambda *_: None)
+    with recorder.opened():
+        recorder.record(RunFinished(outcome="stopped"))
+        with run.lock():
+            assert read_summary(run).phase == "stopped"
+    assert read_summary(run).journal == run.journal_bytes()
+
+
+def test_a_killed_run_is_listed_as_interrupted_with_its_last_step(
+    desk: Desk, served: Model, undisturbed: dict[str, Outcome]
+) -> None:
+    served.hold_after = 60
+    running = desk.run("run", *served.options)
+    directory = desk.directory("run")
+    wait_until(lambda: served.is_holding, "the run waits in a step")
+    wait_until(lambda: directory.state(read_summary(directory)) == "running", "its heartbeat says so")
+    live = read_summary(directory)
+    running.kill()
+    last = JournalReader(directory.journal).read().last_step
+    assert last is not None
+    found = read_summary(directory)
+    assert (found.last_step, directory.state(found)) == (last, "interrupted")
+    assert (live.last_step, live.total_steps) == (last, 3)

@@ -1,0 +1,165 @@
+"""A journal with a line that cannot be read: its reader stops with one error that names file and line."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import inspected
+from tests.processes import Desk, Outcome, posterior
+from vpp.cli import main
+from vpp.errors import JournalDamaged, RunError
+from vpp.problem import Prediction
+from vpp.runs.answers import AnswerLog, AnswerReader
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import JournalReader, cut_torn_tail, decode
+from vpp.runs.reader import RunReader
+from vpp.runs.view import fold
+
+GARBAGE = b'{"at":\n'
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    return inspected.labels(tmp_path / "runs").directory
+
+
+def lines_of(run: RunDirectory) -> list[bytes]:
+    return run.journal.read_bytes().splitlines(keepends=True)
+
+
+def spoil(run: RunDirectory, place: int, line: bytes = GARBAGE) -> None:
+    lines = lines_of(run)
+    lines[place] = line
+    run.journal.write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"\0" * 5000 + b"\n", "Invalid JSON"),
+        (b'{"at":2}\n', "Field required"),
+        (b'"\xc3"\n', "Invalid JSON"),
+        (b"[" * 2900 + b"\n", "Invalid JSON"),
+        (b"\n", "Invalid JSON"),
+    ],
+)
+def test_a_reader_stops_at_a_line_that_is_no_record(line: bytes, reason: str, run: RunDirectory) -> None:
+    spoil(run, 4, line)
+    reader = JournalReader(run.journal)
+    said = re.escape(f"{run.journal}: line 5 cannot be read (") + f"{reason}.*: restore the file from a copy$"
+    for _ in range(2):
+        with pytest.raises(JournalDamaged, match=said) as raised:
+            reader.read()
+        assert "at line 1 " not in str(raised.value)
+
+
+def test_every_command_says_so_and_a_list_shows_the_line(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(run, 4)
+    monkeypatch.setenv("VPP_RUNS_DIR", str(run.path.parent))
+    before = run.journal.read_bytes()
+    for command in ("resume", "report", "verify"):
+        assert main([command, str(run.path)]) == 2
+        assert f"{run.journal}: line 5 cannot be read" in capsys.readouterr().err
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{run.id}  unreadable ")
+    assert f"{run.journal}: line 5 cannot be read" in out
+    assert main(["list", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["status"], "line 5 cannot be read" in row["problem"]) == ("unreadable", True)
+    assert run.journal.read_bytes() == before
+
+
+@pytest.mark.parametrize("tail", [b"\0" * 70_000, '{"text":"é'.encode()[:-1], b'{"at":12'])
+def test_a_last_line_without_its_end_is_ignored_and_cut(tail: bytes, run: RunDirectory) -> None:
+    whole = run.journal.read_bytes()
+    with run.journal.open("ab") as file:
+        file.write(tail)
+    assert RunReader(run).refresh().state == "finished"
+    cut_torn_tail(run.journal)
+    assert run.journal.read_bytes() == whole
+
+
+def test_a_reader_notices_that_the_journal_was_shortened_replaced_or_written_over(
+    run: RunDirectory, tmp_path: Path
+) -> None:
+    lines, reader = lines_of(run), RunReader(run)
+    whole = reader.refresh().view
+
+    def shows(content: bytes) -> bool:
+        return reader.refresh().view == fold(map(decode, content.splitlines()))
+
+    for content in (b"".join(lines[:12]), b"".join(lines[:20])):
+        run.journal.write_bytes(content)
+        assert shows(content)
+    other = inspected.numbers(tmp_path / "others").directory.journal.read_bytes()
+    run.journal.write_bytes(other)
+    assert shows(other)
+    copy = run.path / "copy"
+    copy.write_bytes(b"".join(lines))
+    copy.rename(run.journal)
+    assert reader.refresh().view == whole
+    spoil(run, 7)
+    with pytest.raises(RunError, match="line 8"):
+        reader.refresh()
+    run.journal.write_bytes(b"".join(lines))
+    assert reader.refresh().view == whole
+
+
+def test_a_line_of_answers_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    log, path = AnswerLog(tmp_path / "answers.jsonl"), tmp_path / "answers.jsonl"
+    for row in range(4):
+        log.add("h", Prediction(row=row, value="a"), 1)
+    log.close()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b'{"hypo\xff\n' + lines[3] + lines[2][:10])
+    reader = AnswerReader(path)
+    with pytest.raises(JournalDamaged, match=r"answers.jsonl: line 2 cannot be read"):
+        reader.refresh()
+    path.write_bytes(lines[1])
+    reader.refresh()
+    assert set(reader.by_pair) == {("h", 1)}
+
+
+def test_a_run_deleted_under_a_reader_says_that_there_is_none(run: RunDirectory) -> None:
+    reader = RunReader(run)
+    run.amend(status="finished")
+    assert reader.refresh().state == "finished"
+    run.journal.unlink()
+    with pytest.raises(JournalDamaged, match=f"^{run.journal} is missing: restore the file from a copy$"):
+        reader.refresh()
+    shutil.rmtree(run.path)
+    with pytest.raises(RunError, match="holds no run: give a directory"):
+        reader.refresh()
+
+
+def test_a_run_without_its_rows_says_so_in_one_line(run: RunDirectory) -> None:
+    run.data.unlink()
+    with pytest.raises(RunError, match=r"data.csv cannot be read \(No such file or directory\): restore it"):
+        RunReader(run).dataset()
+
+
+def test_a_run_json_that_does_not_describe_its_rows_is_told_in_one_line(run: RunDirectory) -> None:
+    spec = json.loads((run.path / "run.json").read_text())
+    spec["dataset"] = {}
+    (run.path / "run.json").write_text(json.dumps(spec))
+    with pytest.raises(RunError, match=r"data.csv is not as run.json describes it: restore both from a copy"):
+        RunReader(run).dataset()
+
+
+def test_a_resume_refuses_a_bad_line_and_goes_on_once_it_is_restored(
+    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    run = RunDirectory(shutil.copytree(shared_desk.folder / "smc", desk.folder / "run"))
+    lines = lines_of(run)
+    run.journal.write_bytes(b"".join([*lines[:20], GARBAGE]))
+    refused = desk.resume("run").finish()
+    assert (refused.code, "line 21 cannot be read" in refused.complaint) == (2, True)
+    run.journal.write_bytes(b"".join(lines))
+    assert desk.resume("run").finish().code == 0
+    assert posterior(run) == posterior(shared_desk.directory("smc"))
