@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.parts import budget, charts, frame, opening, person, pieces, replay, rewording, stage, this_run, thresholds
+from pages.parts import budget, charts, frame, opening, person, pieces, replay, rewording, stage, this_run
 from pages.parts.endpoint import load_html
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.disk import cache_advice
@@ -123,5 +123,4 @@ frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
 rewording.draw(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
-thresholds.draw_expander()
 this_run.draw(opened)

@@ -3,7 +3,7 @@
 import json
 from functools import lru_cache
 
-from pages.parts import charts, opening, pieces, replay, thresholds
+from pages.parts import charts, opening, pieces, replay
 from pages.parts.replay import Shown
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
@@ -146,13 +146,13 @@ def bars_title(config: Config) -> str:
 
 
 def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    view, at = snapshot.view, thresholds.chosen()
+    view = snapshot.view
     if view.last_step is None:
         return ""
 
     def make() -> str:
         scope = "the whole run" if shown.step is None else f"step {shown.step}"
-        strip = markup.strip(metrics(snapshot, shown.step, at))
+        strip = markup.strip(metrics(snapshot, shown.step))
         return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, charts.notes(run, view)))
 
-    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, at, make=make)
+    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, make=make)

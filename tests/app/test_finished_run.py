@@ -1,4 +1,4 @@
-"""A finished run in a browser: film, prompts, copied texts, thresholds, the matrix, the genealogy, first screens."""
+"""A finished run in a browser: film, prompts, copied texts, the matrix, the genealogy, first screens."""
 
 import re
 from dataclasses import dataclass
@@ -110,9 +110,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
         button.click()
         copied.wait_for()
         assert page.evaluate("navigator.read.readText()") == inspected.EVEN
-
-
-# Thresholds, from page to page
 
 
 # The matrix

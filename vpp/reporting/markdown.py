@@ -41,7 +41,6 @@ from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL, terms
 from vpp.wording.markup import Metric
 from vpp.wording.progress import calls_metric, population_metrics
-from vpp.wording.verdicts import defaults_sentence
 from vpp.wording.words import capitalised, score_text
 
 _STATES = {
@@ -196,6 +195,5 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
 
 
 def glossary(config: Config, task: Task) -> Iterator[str]:
-    """Terms as a Markdown list, then the interpretation thresholds."""
+    """Terms as a Markdown list."""
     yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
-    yield defaults_sentence()
