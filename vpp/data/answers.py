@@ -151,7 +151,6 @@ def compatible(text: str) -> str:
 
 
 def _ascii_number(text: str) -> str:
-    """Rewrite digits, signs and powers of ten in ASCII."""
     narrow = compatible(without_invisible(text[:_LONGEST])).replace("{,}", ",").replace("\\,", " ")
     digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
     signed = _SIGN_APART.sub("", digits.translate(_SIGN_CHARACTERS).strip())
@@ -245,7 +244,6 @@ def look_alike(classes: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def shown_label(label: str) -> str:
-    """The label as a prompt shows it."""
     return one_line(label).strip()
 
 
@@ -278,7 +276,6 @@ _NORMS = (shown_label, _squashed, _bare, _numeric, _spaced)
 
 @lru_cache(maxsize=256)
 def _named(classes: tuple[str, ...], norm: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
-    """Group the classes by their normal form."""
     named: dict[str, tuple[str, ...]] = {}
     for label in classes:
         named[norm(label)] = (*named.get(norm(label), ()), label)

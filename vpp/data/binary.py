@@ -115,7 +115,6 @@ def _records(sheet: Any, name: str) -> list[Record]:
 
 
 def _even(lines: Sequence[tuple[int, tuple[Any, ...]]]) -> Iterator[Record]:
-    """Yield lines of equal width; a column's cells are formatted together."""
     width = max((len(values) for _, values in lines), default=0)
     columns = [plain_texts([values[i] if i < len(values) else None for _, values in lines]) for i in range(width)]
     for (number, _), cells in zip(lines, zip(*columns, strict=True), strict=True):

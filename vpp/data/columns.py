@@ -185,7 +185,6 @@ def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
 
 
 def no_number_note(column: Column, cells: Cells) -> str:
-    """Note on the cells of a column of numbers that are not numbers; empty if all are."""
     wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
     if column.kind != "number" or not wrong:
         return ""
@@ -211,7 +210,6 @@ def _notes(drafts: Sequence[_Draft]) -> Iterator[str]:
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    """Yield one note for all columns of a notation."""
     alike: dict[Notation, list[_Draft]] = {}
     for draft in drafts:
         if draft.notation is not None:
@@ -287,7 +285,6 @@ def _though_mostly(what: str, draft: _Draft, other: str) -> str:
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    """Note the words for a missing cell in the file, the commonest first."""
     counts: Counter[str] = Counter()
     for draft in drafts:
         counts.update(draft.absent)

@@ -37,7 +37,6 @@ class Descriptions:
     """(label, description) in the order of the labels."""
 
     def __bool__(self) -> bool:
-        """True if anything is described."""
         return bool(self.columns or self.labels)
 
     @property
@@ -47,12 +46,10 @@ class Descriptions:
 
     @property
     def by_key(self) -> dict[str, str]:
-        """Every description by its key."""
         return {**dict(self.columns), **{LABEL + label: text for label, text in self.labels}}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Count what is described, in a sentence; empty if nothing is."""
         kinds = (("column", self.columns), ("label", self.labels))
         counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
         return (f"prompts describe {' and '.join(counts)}",) if counts else ()

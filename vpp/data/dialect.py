@@ -127,7 +127,6 @@ def _counts(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _integers(cells: Sequence[str]) -> list[int] | None:
-    """The numbers of a line; None if any is not an integer."""
     numbers = [cell for cell in cells if _is_quantity(cell)]
     return [int(cell) for cell in numbers] if all(re.fullmatch(r"\d{1,9}", cell) for cell in numbers) else None
 

@@ -166,7 +166,6 @@ def _columns(rows: Iterator[Sequence[str]], width: int) -> list[list[str]]:
 
 
 def _named(given: Sequence[str], columns: list[list[str]], *, header: bool, rows: _Rows, name: str) -> Grid:
-    """Name the columns; drop those with neither name nor cells."""
     headed = enumerate(zip(given, columns, strict=True))
     empty = [place for place, (head, cells) in headed if not head.strip() and not any(cells)]
     unnamed_only = set(empty) if header else set(_at_end(empty, len(given)))

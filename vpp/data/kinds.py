@@ -225,7 +225,6 @@ def are_codes(present: Sequence[str], *, name: str = "") -> bool:
 
 
 def is_code_name(name: str) -> bool:
-    """True for a column name of codes or phone numbers."""
     return _CODE_NAME.fullmatch(name) is not None
 
 

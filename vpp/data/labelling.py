@@ -68,7 +68,6 @@ def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]
 
 
 def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
-    """Yield the rows whose inputs are neither known nor those of an earlier row."""
     seen = set(known)
     for row in rows:
         key = input_key(row)
@@ -205,7 +204,6 @@ class Field:
 
     @property
     def unit(self) -> str:
-        """Unit of the numbers; empty if none."""
         return self.column.notation.unit if self.column.notation else ""
 
     def written(self, cell: str) -> str:
@@ -226,7 +224,6 @@ class Field:
 
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
-    """Return a field for each input column, in order."""
     known = {column.name: column for column in dataset.columns}
     return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
 
@@ -243,7 +240,6 @@ def _field(column: Column, present: Sequence[str]) -> Field:
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:
-    """Cells of an input in the training rows, but the missing ones."""
     return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
 
 

@@ -92,7 +92,6 @@ def read_number(text: str, notation: Notation | None) -> str | None:
 
 
 def write_number(number: str, notation: Notation | None) -> str:
-    """Write a plain decimal number with the column's decimal mark."""
     return number if notation is None else number.replace(".", notation.decimal)
 
 

@@ -27,7 +27,6 @@ def read_json(text: str, *, name: str) -> Grid | None:
 
 
 def _parsed(text: str, name: str) -> Any:
-    """Return a JSON document, or the objects of JSON Lines as a list; None for another text."""
     try:
         return _loads(text)
     except json.JSONDecodeError as error:

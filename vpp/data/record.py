@@ -106,7 +106,6 @@ def _written(cell: str | None) -> str:
 
 
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
-    """Yield (split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
     described = {column["name"] for column in header["columns"]}
     if lacking := {header["target"], *header["inputs"]} - described.intersection(names):

@@ -100,7 +100,6 @@ def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
 
 
 def _read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
-    """Find titles and header, unless the user has said how many lines are above the table and whether it has one."""
     seen = list(islice(records, SAMPLE_RECORDS))
     start = table_start(seen) if read_as.skip_lines is None else 0
     why = why_no_header(seen[start:]) if read_as.header is None else ""
@@ -198,7 +197,6 @@ class Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Decisions taken while reading."""
         return (*self.file_notes, *self.column_notes)
 
     @property
@@ -223,7 +221,6 @@ class Table:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Place of each column, by name."""
         return {column.name: place for place, column in enumerate(self.columns)}
 
     def _position(self, name: str) -> int:

@@ -29,7 +29,6 @@ class Batch:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Column names in the order of the first row."""
         return tuple(self.rows[0].cells) if self.rows else ()
 
     @cached_property
@@ -67,12 +66,10 @@ class Batch:
 
     @cached_property
     def whole_numbers(self) -> bool:
-        """Return whether all numbers of the sequences are whole."""
         return all(number == math.floor(number) for row in self.rows for number in row.sequence)
 
     @cached_property
     def length(self) -> int:
-        """Length of the shortest sequence."""
         return min(len(row.sequence) for row in self.rows)
 
     def values(self, term: Term) -> Floats:
@@ -82,7 +79,6 @@ class Batch:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the targets, the most frequent first, ties in alphabetical order."""
         texts = [str(target) for target in self.targets]
         return tuple(sorted(set(texts), key=lambda label: (-texts.count(label), label)))
 
@@ -93,7 +89,6 @@ class Batch:
 
     @cached_property
     def everything(self) -> NDArray[np.bool_]:
-        """(size,) True for every row."""
         return np.ones(len(self.rows), dtype=bool)
 
     @cached_property
@@ -101,23 +96,19 @@ class Batch:
         return np.array([float(target) for target in self.targets])
 
     def errors(self, rule: Rule) -> int:
-        """Count the rows that the rule answers wrongly."""
         return sum(rule.answer(row) != target for row, target in zip(self.rows, self.targets, strict=True))
 
     def predictions(self, rule: Rule) -> Floats:
-        """(size,) the rule's numbers; NaN if it gives none."""
         answers = (rule.answer(row) for row in self.rows)
         return np.array([value if isinstance(value, float) else math.nan for value in answers])
 
 
 def part(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
-    """Return the rows under the mask."""
     at = np.flatnonzero(mask)
     return Batch(tuple(batch.rows[one] for one in at), tuple(batch.targets[one] for one in at))  # type: ignore[arg-type]
 
 
 def round_to(value: float, digits: int) -> float:
-    """Round to significant digits."""
     return float(f"{value:.{digits}g}") + 0.0
 
 
@@ -133,6 +124,5 @@ def round_between(low: float, high: float, share: float = 0.2) -> float:
 
 
 def drawn(weights: dict[F, float], rng: Generator) -> F:
-    """Draw one by weight."""
     forms, p = list(weights), np.array(list(weights.values()))
     return forms[int(rng.choice(len(forms), p=p / p.sum()))]

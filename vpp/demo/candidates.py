@@ -46,11 +46,9 @@ class Request:
 
     @property
     def current(self) -> Rule | None:
-        """Rule that answered the batch; None if it cannot be read."""
         return self.reading.rule
 
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        """Draw families by weight; more at a higher temperature."""
         weights = hinted(weights, hints, self.reading.hints)
         return [drawn(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
@@ -93,7 +91,6 @@ LABEL_HINTS: dict[str, tuple[classify.Family, ...]] = {
 
 
 def label_ideas(request: Request) -> list[Idea]:
-    """Return the current rule first, then revisions of it and rules of other forms, or variations tried on no row."""
     question, current = request.question, request.current
     if current is None:
         return _new_label_rules(request, _first_seen(request))
@@ -123,7 +120,6 @@ def _variations(request: Request, rule: Rule) -> list[Idea]:
 
 
 def _unchanged(request: Request, current: Rule, errors: int) -> Idea:
-    """Return the current rule, which made this number of errors on the batch."""
     size = len(request.batch.rows)
     why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
     if not errors:
@@ -179,7 +175,6 @@ NUMBER_HINTS: dict[str, tuple[regress.Family, ...]] = {
 
 
 def number_ideas(request: Request) -> list[Idea]:
-    """Return the current formula, a refitted version and formulas of other forms, scored on the selected rows."""
     batch, rng, current = request.batch, request.rng, request.current
     selected = _glance(request, *_NUMBERS_OVERLOOKED).astype(float)
     families = request.some_of(regress.families(batch), NUMBER_HINTS)

@@ -41,7 +41,6 @@ class Split:
 
 
 def split(batch: Batch, condition: Condition) -> Split:
-    """Evaluate the condition on the batch's rows."""
     return Split(condition, np.array([condition.holds(row) is True for row in batch.rows]))
 
 
@@ -49,14 +48,12 @@ def split(batch: Batch, condition: Condition) -> Split:
 
 
 def _majority(codes: NDArray[np.int64], mask: Mask, classes: int) -> tuple[int, int]:
-    """Return the most frequent code under the mask, and the number of rows with another code."""
     counts = np.bincount(codes[mask], minlength=classes)
     best = int(counts.argmax())
     return best, int(mask.sum() - counts[best])
 
 
 def _impurity(batch: Batch, mask: Mask, among: Mask) -> int:
-    """Number of errors if each side of the mask answers its most frequent label."""
     classes = len(batch.labels)
     inside, outside = mask & among, ~mask & among
     return _majority(batch.codes, inside, classes)[1] + _majority(batch.codes, outside, classes)[1]
@@ -131,7 +128,6 @@ def _purer_first(batch: Batch, one: Split, among: Mask, rng: Generator) -> Split
 
 
 def best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
-    """Return the best split among a few random columns."""
     columns = batch.numeric + batch.categories
     if not columns:
         return None
@@ -145,7 +141,6 @@ def best_column(batch: Batch, among: Mask, rng: Generator) -> Split | None:
 
 
 def cuts(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of one to four splits on single columns, each on the rows that the earlier ones leave."""
     left = batch.everything
     splits: list[Split] = []
     for _ in range(int(np.clip(len(batch.labels) - 1 + rng.integers(0, 2), 1, 4))):
@@ -158,7 +153,6 @@ def cuts(batch: Batch, rng: Generator) -> Rule | None:
 
 
 def constant(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule that always answers the most frequent label."""
     return Rule((), batch.labels[0])
 
 
@@ -171,7 +165,6 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
 
 
 def line(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of a weighted sum of two columns against a bound, weighted by the scaled difference of class means."""
     pair = _two_columns(batch, rng)
     weights = _direction(batch, pair, rng)
     if weights is None:
@@ -204,7 +197,6 @@ def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> tuple[flo
 
 
 def circle(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of the distance of two columns from the origin or a class mean against a radius."""
     pair = _two_columns(batch, rng)
     points = np.stack([batch.values(Cell(name)) for name in pair], axis=1)
     label = int(rng.integers(len(batch.labels)))
@@ -249,7 +241,6 @@ def a_property(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _quantity(batch: Batch, rng: Generator) -> Term:
-    """Draw a number computed from the sequence."""
     part = _part(batch, rng)
     place = int(rng.integers(batch.length))
     other = _item(batch, (place + 1) % batch.length)
@@ -292,7 +283,6 @@ def _bounded(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _containing(batch: Batch, rng: Generator) -> Split | None:
-    """Split by a number that the sequence contains, the one of a few with the fewest errors."""
     few = {_level(batch, rng) for _ in range(int(rng.integers(1, 3)))}
     least = float(rng.choice([1, 1, 1, 2]))
     splits = [
@@ -303,7 +293,6 @@ def _containing(batch: Batch, rng: Generator) -> Split | None:
 
 
 def _arranged(batch: Batch, rng: Generator) -> Split | None:
-    """Split by an order or an equality in the sequence."""
     kinds = ("ascending", "descending", "distinct", "neighbours equal", "split pair", "palindrome")
     first, second = _item(batch, 0), _item(batch, batch.length - 1)
     uniform = [Is(Tally(WHOLE, check), Compare("=", Number(0.0))) for check in (EVEN, ODD)]
@@ -318,7 +307,6 @@ Family = Callable[[Batch, Generator], Rule | None]
 
 
 def families(batch: Batch) -> dict[Family, float]:
-    """Return the families that suit the columns, with their weights."""
     if batch.sequential:
         return {pattern: 6.0, patterns: 3.0, cuts: 1.0, constant: 0.3}
     weights: dict[Family, float] = {cuts: 5.0, constant: 0.2}

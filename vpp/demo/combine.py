@@ -53,8 +53,6 @@ def named(values: Mapping[str, Any]) -> Reader:
 
 
 def joined(part: Reader, joints: str, make: Callable[[tuple[Any, ...]], Any]) -> Reader:
-    """Read parts with one of the joints between them."""
-
     def read(cursor: Cursor) -> Any:
         parts: list[Any] = []
         mark = cursor.position

@@ -9,7 +9,6 @@ _MOST_SHOWN = 12
 
 
 def explain(rule: Rule, row: Row, answer: Value) -> str:
-    """Explain the answer for this row in one or two short sentences."""
     case = rule.deciding(row)
     given = answer if isinstance(answer, str) else None
     try:
@@ -29,7 +28,6 @@ def _because(rule: Rule, case: Case | None, row: Row, given: str | None) -> str:
 
 
 def _worked_out(outcome: Outcome | None, row: Row) -> str:
-    """Write the computation, as in `3.1 * x + 4 = 8.65 for x = 1.5`."""
     if outcome is None or isinstance(outcome, str):
         return "the rule leaves this open"
     value = outcome.of(row)
@@ -65,7 +63,6 @@ def _shown(value: Value) -> str:
 
 
 def _fact(condition: Condition, row: Row) -> str:
-    """State whether and why the condition holds in this row."""
     match condition:
         case Is():
             return _fact_of_term(condition, row)
@@ -97,7 +94,6 @@ def _not(check: str) -> str:
 
 
 def _subject(term: Term, row: Row, value: Value) -> str:
-    """Write a term and its value, as in `the sum 3 + 4 + 0 + 7 is 14`."""
     if isinstance(term, Fold) and term.kind in {"sum", "product"} and len(term.items.of(row)) <= _MOST_SHOWN:
         sign = " + " if term.kind == "sum" else " × "
         return f"the {term.kind} {sign.join(_short(number) for number in term.items.of(row))} is {_shown(value)}"

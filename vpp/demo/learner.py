@@ -77,7 +77,6 @@ def respond(question: LearnerQuestion, complaint: str = "") -> str:
 
 
 def _write(answered: Answer, style: Style, number: str) -> str:
-    """Format the answer, with its input's number if it has one."""
     why = " ".join(answered.explanation.split()) if number else answered.explanation
     mark = f" [{number}]" if number else ""
     if style == "json":

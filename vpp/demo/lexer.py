@@ -53,7 +53,6 @@ def _plain(kind: str, text: str) -> str:
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """Split the text into tokens; the last is a stop."""
     result = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "symbol"
@@ -103,11 +102,9 @@ class Cursor:
 
     @property
     def before(self) -> Token:
-        """Token before the cursor."""
         return self.tokens[self.position - 1]
 
     def finished(self) -> bool:
-        """Return whether the cursor is at the last stop."""
         return self.position >= len(self.tokens) - 1
 
     def take(self, alternatives: str) -> str | None:
@@ -123,14 +120,12 @@ class Cursor:
         return None
 
     def sees(self, alternatives: str) -> bool:
-        """Return whether one of the phrases is at the cursor."""
         mark = self.position
         is_here = self.take(alternatives) is not None
         self.position = mark
         return is_here
 
     def take_kind(self, kind: str) -> Token | None:
-        """Step over a token of the kind, and return it."""
         if self.here.kind != kind or self.finished():
             return None
         self.position += 1

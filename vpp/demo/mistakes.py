@@ -16,7 +16,6 @@ _MOST_COMMON = 2
 
 
 def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    """Yield the rule with its worst case narrowed, then with a new case for a label that it misses."""
     deciding = [rule.deciding(row) for row in batch.rows]
     right = np.array([rule.answer(row) == target for row, target in zip(batch.rows, batch.targets, strict=True)])
     decided = [np.array([one is case for one in deciding]) for case in rule.cases]
@@ -27,7 +26,6 @@ def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
 
 
 def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
-    """Yield the rule with a further condition on a case, which separates its right rows from its wrong ones."""
     if not (right.any() and wrong.any()):
         return
     sides = list(_sides(batch, right, wrong, rng))
@@ -40,7 +38,6 @@ def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: 
 
 
 def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Split]:
-    """Yield conditions on a few columns, or the sequence, that may separate the right rows from the wrong ones."""
     if batch.sequential:
         one = a_property(batch, rng)
         yield from () if one is None else (one, flipped(one))
@@ -109,19 +106,16 @@ def _texts(batch: Batch, name: str) -> list[object]:
 
 
 def _kinds(batch: Batch, name: str, among: Mask) -> list[str]:
-    """Return the categories of some rows, sorted."""
     texts = _texts(batch, name)
     return sorted({text for text, used in zip(texts, among, strict=True) if used and isinstance(text, str)})
 
 
 def _mostly(batch: Batch, name: str, right: Mask, wrong: Mask) -> list[str]:
-    """Return the categories with more right rows than wrong ones."""
     texts = np.array(_texts(batch, name), dtype=object)
     return [kind for kind in _kinds(batch, name, right) if (texts[right] == kind).sum() > (texts[wrong] == kind).sum()]
 
 
 def _values(batch: Batch, name: str, kinds: Sequence[str]) -> Iterator[Split]:
-    """Yield the split by membership in these categories; nothing without categories."""
     if kinds:
         mask = np.array([text in kinds for text in _texts(batch, name)])
         yield Split(Is(Cell(name), OneOf(tuple(kinds))), mask)

@@ -24,7 +24,6 @@ _NOISE = 0.1
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
-    """Write the reasoning and the next rule."""
     batch = read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
     request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
@@ -35,7 +34,6 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
 
 
 def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
-    """Format the reasoning and the rule."""
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
@@ -43,7 +41,6 @@ def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str
 
 
 def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
-    """Write the rule; a constant one if there is none, or if it cannot be written."""
     try:
         if rule is not None:
             return say_rule(rule)
@@ -53,7 +50,6 @@ def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:
-    """Return a random generator seeded by the request alone."""
     text = repr((question, float(temperature), int(seed)))
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))
 
@@ -87,7 +83,6 @@ def _next(request: Request) -> tuple[str, Rule]:
 
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
-    """Return a function that tells whether a rule and the old one differ on a row of the batch, or a made-up one."""
     rows = [*batch.rows, *_probes(batch, rng)]
     answers = [old.answer(row) for row in rows]
     return lambda new: any(not same(given, new.answer(row)) for given, row in zip(answers, rows, strict=True))
@@ -111,7 +106,6 @@ def _span(batch: Batch, name: str) -> float:
 
 
 def _moved(cell: Value, move: float, rng: Generator) -> Value:
-    """Move a number, or order a sequence anew."""
     if isinstance(cell, tuple):
         return tuple(rng.permutation(cell).tolist())
     if not isinstance(cell, float):

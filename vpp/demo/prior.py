@@ -29,14 +29,12 @@ _LETTERS = "aeionrst"
 
 
 def propose(question: PriorQuestion, *, temperature: float, seed: int) -> str:
-    """Write the reasoning and a rule."""
     rng = generator(question, temperature, seed)
     rule = _label_rule(question, temperature, rng) if question.labels else _number_rule(question, temperature, rng)
     return write(question, "I have seen no row, so this is a guess.", written(rule, question.labels))
 
 
 def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
-    """Draw a rule of one form; the more columns hold texts, the more often it asks for a letter in one of them."""
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     if worded and rng.random() < len(worded) / len(question.columns):
@@ -49,7 +47,6 @@ def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> 
 
 
 def _number_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
-    """Draw a formula of one form."""
     rows = _rows(question, rng)
     slopes = rng.integers(-4, 5, size=len(question.columns))
     targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)

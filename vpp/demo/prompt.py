@@ -76,7 +76,6 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
 
 
 def read_prompt(text: str) -> Question | None:
-    """Parse a prompt; None if it holds no rule, or neither inputs nor columns."""
     question = _question(_MEANINGS.sub("", text))
     if isinstance(question, LearnerQuestion) and _LETTER_FORM.search(text):
         lettered = [_LETTERED.fullmatch(label) for label in question.labels]
@@ -85,7 +84,6 @@ def read_prompt(text: str) -> Question | None:
 
 
 def _style(text: str) -> Style:
-    """Detect the style of the answer form at the prompt's end."""
     form = text.rpartition("\n>>>")[2]
     if _JSON_FORM.search(form):
         return "json"
@@ -169,7 +167,6 @@ def _labels(section: str) -> tuple[str, ...]:
 
 
 def _blocks(section: str, number: re.Pattern[str] = _NUMBERED) -> dict[str, str]:
-    """Return `[1] …` blocks by number."""
     blocks: dict[str, list[str]] = {}
     current: list[str] = []
     for line in section.split("\n"):

@@ -44,7 +44,6 @@ class _Clause:
 
 @lru_cache(maxsize=4096)
 def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Reading:
-    """Read a hypothesis for inputs with these columns; labels are empty if the target is a number."""
     match = _TARGET.search(text)
     cursor = Cursor(text, names, labels, match[1].strip() if match else "")
     try:

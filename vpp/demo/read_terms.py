@@ -30,7 +30,6 @@ _NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eig
 
 
 def number(cursor: Cursor) -> float | None:
-    """Read a constant, in digits or as a word, with its sign."""
     sign = -1.0 if cursor.take("-") else 1.0
     token = cursor.take_kind("number")
     if token is not None:
@@ -40,7 +39,6 @@ def number(cursor: Cursor) -> float | None:
 
 
 def column_name(cursor: Cursor) -> str | None:
-    """Read a column's name, in quotes or bare."""
     quoted = cursor.take_kind("string")
     if quoted is not None:
         return quoted.plain if quoted.plain in cursor.names else None
@@ -79,7 +77,6 @@ _LONGEST_FORMULA = 400
 
 
 def term(cursor: Cursor) -> Term | None:
-    """Read a sum of products."""
     start = cursor.position
     result = _chain(cursor, lambda part: _chain(part, _signed, "*|/"), "+|-")
     if cursor.position - start > _LONGEST_FORMULA:

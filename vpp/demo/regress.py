@@ -14,7 +14,6 @@ Family = Callable[[Batch, Floats, Generator], Rule | None]
 
 
 def least_squares(batch: Batch, terms: Sequence[Term], selected: Floats, digits: int) -> Term | None:
-    """Least-squares fit of a weighted sum with a constant to the selected rows, rounded to significant digits."""
     columns = [batch.values(term) for term in terms]
     known = (selected > 0) & ~np.isnan(np.array([*columns, batch.y])).any(axis=0)
     if known.sum() < len(terms) + 1:
@@ -32,7 +31,6 @@ def _digits(rng: Generator) -> int:
 
 
 def _column(batch: Batch, rng: Generator) -> Cell:
-    """Draw a numeric column, by its squared correlation with the target."""
     weights = np.array([_correlation(batch.values(Cell(name)), batch.y) ** 2 + 0.1 for name in batch.numeric])
     return Cell(batch.numeric[int(rng.choice(len(weights), p=weights / weights.sum()))])
 
@@ -45,12 +43,10 @@ def _correlation(x: Floats, y: Floats) -> float:
 
 
 def mean(batch: Batch) -> Number:
-    """Mean of the targets, rounded."""
     return Number(round_to(float(batch.y.mean()), 3))
 
 
 def constant(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
-    """Rule that always answers the mean."""
     return Rule((), Number(round_to(float(batch.y[selected > 0].mean()), _digits(rng))))
 
 
@@ -91,7 +87,6 @@ def sine(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
 
 
 def _wave(x: Floats, y: Floats, rate: float) -> tuple[float, Floats]:
-    """Return the squared error and the (sine, cosine, constant) weights at one rate."""
     design = np.stack([np.sin(rate * x), np.cos(rate * x), np.ones(len(x))], axis=1)
     weights = np.linalg.lstsq(design, y, rcond=0.05)[0]
     return float(((design @ weights - y) ** 2).sum()), weights
@@ -104,7 +99,6 @@ def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
 
 
 def groups(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
-    """Rule of a number for each category of a column."""
     name = batch.categories[int(rng.integers(len(batch.categories)))]
     texts = [row.cells.get(name) for row in batch.rows]
     cases = []
@@ -121,7 +115,6 @@ def _with_missing(batch: Batch, cell: Cell, term: Term) -> Rule:
 
 
 def families(batch: Batch) -> dict[Family, float]:
-    """Return the families that suit the columns, with their weights."""
     weights: dict[Family, float] = {constant: 0.5}
     if batch.numeric:
         weights |= {line: 3.0, quadratic: 2.0, cubic: 0.7, sine: 0.8}

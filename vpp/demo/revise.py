@@ -19,7 +19,6 @@ _MOST_BOUNDS = 6
 
 
 def bounds(condition: Condition) -> Iterator[Is]:
-    """Yield every comparison with a constant in the condition."""
     match condition:
         case Is(check=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
             yield condition
@@ -31,7 +30,6 @@ def bounds(condition: Condition) -> Iterator[Is]:
 
 
 def swapped(condition: Condition, old: Is, new: Is) -> Condition:
-    """Replace a comparison in the condition."""
     match condition:
         case All() | Any():
             return replace(condition, parts=tuple(swapped(part, old, new) for part in condition.parts))
@@ -55,7 +53,6 @@ def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int
 
 
 def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
-    """Yield the comparison with every constant between two values of the batch."""
     values = batch.values(bound.term)
     for low, high in pairwise(np.unique(values[~np.isnan(values)])):
         if isinstance(bound.check, Compare):
@@ -70,7 +67,6 @@ def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
 
 
 def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
-    """Yield the rule with one case's condition replaced by a split on one column, of the rows that reach the case."""
     if not rule.cases or batch.sequential:
         return
     at = int(rng.integers(len(rule.cases)))
@@ -81,7 +77,6 @@ def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Ru
 
 
 def simpler(rule: Rule) -> Iterator[Rule]:
-    """Yield the rule without one part of a condition, or without one case."""
     for at, case in enumerate(rule.cases):
         if isinstance(case.condition, All | Any):
             for part in case.condition.parts:
@@ -93,7 +88,6 @@ def simpler(rule: Rule) -> Iterator[Rule]:
 
 
 def size(rule: Rule) -> int:
-    """Count the rule's elementary conditions."""
     return sum(_size(case.condition) for case in rule.cases)
 
 
@@ -126,7 +120,6 @@ def parts_of(term: Term) -> list[tuple[float, Term | None]]:
 
 
 def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
-    """Refit the formula's coefficients to the selected rows."""
     if not isinstance(rule.otherwise, Term):
         return None
     basis = [part for _, part in parts_of(rule.otherwise) if part is not None]

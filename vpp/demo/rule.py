@@ -110,7 +110,6 @@ class Rule:
     otherwise: Outcome | None
 
     def deciding(self, row: Row) -> Case | None:
-        """Return the first case whose condition holds."""
         return next((case for case in self.cases if case.condition.holds(row)), None)
 
     def answer(self, row: Row) -> Value:

@@ -21,7 +21,6 @@ class Items:
     stop: int | None = None
 
     def of(self, row: Row) -> tuple[float, ...]:
-        """Return the numbers in order, without missing cells and texts."""
         return self._all(row)[self.start : self.stop]
 
     def _all(self, row: Row) -> tuple[float, ...]:

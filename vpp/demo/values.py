@@ -55,7 +55,6 @@ class Row:
 
     @cached_property
     def numbers(self) -> tuple[float, ...]:
-        """Numeric cells, in order."""
         return tuple(value for value in self.cells.values() if isinstance(value, float))
 
     @cached_property
@@ -66,7 +65,6 @@ class Row:
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Split a line `name: value`; the name may contain `: ` if the line ends in a number or `missing`."""
     name, _, value = line.rpartition(": ")
     if name and (value.strip() == _MISSING or read_number(value.strip()) is not None):
         return name.strip(), value
@@ -76,13 +74,11 @@ def split_line(line: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=8192)
 def read_row(text: str) -> Row:
-    """Parse a row with one column per line; lines without a colon are ignored."""
     lines = (line for line in text.split("\n") if ":" in line)
     return Row({name: read_value(value) for name, value in map(split_line, lines)})
 
 
 def same(left: Value, right: Value) -> bool:
-    """Return whether two values are equal, ignoring the case of texts."""
     if isinstance(left, str) and isinstance(right, str):
         return left.casefold() == right.casefold()
     if isinstance(left, float) and isinstance(right, float):

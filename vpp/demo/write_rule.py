@@ -41,7 +41,6 @@ _PLAIN_LABEL = re.compile(r"\w+")
 
 
 def _quoted(text: str) -> str:
-    """Quote the text, with backslashes before quotes and backslashes."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -86,7 +85,6 @@ _MINUS_BINDS = 3
 
 
 def say_term(term: Term) -> str:
-    """Write a term; formulas use + - * / ^."""
     match term:
         case Number():
             return say_number(term.value)
@@ -155,7 +153,6 @@ def _is_negation(term: Arithmetic) -> bool:
 
 
 def _negated(term: Term) -> Term | None:
-    """Return the negation of a negative number or of its product with a term; None for other terms."""
     match term:
         case Number(value=value) if value < 0:
             return Number(-value)
