@@ -13,9 +13,9 @@ from vpp.cli.options import _kind, _names, split_rule
 from vpp.cli.system import dotenv
 from vpp.demo import chat
 from vpp.demo.learner import respond
-from vpp.demo.lexer import LONGEST_TEXT
 from vpp.demo.optimizer import propose
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion
+from vpp.demo.reading import LONGEST_TEXT
 from vpp.errors import InputError
 from vpp.llm.address import checked_address, checked_key
 from vpp.llm.templates import shipped
