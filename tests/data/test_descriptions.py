@@ -10,8 +10,7 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import Descriptions, by_key, checked, read_descriptions, typed
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.roles import ColumnChoice
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 from vpp.runs.spec import checked_fields
 

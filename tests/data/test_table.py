@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from vpp.data import table
 from vpp.data.build import build_dataset
 from vpp.data.dataset import ReadAs
-from vpp.data.dialect import DELIMITERS
 from vpp.data.labelling import input_fields, typed_row
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table, read_like, with_kinds
+from vpp.data.text import DELIMITERS
 from vpp.errors import DataError
 
 CELLS = st.text(

@@ -13,9 +13,8 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import DELIMITER_NAMES, Dataset, Kind, ReadAs, SplitRule
 from vpp.data.labelling import candidate_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.roles import guess_note, target_guess
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table, with_kinds
+from vpp.data.table import Table, guess_note, target_guess, with_kinds
 from vpp.errors import DataError, InputError
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.rendering import render_columns, render_inputs, render_targets, units

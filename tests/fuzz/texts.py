@@ -12,7 +12,7 @@ from tests.fuzz.choices import TEXTS, Choices
 from tests.fuzz.promises import promise
 from vpp.data.answers import cut_thinking, without_invisible
 from vpp.data.answers import one_line as quoted_line
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 from vpp.inspection.similarity import closeness, groups_at, root_mean_squared_differences, share_alike
 from vpp.reporting.document import report_body
 from vpp.wording import markup

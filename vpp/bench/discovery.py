@@ -15,8 +15,8 @@ import numpy as np
 
 from vpp import files
 from vpp.bench.true_rule import Condition, TrueRule
+from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
-from vpp.data.kinds import is_number
 from vpp.inspection.ideas import merge_ideas
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory

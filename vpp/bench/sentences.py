@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from vpp.bench.true_rule import Case, Condition, TrueRule
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 COMPARISONS = (

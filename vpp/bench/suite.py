@@ -17,9 +17,8 @@ from vpp.bench.true_rule import FORM, TrueRule, read_rule
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import MOST_CHARACTERS, by_key
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import MAX_BYTES, Table
+from vpp.data.table import MAX_BYTES, ColumnChoice, Table
 from vpp.errors import InputError
 
 TRAIN, TEST, TRUTH = "_train", "_test", "truth.json"

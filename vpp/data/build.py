@@ -8,22 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from vpp.data.answers import quoted
+from vpp.data.columns import is_integer
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
 from vpp.data.descriptions import NOTHING, describe
-from vpp.data.kinds import is_integer
-from vpp.data.roles import (
+from vpp.data.split import Examples, Parted, SplitPlan, counted, part
+from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
+    Table,
     check_numbers,
     check_readable,
     choose_inputs,
     label_notes,
+    read_like,
     require_columns,
     resolve_task,
     sort_labels,
 )
-from vpp.data.split import Examples, Parted, SplitPlan, counted, part
-from vpp.data.table import Table, read_like
 from vpp.errors import DataError, InputError
 
 UNLABELLED = 103

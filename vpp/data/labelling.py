@@ -8,12 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.columns import read_cell
+from vpp.data.columns import is_number, read_cell, read_number, write_number
 from vpp.data.dataset import Column, Dataset, Row, Value, decimals
-from vpp.data.kinds import is_number
-from vpp.data.numbers import read_number, write_number
-from vpp.data.roles import require_columns
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError
 
 CANDIDATES = 104

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from vpp.data.answers import quoted
+from vpp.data.columns import find_form, is_number
 from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
-from vpp.data.kinds import find_form, is_number
-from vpp.data.roles import unlabelled_rows
-from vpp.data.table import Table
+from vpp.data.table import Table, unlabelled_rows
 from vpp.errors import DataError, InputError
 
 SPLIT = 101

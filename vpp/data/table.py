@@ -1,22 +1,43 @@
-"""A table as read from a file: each cell's text, each column's kind, and how the file was read."""
+"""A table as read from a file, and the roles of its columns: the target and its task, and the inputs."""
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
+from typing import Literal, get_args
 
-from vpp.data.binary import Format, check_text, find_format, read_parquet, read_sheet
-from vpp.data.columns import Cells, no_number_note, read_columns, read_known
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs
-from vpp.data.dialect import NO_DELIMITER, find_delimiter, named_delimiter, skip_lines, table_start, why_no_header
-from vpp.data.grid import Grid, build_grid, shown_name
-from vpp.data.kinds import is_identifier
-from vpp.data.objects import read_json
-from vpp.data.text import SAMPLE_RECORDS, Record, decode, read_records
-from vpp.errors import DataError
+from vpp.data.answers import look_alike, quoted, why_unreadable
+from vpp.data.columns import (
+    Cells,
+    is_identifier,
+    is_number,
+    is_written_number,
+    no_number_note,
+    read_columns,
+    read_known,
+    two_ways,
+)
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
+from vpp.data.formats import Format, check_text, find_format, read_json, read_parquet, read_sheet
+from vpp.data.text import (
+    NO_DELIMITER,
+    SAMPLE_RECORDS,
+    Grid,
+    Record,
+    build_grid,
+    decode,
+    find_delimiter,
+    named_delimiter,
+    read_records,
+    shown_name,
+    skip_lines,
+    table_start,
+    why_no_header,
+)
+from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
 """Size of the largest file allowed."""
@@ -270,3 +291,224 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
         values=tuple(cells for _, cells in reread),
         column_notes=tuple(filter(None, notes)),
     )
+
+
+TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
+"""Column names of likely targets, the likeliest first."""
+MAX_CLASSES = 50
+MAX_NUMERIC_CLASSES = 10
+"""Most distinct values of integers that are labels rather than a quantity."""
+FEW_OTHERS = 0.2
+"""Largest share of other cells in a column that was meant to be numbers."""
+ROWS_PER_NUMERIC_CLASS = 5
+"""Least average number of rows a value of integers that are labels rather than a quantity."""
+
+
+def target_guess(table: Table) -> str | None:
+    """Guess the target column: by its name, else the last suitable column, else the last column.
+
+    None if no other column would be left as an input.
+    """
+    if len(table.columns) < 2:
+        return None
+    by_lower = {column.name.lower(): column.name for column in table.columns if column.n_distinct > 1}
+    named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
+    suitable = (column.name for column in reversed(table.columns) if _is_suitable(table, column))
+    return next(chain(named, suitable), table.names[-1])
+
+
+def guess_note(table: Table) -> str:
+    """Explain the choice of `target_guess` in a sentence."""
+    guess = target_guess(table)
+    why = "by its name" if guess and guess.lower() in TARGET_NAMES else "the last suitable column"
+    return f"the target {guess!r} is a guess: {why}"
+
+
+def _is_suitable(table: Table, column: Column) -> bool:
+    """True if the column could be the target: it varies, holds numbers or labels, and does more than name its rows."""
+    if column.n_distinct < 2 or column.kind in ("date", "text", "sequence") or table.id_like(column.name):
+        return False
+    return column.kind == "number" or column.n_distinct <= MAX_CLASSES
+
+
+def find_task(cells: Iterable[str | None]) -> Task:
+    """Return classification for text and for few, often repeated integers; regression for other numbers."""
+    present = [cell for cell in cells if cell is not None]
+    if not all(map(is_number, present)):
+        return "classification"
+    values = set(map(float, present))
+    repeated = len(values) <= MAX_NUMERIC_CLASSES and len(present) >= ROWS_PER_NUMERIC_CLASS * len(values)
+    return "classification" if repeated and all(value.is_integer() for value in values) else "regression"
+
+
+def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
+    """Return the requested task, or detect it.
+
+    Raises InputError for an unknown task, and DataError if the column cannot be its target.
+    """
+    if task not in (known := ("auto", *get_args(Task))):
+        raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
+    present = [cell for cell in table.cells(target) if cell is not None]
+    if not present:
+        raise DataError(f"column {target!r} of {table.file} is empty: pick another target")
+    if len(set(present)) == 1:
+        raise DataError(f"column {target!r} has one value only ({quoted(present[0])}): pick another target")
+    column = table.column(target)
+    if column.kind == "date":
+        raise DataError(f"column {target!r} holds dates, which cannot be predicted: pick another target")
+    if task != "auto":
+        resolved = task
+    elif column.kind != "number":
+        resolved = "classification"
+    else:
+        resolved = "regression" if column.is_chosen else find_task(present)
+    if resolved == "regression":
+        check_numbers(table, target)
+    else:
+        _check_labels(present, target)
+    return resolved
+
+
+def check_readable(classes: Sequence[str], target: str) -> None:
+    """Raises DataError if a label could not be read back from an answer that copies it."""
+    if why := why_unreadable(classes):
+        raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
+
+
+def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
+    """Note the labels that answers must spell exactly; empty if there are none."""
+    groups = look_alike(classes)
+    if not groups:
+        return ()
+    listed = "; ".join(" and ".join(map(quoted, group)) for group in groups[:3])
+    return (f"similar labels count only if an answer spells them exactly: {listed}",)
+
+
+def check_numbers(table: Table, target: str) -> None:
+    """Raises DataError for the first target of a regression that is not a finite number."""
+    for row, cell in enumerate(table.cells(target)):
+        if cell is not None and not is_number(cell):
+            raise DataError(
+                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: "
+                "fix the cell, choose classification or pick another target"
+            )
+
+
+def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort the distinct labels: as numbers if all are numbers, else as text."""
+    distinct = sorted(set(labels))
+    return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
+
+
+def _check_labels(present: Sequence[str], target: str) -> None:
+    n_labels = len(set(present))
+    if n_labels > MAX_CLASSES or n_labels == len(present):
+        _check_mostly_numbers(present, target)
+    if n_labels == len(present):
+        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
+    if n_labels > MAX_CLASSES:
+        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        raise DataError(
+            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target"
+        )
+    check_readable(sort_labels(present), target)
+
+
+def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
+    """Raises DataError if nearly all cells are numbers; names another cell, or two notations that do not agree."""
+    others = [cell for cell in present if not is_written_number(cell)]
+    if len(others) > FEW_OTHERS * len(present) or all(map(is_number, present)):
+        return
+    if others:
+        raise DataError(
+            f"column {target!r} holds numbers except {quoted(others[0])}: fix the cell, or pick another target"
+        )
+    raise DataError(
+        f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in one "
+        "unit and one notation, or pick another target"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """The task of the target, the input columns, and what columns mean."""
+
+    task: Task | Literal["auto"] = "auto"
+    inputs: Sequence[str] | None = None
+    """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
+    exclude: Collection[str] = ()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of columns and labels, by key (`vpp.data.descriptions`)."""
+
+
+def choose_inputs(
+    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None, exclude: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in file order, and a note on each column that was left out by default.
+
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
+    """
+    for name in (*(inputs or ()), *exclude):
+        table.column(name)
+    if inputs is not None:
+        if target in inputs:
+            raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+        chosen = tuple(name for name in table.names if name in inputs and name not in exclude)
+        notes: tuple[str, ...] = ()
+    else:
+        unwanted = {*exclude, target, split.column}
+        chosen, notes = _informative(table, [name for name in table.names if name not in unwanted])
+    if not chosen:
+        why = f" ({'; '.join(notes)})" if notes else ""
+        raise DataError(
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
+        )
+    if inputs is None and split.column and split.column not in exclude:
+        notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
+    return chosen, notes
+
+
+def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:
+    """Raises DataError if the table lacks a column; `of` names the data that has it."""
+    lacking = [name for name in names if name not in table.names]
+    if lacking:
+        listed = ", ".join(map(repr, lacking))
+        raise DataError(f"{table.file} lacks {listed}, which {of} has: add or rename its columns")
+
+
+def other_columns(table: Table, inputs: Collection[str]) -> dict[str, tuple[str | None, ...]]:
+    """(n_rows,) cells of each column that is not an input, by name in file order; exports repeat them."""
+    return {name: table.cells(name) for name in table.names if name not in inputs}
+
+
+def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = None) -> tuple[Row, ...]:
+    """Rows to predict: those with a missing `target` cell, or all rows if no target is given.
+
+    inputs: names in the order of the rows' cells. Raises DataError if the table lacks one.
+    """
+    require_columns(table, inputs, of="the data of the run")
+    truths = table.cells(target) if target is not None else (None,) * table.n_rows
+    cells = [table.cells(name) for name in inputs]
+    return tuple(
+        Row(id=i, inputs=tuple(zip(inputs, values, strict=True)), target=None)
+        for i, (truth, values) in enumerate(zip(truths, zip(*cells, strict=True), strict=True))
+        if truth is None
+    )
+
+
+def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Drop constants, and identifiers unless nothing else is left; note each."""
+    left_out: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for column in map(table.column, names):
+        if column.n_distinct == 0:
+            left_out[column.name] = "it is empty"
+        elif column.n_distinct == 1 and column.n_missing == 0:
+            left_out[column.name] = "it has one value only"
+        elif table.id_like(column.name):
+            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
+    if len(left_out) + len(ids) < len(names):
+        left_out |= ids
+    notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
+    return tuple(name for name in names if name not in left_out), notes

@@ -5,9 +5,8 @@ from typing import Any, Literal
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.context import ModelLimits

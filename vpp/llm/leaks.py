@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, any_of, are_alike, phrase, spelt, words
 
 PHRASE_LIMIT = 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vpp.data.answers import shown_label
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 from vpp.llm.conversation import REFUSED
 from vpp.llm.table_words import FUNCTION_WORDS, TableWords, words
 
