@@ -182,7 +182,8 @@ def peel(value: str) -> list[str]:
     """Return `value` and the text inside each layer of markup: bold, quotes, boxes, tags, a full stop."""
     layers = [value.strip()]
     while len(layers) <= _LAYERS and (wrapped := _WRAPPED.fullmatch(layers[-1])):
-        layers.append(_inside(wrapped).strip())
+        inside = (text for name, text in wrapped.groupdict().items() if name != "tag" and text is not None)
+        layers.append(next(inside).strip())
     return layers
 
 
@@ -190,10 +191,6 @@ def without_noun(layers: list[str]) -> list[str]:
     """Return the layers of `1` for `Class 1` or `label: 1`; empty if no layer begins with such a noun."""
     values = [match["value"] for layer in layers if (match := _NOUN.fullmatch(layer))]
     return [layer for value in values for layer in peel(value)]
-
-
-def _inside(wrapped: re.Match[str]) -> str:
-    return next(text for name, text in wrapped.groupdict().items() if name != "tag" and text is not None)
 
 
 def match_label(value: str, classes: tuple[str, ...]) -> tuple[str, ...]:

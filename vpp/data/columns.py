@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -52,15 +52,11 @@ def _among_words(others: dict[str, int]) -> bool:
     return FEWEST_OTHERS <= len(others) <= MOST_OTHERS and repeated and all(map(_WORD.fullmatch, others))
 
 
-def _among_pairs(others: dict[str, int]) -> bool:
-    return len(others) >= FEWEST_OTHERS and all(map(_PAIR.fullmatch, others))
-
-
-def _among_signs(others: dict[str, int]) -> bool:
-    return bool(others) and all(map(_SIGNS.fullmatch, others))
-
-
-_RULES = {"None": _among_words, "none": _among_words, "NONE": _among_words, "NA": _among_pairs, "-": _among_signs}
+_RULES: dict[str, Callable[[dict[str, int]], bool]] = {
+    **dict.fromkeys(("None", "none", "NONE"), _among_words),
+    "NA": lambda others: len(others) >= FEWEST_OTHERS and all(map(_PAIR.fullmatch, others)),
+    "-": lambda others: bool(others) and all(map(_SIGNS.fullmatch, others)),
+}
 
 
 _TIME = (
@@ -130,18 +126,14 @@ def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
         month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
         if parts["hour"] is None:
             return datetime(year, month, day)
-        hour, second = _hour(int(parts["hour"]), parts["half"]), min(int(parts["second"] or 0), 59)
+        hour, second = int(parts["hour"]), min(int(parts["second"] or 0), 59)
+        if parts["half"]:
+            if not 1 <= hour <= 12:
+                return None
+            hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
         return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
     except (ValueError, OverflowError):
         return None
-
-
-def _hour(hour: int, half: str | None) -> int:
-    if half is None:
-        return hour
-    if not 1 <= hour <= 12:
-        raise ValueError(hour)
-    return hour % 12 + (12 if half in "pP" else 0)
 
 
 def _offset(zone: str | None) -> timedelta:
@@ -349,14 +341,12 @@ def is_written_number(text: str) -> bool:
 def two_ways(numbers: Sequence[str]) -> str:
     """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
     first = numbers[0]
-    ways = (_unit, lambda number: re.sub(r"\d+", "0", number))
+    ways: tuple[Callable[[str], str], ...] = (
+        lambda number: (_part(number) or _NO_PART).unit,
+        lambda number: re.sub(r"\d+", "0", number),
+    )
     others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
     return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
-
-
-def _unit(number: str) -> str:
-    part = _part(number)
-    return part.unit if part else ""
 
 
 def certain_decimal(texts: Sequence[str]) -> str | None:
@@ -380,6 +370,9 @@ class _Part(NamedTuple):
     power: str
     unit: str
     before: bool
+
+
+_NO_PART = _Part(False, False, False, "", "", "", False)
 
 
 def _part(cell: str) -> _Part | None:
@@ -425,16 +418,13 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     for marks, pattern in _BODIES.items():
         if not _STANDS_FOR[marks[1]] & used and marks[1]:
             continue  # the same as without grouping
-        if all(pattern.fullmatch(part.body) and not _is_phone(part, marks) for part in column):
+        # A number such as `+49 170 123` is a phone's.
+        are_phones = marks[1] == " " and any(p.plus and not _STANDS_FOR[" "].isdisjoint(p.body) for p in column)
+        if not are_phones and all(pattern.fullmatch(part.body) for part in column):
             plain = [_plain(part, marks) for part in column]
             if all(plain != other for _, other in readings):
                 readings.append((marks, plain))
     return readings
-
-
-def _is_phone(part: _Part, marks: Marks) -> bool:
-    """True for a number such as `+49 170 123`."""
-    return part.plus and marks[1] == " " and not _STANDS_FOR[" "].isdisjoint(part.body)
 
 
 def _plain(part: _Part, marks: Marks) -> str:
@@ -491,7 +481,9 @@ def read_columns(
             if draft.is_doubtful:
                 draft.read(shown, shown)
     columns = tuple(draft.column() for draft in drafts)
-    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=tuple(_notes(drafts)))
+    kind_notes = (note for draft in drafts for note in _kind_notes(draft))
+    notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
+    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=notes)
 
 
 @dataclass(slots=True)
@@ -623,13 +615,6 @@ def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
     numbers = (draft for draft in drafts if draft.notation or draft.are_numbers)
     marks = {mark for draft in numbers if (mark := certain_decimal(draft.given))}
     return marks.pop() if len(marks) == 1 else None
-
-
-def _notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    yield from _notation_notes(drafts)
-    for draft in drafts:
-        yield from _kind_notes(draft)
-    yield from _missing_notes(drafts)
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:

@@ -87,6 +87,15 @@ def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequen
     )
 
 
+def nearest(name: str, names: Sequence[str], listing: str) -> str:
+    """Return how to correct a name that is none of these: the most similar ones, or a list of all."""
+    by_lower = {other.lower(): other for other in names}
+    near = [by_lower[lower] for lower in get_close_matches(name.lower(), by_lower)]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"{listing} {', '.join(map(quoted, names[:LISTED]))}{', …' if len(names) > LISTED else ''}"
+
+
 def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     """Raise InputError if the key names neither a column nor a label."""
     is_label = key.startswith(LABEL)
@@ -95,11 +104,8 @@ def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     sought, names = (key.removeprefix(LABEL), labels) if is_label else (key, columns)
     if sought in names:
         return
-    by_lower = {name.lower(): name for name in names}
-    near = [by_lower[lower] for lower in get_close_matches(sought.lower(), by_lower)]
     what = "label" if is_label else "column"
-    listed = ", ".join(map(quoted, names[:LISTED])) + (", …" if len(names) > LISTED else "")
-    fix = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"its {what}s are {listed}"
+    fix = nearest(sought, names, f"its {what}s are")
     raise InputError(f"a description is given for the {what} {quoted(sought)}, which the table does not have: {fix}")
 
 
@@ -142,7 +148,10 @@ def by_key(given: object, *, source: str) -> dict[str, str]:
     features, labels = given.get("features"), given.get("labels")
     own: dict[str, Any] = dict(given)
     if is_metadata := isinstance(features, Mapping):
-        own = {key: _said(value) for key, value in features.items()}
+        own = {
+            key: value["description"] if isinstance(value, Mapping) and "description" in value else value
+            for key, value in features.items()
+        }
     if isinstance(labels, Mapping):
         if own.get("labels") is labels:
             del own["labels"]
@@ -155,11 +164,6 @@ def by_key(given: object, *, source: str) -> dict[str, str]:
             f"{source} describes {quoted(str(wrong))} with something else than text: put the description in quotes"
         )
     return own
-
-
-def _said(value: object) -> object:
-    """Return the `description` of an object, and anything else as it is."""
-    return value["description"] if isinstance(value, Mapping) and "description" in value else value
 
 
 def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:

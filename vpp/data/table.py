@@ -1,12 +1,10 @@
 """A table as read from a file, and the roles of its columns: the target and its task, and the inputs."""
 
 import hashlib
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Literal, get_args
 
 from vpp.data.answers import look_alike, quoted, why_unreadable
@@ -20,159 +18,14 @@ from vpp.data.columns import (
     read_known,
     two_ways,
 )
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
-from vpp.data.formats import Format, check_text, find_format, read_json, read_parquet, read_sheet
-from vpp.data.text import (
-    NO_DELIMITER,
-    SAMPLE_RECORDS,
-    Grid,
-    Record,
-    build_grid,
-    decode,
-    find_delimiter,
-    named_delimiter,
-    read_records,
-    shown_name,
-    skip_lines,
-    table_start,
-    why_no_header,
-)
+from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
+from vpp.data.descriptions import nearest
+from vpp.data.formats import read_file
+from vpp.data.text import Reading
 from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
 """Size of the largest file allowed."""
-_NO_TEXT = " \t\r\n,;|"
-"""Characters of a file without any cell text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """Format, encoding and dialect that a file was read with."""
-
-    format: Format = "csv"
-    encoding: str = ""
-    """Python's name; empty for Excel and Parquet."""
-    delimiter: str = ""
-    """Empty if each line is one cell, and for JSON, Excel and Parquet."""
-    header: bool = True
-    skipped_lines: int = 0
-    """Lines above the table."""
-    sheet: str = ""
-    sheets: tuple[str, ...] = ()
-
-
-Read = tuple[Grid, Reading, tuple[str, ...]]
-"""(Grid, how it was read, a note on each guess)."""
-
-
-def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
-    """Read a file of any format.
-
-    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
-    """
-    if len(content) > MAX_BYTES:
-        raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
-    file_format = find_format(content, name=name)
-    if file_format == "parquet":
-        return read_parquet(content, name=name), Reading(format="parquet"), ()
-    if file_format == "excel":
-        return _read_workbook(content, name, read_as)
-    return _read_text(content, name, read_as)
-
-
-def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
-    decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text.lstrip("\ufeff")
-    if not text.strip(None if read_as.delimiter else _NO_TEXT):
-        raise DataError(f"{name} is empty: a header line and rows are needed")
-    check_text(text, name=name)
-    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
-    if grid is not None:
-        return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
-    named = named_delimiter(text) if read_as.skip_lines is None else None
-    skipped = (read_as.skip_lines or 0) + (1 if named else 0)
-    body = skip_lines(text, skipped)
-    if not body.strip():
-        raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
-    given = read_as.delimiter or named
-    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body)
-    records = read_records(body, delimiter, name=name, first_line=skipped + 1)
-    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
-    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
-    dialect_notes = (
-        decoded.note,
-        f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
-        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
-        _either(delimiter, other),
-        _backslash(body, delimiter, skipped),
-    )
-    return grid, reading, (*filter(None, dialect_notes), *notes)
-
-
-def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
-    sheet = read_sheet(content, name=name, sheet=read_as.sheet)
-    skipped = read_as.skip_lines or 0
-    records = (record for record in sheet.records if record.line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
-    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
-    if len(sheet.names) > 1 and not read_as.sheet:
-        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
-    return grid, reading, notes
-
-
-def _read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
-    seen = list(islice(records, SAMPLE_RECORDS))
-    start = table_start(seen) if read_as.skip_lines is None else 0
-    why = why_no_header(seen[start:]) if read_as.header is None else ""
-    header = not why if read_as.header is None else read_as.header
-    width = max((len(record.cells) for record in seen[start:]), default=1)
-    grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
-    skipped = seen[start].line - 1 if start else reading.skipped_lines
-    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
-    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
-
-
-def _above(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    first = ", ".join(cell for cell in map(str.strip, records[0].cells) if cell)
-    more = f" and {len(records) - 1} more" if len(records) > 1 else ""
-    return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
-
-
-def _unnamed(why: str, grid: Grid) -> str:
-    named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
-    reason = f"{why}, so the first line was read as data; " if why else ""
-    return f"{reason}the columns are called {named}"
-
-
-def _either(delimiter: str, other: str) -> str:
-    if other == NO_DELIMITER:
-        return ""
-    return (
-        f"the {_called(delimiter)} was taken as the delimiter, though the {_called(other)} divides the lines as "
-        "evenly: if the columns look wrong, choose the delimiter"
-    )
-
-
-def _backslash(body: str, delimiter: str, skipped: int) -> str:
-    """Note the first cell with a quote escaped by a backslash, at which the csv module ends the cell too early."""
-    if delimiter == NO_DELIMITER or '\\"' not in body:
-        return ""
-    mark = re.escape(delimiter)
-    match = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
-    if match is None:
-        return ""
-    line = len(re.findall(r"\r\n|\r|\n", body[: match.end()])) + skipped + 1
-    return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
-
-
-def _called(delimiter: str) -> str:
-    return DELIMITER_NAMES.get(delimiter, repr(delimiter))
-
-
-MOST_LISTED = 20
-"""Most columns that a message lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +55,8 @@ class Table:
         Lines without any text are skipped. Raises DataError for a file that is not a table, is too large, has no rows,
         or has a row wider than its header.
         """
+        if len(content) > MAX_BYTES:
+            raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
         grid, reading, notes = read_file(content, name=name, read_as=read_as)
         read = read_columns(grid.names, grid.columns, decimal=read_as.decimal, delimiter=reading.delimiter)
         return cls(
@@ -246,17 +101,8 @@ class Table:
 
     def _position(self, name: str) -> int:
         if name not in self._places:
-            raise DataError(f"{self.file} has no column {name!r}: {_nearest(name, self.names)}")
+            raise DataError(f"{self.file} has no column {name!r}: {nearest(str(name), self.names, 'its columns are')}")
         return self._places[name]
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    by_lower = {other.lower(): other for other in names}
-    near = get_close_matches(str(name).lower(), by_lower, n=3)
-    if near:
-        return f"did you mean {' or '.join(repr(by_lower[lower]) for lower in near)}?"
-    listed = ", ".join(repr(shown_name(each)) for each in names[:MOST_LISTED])
-    return f"its columns are {listed}{', …' if len(names) > MOST_LISTED else ''}"
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:

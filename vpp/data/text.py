@@ -5,35 +5,23 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from vpp.data.columns import MISSING, find_form, is_number, is_sequence, read_notation
+from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.errors import DataError
 
 ENCODING_NAMES = {
-    "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with a byte order mark",
-    "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16, little-endian",
-    "utf-16-be": "UTF-16, big-endian",
-    "cp1252": "Windows-1252 (Western)",
-    "cp1250": "Windows-1250 (Central European)",
-    "cp1251": "Windows-1251 (Cyrillic)",
-    "koi8_r": "KOI8-R (Cyrillic)",
-    "cp866": "DOS 866 (Cyrillic)",
-    "iso8859_5": "ISO 8859-5 (Cyrillic)",
-    "cp1253": "Windows-1253 (Greek)",
-    "cp1254": "Windows-1254 (Turkish)",
-    "mac_roman": "Mac Roman",
-    "cp850": "DOS 850 (Western)",
-    "cp932": "Shift-JIS (Japanese)",
-    "euc_jp": "EUC-JP (Japanese)",
-    "gb18030": "GB 18030 (Chinese)",
-    "big5": "Big5 (Chinese)",
-    "euc_kr": "EUC-KR (Korean)",
-}
+    "utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a byte order mark", "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16, little-endian", "utf-16-be": "UTF-16, big-endian", "cp1252": "Windows-1252 (Western)",
+    "cp1250": "Windows-1250 (Central European)", "cp1251": "Windows-1251 (Cyrillic)", "koi8_r": "KOI8-R (Cyrillic)",
+    "cp866": "DOS 866 (Cyrillic)", "iso8859_5": "ISO 8859-5 (Cyrillic)", "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)", "mac_roman": "Mac Roman", "cp850": "DOS 850 (Western)",
+    "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
+    "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
+}  # fmt: skip
 """Labels of the encodings, by Python's names."""
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -577,3 +565,95 @@ def _left_out(places: Sequence[int]) -> str:
 def _lines(lines: Sequence[int]) -> str:
     listed = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
     return f"line {listed} has" if len(lines) == 1 else f"{len(lines):,} lines ({listed}) have"
+
+
+# --- a whole file ---------------------------------------------------------------------------------------------
+
+Format = Literal["csv", "json", "excel", "parquet"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Format, encoding and dialect that a file was read with."""
+
+    format: Format = "csv"
+    encoding: str = ""
+    """Python's name; empty for Excel and Parquet."""
+    delimiter: str = ""
+    """Empty if each line is one cell, and for JSON, Excel and Parquet."""
+    header: bool = True
+    skipped_lines: int = 0
+    """Lines above the table."""
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
+
+
+Read = tuple[Grid, Reading, tuple[str, ...]]
+"""(Grid, how it was read, a note on each guess)."""
+
+
+def read_csv(decoded: Decoded, name: str, read_as: ReadAs) -> Read:
+    text = decoded.text.lstrip("\ufeff")
+    named = named_delimiter(text) if read_as.skip_lines is None else None
+    skipped = (read_as.skip_lines or 0) + (1 if named else 0)
+    body = skip_lines(text, skipped)
+    if not body.strip():
+        raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
+    given = read_as.delimiter or named
+    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body)
+    records = read_records(body, delimiter, name=name, first_line=skipped + 1)
+    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
+    dialect_notes = (
+        decoded.note,
+        f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
+        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
+        f"the {_called(delimiter)} was taken as the delimiter, though the {_called(other)} divides the lines as "
+        "evenly: if the columns look wrong, choose the delimiter"
+        if other != NO_DELIMITER
+        else "",
+        _backslash(body, delimiter, skipped),
+    )
+    return grid, reading, (*filter(None, dialect_notes), *notes)
+
+
+def read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
+    seen = list(islice(records, SAMPLE_RECORDS))
+    start = table_start(seen) if read_as.skip_lines is None else 0
+    why = why_no_header(seen[start:]) if read_as.header is None else ""
+    header = not why if read_as.header is None else read_as.header
+    width = max((len(record.cells) for record in seen[start:]), default=1)
+    grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
+    skipped = seen[start].line - 1 if start else reading.skipped_lines
+    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
+    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
+
+
+def _above(records: Sequence[Record]) -> str:
+    if not records:
+        return ""
+    first = ", ".join(cell for cell in map(str.strip, records[0].cells) if cell)
+    more = f" and {len(records) - 1} more" if len(records) > 1 else ""
+    return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
+
+
+def _unnamed(why: str, grid: Grid) -> str:
+    named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+    reason = f"{why}, so the first line was read as data; " if why else ""
+    return f"{reason}the columns are called {named}"
+
+
+def _backslash(body: str, delimiter: str, skipped: int) -> str:
+    """Note the first cell with a quote escaped by a backslash, at which the csv module ends the cell too early."""
+    if delimiter == NO_DELIMITER or '\\"' not in body:
+        return ""
+    mark = re.escape(delimiter)
+    match = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
+    if match is None:
+        return ""
+    line = len(re.findall(r"\r\n|\r|\n", body[: match.end()])) + skipped + 1
+    return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
+
+
+def _called(delimiter: str) -> str:
+    return DELIMITER_NAMES.get(delimiter, repr(delimiter))

@@ -115,8 +115,6 @@ WHOLE = Items()
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A constant."""
-
     value: float
 
     def of(self, row: Row) -> Value:
@@ -125,8 +123,6 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The value of a column."""
-
     name: str
 
     def of(self, row: Row) -> Value:
@@ -297,8 +293,6 @@ class Multiple:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The value equals one of several."""
-
     values: tuple[str | float, ...]
 
     def passes(self, value: Value, row: Row) -> bool | None:
@@ -317,16 +311,12 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The value is missing."""
-
     def passes(self, value: Value, row: Row) -> bool | None:
         return value is None
 
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """Negation of a check."""
-
     check: "Check"
 
     def passes(self, value: Value, row: Row) -> bool | None:
@@ -347,8 +337,6 @@ EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """A term's value passes a check."""
-
     term: Term
     check: Check
 
@@ -369,8 +357,6 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Every part holds."""
-
     parts: tuple["Condition", ...]
 
     def holds(self, row: Row) -> bool | None:
@@ -380,8 +366,6 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Some part holds."""
-
     parts: tuple["Condition", ...]
 
     def holds(self, row: Row) -> bool | None:
@@ -391,8 +375,6 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The part does not hold."""
-
     part: "Condition"
 
     def holds(self, row: Row) -> bool | None:
@@ -429,8 +411,6 @@ Outcome = str | Term
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A condition and the answer if it holds."""
-
     condition: Condition
     outcome: Outcome
 
