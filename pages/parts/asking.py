@@ -7,10 +7,9 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from vpp.data.dataset import Column, Row
-from vpp.data.grid import shown_name
 from vpp.data.labelling import Field, input_fields, typed_row
-from vpp.data.roles import other_columns, unlabelled_rows
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
+from vpp.data.text import shown_name
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError

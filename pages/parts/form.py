@@ -15,10 +15,9 @@ from pages.parts.meanings import choose_meanings
 from pages.parts.prompts import choose_templates
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.grid import shown_name
-from vpp.data.roles import ColumnChoice, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
+from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut

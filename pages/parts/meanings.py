@@ -8,9 +8,8 @@ import streamlit as st
 from pages.parts import blocks
 from vpp.data.dataset import Task
 from vpp.data.descriptions import LABEL, MOST_CHARACTERS, checked
-from vpp.data.grid import shown_name
-from vpp.data.roles import sort_labels
-from vpp.data.table import Table
+from vpp.data.table import Table, sort_labels
+from vpp.data.text import shown_name
 from vpp.errors import InputError
 from vpp.wording.escaping import markdown_text
 from vpp.wording.words import counted

@@ -11,11 +11,10 @@ from pages.parts.front import FILE
 from pages.parts.opening import EXAMPLES
 from vpp.data.build import split_hints
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule
-from vpp.data.grid import shown_name
 from vpp.data.split import SplitPlan
-from vpp.data.table import Reading, Table, with_kinds
+from vpp.data.table import Table, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
-from vpp.data.text import ENCODING_NAMES, encoding_name
+from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError
 from vpp.wording import markup
 from vpp.wording.counts import rows_sentence, unlabelled_sentence

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vpp.data.columns import certain_decimal, read_notation, read_number, write_number
 from vpp.data.dataset import Notation
-from vpp.data.numbers import certain_decimal, read_notation, read_number, write_number
 
 MARKS = [
     (".", ""),

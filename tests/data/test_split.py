@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, SplitRule
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import Split, SplitPlan, stratified_split
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 
 

@@ -5,12 +5,11 @@ import re
 import numpy as np
 
 from tests.demo.asking import BINARY, optimizer_prompt
-from vpp.demo.batch import Batch
+from vpp.demo.fitting import Batch
 from vpp.demo.optimizer import propose, teller
 from vpp.demo.prompt import OptimizerQuestion, read_prompt
-from vpp.demo.read_rule import read_rule
-from vpp.demo.rule import Rule
-from vpp.demo.values import read_row
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import Rule, read_row
 
 DIGITS = ("a", "b", "c", "d")
 RIGHT = "Output 1 if the largest integer is above 6, and 0 otherwise."

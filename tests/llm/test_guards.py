@@ -15,10 +15,10 @@ from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_
 from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Kind, Task, Value
 from vpp.data.descriptions import Descriptions
-from vpp.demo.batch import Batch
+from vpp.demo.fitting import Batch
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion
-from vpp.demo.write_rule import say_rule
+from vpp.demo.writing import say_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.guards import Guard

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
-from vpp.data.roles import unlabelled_rows
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
