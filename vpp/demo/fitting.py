@@ -35,13 +35,13 @@ class Batch:
     @cached_property
     def numeric(self) -> tuple[str, ...]:
         """Columns with numbers or missing cells only."""
-        return tuple(name for name in self.names if self._holds(name, float))
+        return tuple(name for name in self.names if _hold(self.cells(name), float))
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
         """Columns with texts or missing cells only, at least one text in two rows."""
-        texts = [name for name in self.names if self._holds(name, str)]
-        return tuple(name for name in texts if len(set(self._present(name))) < len(self._present(name)))
+        columns = {name: self.cells(name) for name in self.names if _hold(self.cells(name), str)}
+        return tuple(name for name, cells in columns.items() if any(cells.count(cell) > 1 for cell in cells if cell))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -54,12 +54,6 @@ class Batch:
         """Sorted texts of a column in some rows."""
         cells = zip(self.cells(name), among, strict=True)
         return sorted({cell for cell, used in cells if used and isinstance(cell, str)})
-
-    def _present(self, name: str) -> list[object]:
-        return [cell for cell in self.cells(name) if cell is not None]
-
-    def _holds(self, name: str, kind: type) -> bool:
-        return bool(self._present(name)) and all(isinstance(cell, kind) for cell in self._present(name))
 
     @cached_property
     def sequential(self) -> bool:
@@ -108,9 +102,15 @@ class Batch:
     def predictions(self, rule: Rule) -> Floats:
         return _numbers(rule.answer(row) for row in self.rows)
 
-    def part(self, mask: Mask) -> "Batch":
-        at = np.flatnonzero(mask)
-        return Batch(tuple(self.rows[one] for one in at), tuple(self.targets[one] for one in at))  # type: ignore[arg-type]
+
+def part(batch: Batch, mask: Mask) -> Batch:
+    at = np.flatnonzero(mask)
+    return Batch(tuple(batch.rows[one] for one in at), tuple(batch.targets[one] for one in at))  # type: ignore[arg-type]
+
+
+def _hold(cells: list[object], kind: type) -> bool:
+    """Return whether a column holds values of the kind and missing cells only."""
+    return any(cell is not None for cell in cells) and all(isinstance(cell, kind | None) for cell in cells)
 
 
 def _numbers(values: Iterable[rules.Value]) -> Floats:

@@ -188,7 +188,7 @@ def _label_ideas(request: Request) -> list[Idea]:
     if current is None:
         # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
-        return _new_label_rules(request, batch if batch.sequential else batch.part(request.glance(0.3, 1.1)))
+        return _new_label_rules(request, batch if batch.sequential else fitting.part(batch, request.glance(0.3, 1.1)))
     errors = sum(answer != true for answer, true in zip(question.predictions, question.targets, strict=True))
     unchanged = _unchanged(batch, current, errors)
     if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
