@@ -166,7 +166,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
         scored(0, 1, BIG, wrong, role="proposal", log_lik=-0.75),
         proposed(0, 1, EVEN, BIG, accepted=True, log_alpha=0.5, u=0.7134),
         scored(0, 2, BIG, wrong, role="proposal", log_lik=-2.5),
-        proposed(0, 2, ODD, BIG, log_alpha=math.log(0.0824), u=0.0941),
+        proposed(0, 2, ODD, BIG, log_alpha=math.log(0.0944), u=0.0949),
         finished(0, (EVEN, BIG, ODD)),
         data=LABELS,
         config=config,
@@ -176,7 +176,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
     chips = [each.marks for card in cards for each in card.stack]
     assert [chip for (_, (_, chip)) in chips] == [
         f"acceptance probability 14{NBSP}%, drew 0.24: rejected",
-        f"acceptance probability 8.2{NBSP}%, drew 0.094: rejected",
+        f"acceptance probability 9.4{NBSP}%, drew 0.095: rejected",
         f"acceptance probability 100{NBSP}%, drew 0.71: accepted",
     ], "as many digits as tell the two numbers apart"
     html = deck_html([kept], seed_text="")
@@ -225,16 +225,6 @@ def test_hits_are_those_of_the_batch_whatever_was_scored(name: str) -> None:
             ]
             assert card.hits in written
     assert any(card.hits for cards in all_cards(reader).values() for card in cards)
-
-
-def test_cards_of_texts_that_were_not_rewritten_say_why() -> None:
-    reader = sampled_run("smc duplicates")
-    view = reader.refresh().view
-    quiet = [step for step in range(5) if not view.steps[step].proposed]
-    assert quiet, "the run has a step without resampling"
-    for step in quiet:
-        marks = [[words for _, words in (*card.marks, *card.fate)] for card in all_cards(reader)[step]]
-        assert all("not rewritten: only copies are" in each for each in marks)
 
 
 @pytest.mark.parametrize("name", ["mh", "adaptive"])
@@ -291,7 +281,7 @@ def test_a_shrinking_k_says_who_was_dropped_and_under_which_number_the_others_go
     for new, old in enumerate(view.steps[step].shrunk.ancestors):
         assert new == old or f"kept as particle {new}" in said
     after = all_cards(reader)[step + 1]
-    assert len(after) == 2
+    assert len(after) == 3
     if method == "mh":
         assert [card.origin for card in after] == [view.steps[step].shrunk.ancestors[card.slot] for card in after]
     for card in after if method == "smc" else ():

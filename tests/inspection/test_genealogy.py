@@ -142,7 +142,7 @@ def test_a_text_drawn_afresh_is_told_apart_from_a_rewritten_one() -> None:
     assert [each.is_afresh for each in found_in(view).ancestry(0)] == [False, True]
 
 
-@pytest.mark.parametrize("name", ["smc", "smc duplicates", "adaptive", "mh", "vml", "growing", "growing mh"])
+@pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml", "growing", "growing mh"])
 def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
     view = sampled(tmp_path, VARIANTS[name]).refresh().view
     _, *later = view.finished_steps

@@ -88,7 +88,7 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("filtered", Proposed, {"why": "likelihood"}),
     ("filtered", Proposed, {"why": "unparsable"}),
     ("filtered", StepFinished, {}),
-    ("filtered", Evaluated, {"step": 2}),
+    ("filtered", Evaluated, {"split": "test"}),
     ("filtered", Evaluated, {"split": "train"}),
     ("filtered", RunFinished, {}),
     ("graded", Scored, {"role": "buffer"}),
@@ -105,7 +105,6 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("chains", Evaluated, {"split": "test"}),
     ("growing", ParticleDrawn, {"particle": 3}),
     ("shrinking", Resampled, {}),
-    ("cut short", Proposed, {"why": "likelihood", "log_likelihood_proposal": None}),
 ]
 """Every kind of line that a run has, in the run that has it."""
 UNDERIVED = {
