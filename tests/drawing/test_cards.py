@@ -128,7 +128,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
         scored(0, 1, BIG, wrong, role="proposal", log_lik=-0.75),
         proposed(0, 1, EVEN, BIG, accepted=True, log_alpha=0.5, u=0.7134),
         scored(0, 2, BIG, wrong, role="proposal", log_lik=-2.5),
-        proposed(0, 2, ODD, BIG, log_alpha=math.log(0.0824), u=0.0941),
+        proposed(0, 2, ODD, BIG, log_alpha=math.log(0.0944), u=0.0949),
         finished(0, (EVEN, BIG, ODD)),
         data=LABELS,
         config=config,
@@ -138,7 +138,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
     chips = [each.marks for card in cards for each in card.stack]
     assert [chip for (_, (_, chip)) in chips] == [
         f"acceptance probability 14{NBSP}%, drew 0.24: rejected",
-        f"acceptance probability 8.2{NBSP}%, drew 0.094: rejected",
+        f"acceptance probability 9.4{NBSP}%, drew 0.095: rejected",
         f"acceptance probability 100{NBSP}%, drew 0.71: accepted",
     ], "as many digits as tell the two numbers apart"
     html = deck_html([kept], seed_text="")

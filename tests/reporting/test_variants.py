@@ -26,7 +26,7 @@ from . import builders
 
 TASKS = ("classification", "regression")
 TELESCOPING = ("incremental", "adaptive")
-SHRINKING = Config(**{**SMALL, "particles": 8, "epochs": 2}, particles_max=8)
+SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8)
 
 
 @cache
