@@ -9,8 +9,8 @@ from tests.processes import Desk, Model
 from vpp.inspection.baselines import baselines, with_prompted
 from vpp.llm.budget import Cap
 from vpp.reporting.markdown import report_markdown
+from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompted import WITH, WITHOUT, read_prompted
 from vpp.runs.reader import RunReader
 
 N_TEST, N_TRAIN = 10, 30

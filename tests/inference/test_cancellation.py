@@ -7,8 +7,8 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
-from vpp.inference.rounds import completed, together
+from vpp.inference.ahead import completed, together
+from vpp.inference.sampling import conclude
 
 from . import scripted
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
-from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
+from vpp.inference.sampling import conclude
 
 from . import scripted, transcription
 

@@ -8,8 +8,8 @@ import pytest
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
 from vpp.inspection.points import points
 from vpp.llm.grading import graded, pooled
-from vpp.posterior.conformal import weight_ahead
-from vpp.posterior.information import label_information
+from vpp.posterior.calibration import weight_ahead
+from vpp.posterior.disagreement import label_information
 from vpp.posterior.likelihood import ZeroOneLikelihood
 from vpp.posterior.prediction import vote_shares
 from vpp.problem import Prediction

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vpp.errors import EndpointRefused, InputError
+from vpp.events import Usage
 from vpp.llm.cache import ResponseCache
 from vpp.llm.grading import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
@@ -15,7 +16,6 @@ from vpp.problem import Prediction
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
-from vpp.usage import Usage
 
 from .asking import RULE, Noted, ask, learner_of
 from .stub import Reply, Request, as_json, chat, endpoint_of, script

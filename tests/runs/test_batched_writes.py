@@ -8,7 +8,7 @@ import pytest
 from tests.runs.conftest import surroundings
 from vpp.events import Event, RunFinished, RunStarted, Scored, StepFinished
 from vpp.problem import Prediction
-from vpp.runs import answers, journal, worker
+from vpp.runs import journal, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import decode
 from vpp.runs.worker import work
@@ -44,7 +44,6 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         append(file, content)
 
     monkeypatch.setattr(journal, "append_whole", noted)
-    monkeypatch.setattr(answers, "append_whole", noted)
     return written
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.runs.conftest import surroundings
 from tests.runs.test_view import FIRST, view
 from vpp.errors import EndpointUnreachable
-from vpp.events import Event, RunFinished, RunPaused, RunResumed
+from vpp.events import Event, RunFinished, RunPaused, RunResumed, Usage
 from vpp.runs import directory as directories
 from vpp.runs import worker
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Moment, RunDirectory
@@ -18,7 +18,6 @@ from vpp.runs.journal import Journal, JournalReader, Record
 from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.runs.worker import LONGEST_RETRY_S, Outage, work
-from vpp.usage import Usage
 from vpp.wording.status import retry_words
 
 DAY_S = 86_400.0

@@ -23,7 +23,7 @@ from vpp.cli.progress import Progress
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.events import RunPaused, StepFinished
+from vpp.events import RunPaused, StepFinished, Usage
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader, Record
 from vpp.runs.keys import Keys
@@ -32,7 +32,6 @@ from vpp.runs.process import Slots, launch
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.usage import Usage
 
 IN_A_STEP = 20
 """Calls answered in the first step of a small run, after the 13 of the initial draw."""

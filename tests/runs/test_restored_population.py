@@ -5,11 +5,10 @@ from itertools import pairwise
 import pytest
 
 from tests.inference import scripted
-from vpp.events import Event, StepFinished
+from vpp.events import Event, StepFinished, Usage
 from vpp.runs.journal import Record, decode, encode
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
-from vpp.usage import Usage
 
 VARIANTS = {
     **{name: scripted.variant(name, seed=5) for name in scripted.VARIANTS},

@@ -24,8 +24,7 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
-from vpp.runs.reader import RunReader
-from vpp.runs.surpassed import surpassed
+from vpp.runs.reader import RunReader, surpassed
 from vpp.settings import Config
 from vpp.wording.support import support_sentence
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vpp import __version__
 from vpp.errors import InputError
+from vpp.events import Usage
 from vpp.inspection.summary import result
 from vpp.llm.protocol import short_reason
 from vpp.reporting.exports import write_all
@@ -19,7 +20,6 @@ from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import WEIGHING
-from vpp.usage import Usage
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
