@@ -35,7 +35,7 @@ from tests.reporting.builders import (
 from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
-from vpp.runs.answers import AnswerLog
+from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 

@@ -10,7 +10,7 @@ from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, 
 from vpp.drawing import trying
 from vpp.errors import VppError
 from vpp.inspection.baselines import has_prompted
-from vpp.runs.prompted import Asked, PromptedAsking
+from vpp.runs.asking import Asked, PromptedAsking
 from vpp.trials.asking import TrialAsking
 from vpp.trials.clauses import clauses
 from vpp.trials.record import Trial, read_trial

@@ -8,8 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, opening
 from vpp.data.dataset import Dataset
 from vpp.llm.budget import Cap, Price
+from vpp.runs.budget import Pace, estimate
 from vpp.runs.directory import RunDirectory
-from vpp.runs.estimate import Pace, estimate
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.wording import markup

@@ -21,9 +21,8 @@ from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut
-from vpp.runs.preparation import Preparation, check_run, check_size
+from vpp.runs.preparation import Preparation, check_run, check_size, with_start
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.start import with_start
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks
 from pages.parts.endpoint import is_demo
 from vpp.data.dataset import Task
-from vpp.runs.start import read_sentences
+from vpp.runs.preparation import read_sentences
 from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (

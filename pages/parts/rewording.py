@@ -10,8 +10,8 @@ from vpp.drawing.settling import plan_html
 from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
 from vpp.inspection.slots import grouped
+from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.reader import Snapshot
-from vpp.runs.rewording import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.escaping import one_line

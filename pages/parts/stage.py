@@ -13,8 +13,7 @@ from vpp.drawing.step_bars import bars_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import Snapshot
-from vpp.runs.summary import balanced_accuracy
+from vpp.runs.reader import Snapshot, balanced_accuracy
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.happening import happened

@@ -6,8 +6,8 @@ import pytest
 
 from tests.processes import Desk, Model
 from vpp.reporting.markdown import report_markdown
+from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompted import WITH, WITHOUT, read_prompted
 from vpp.runs.reader import RunReader
 
 N_TEST, N_TRAIN = 10, 30

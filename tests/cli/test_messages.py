@@ -11,11 +11,10 @@ from tests.reporting.builders import run
 from vpp.cli import main
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
-from vpp.events import Event, RunFailed
+from vpp.events import Event, RunFailed, Usage
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
-from vpp.usage import Usage
 from vpp.wording.status import pending_words
 
 Made = Callable[..., RunReader]

@@ -52,8 +52,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.summary import balanced_accuracy, read_summary
+from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
 from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, shares_sentence, voting, weights_measure
 from vpp.wording.counts import label_cells
 from vpp.wording.happening import happened

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan
+from vpp.inference.sampling import conclude
 from vpp.settings import preset
 
 from . import scripted, virtual_time

@@ -7,7 +7,7 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
+from vpp.inference.sampling import conclude
 
 from . import scripted
 

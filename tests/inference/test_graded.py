@@ -7,8 +7,8 @@ import pytest
 
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
 from vpp.llm.grading import pooled
-from vpp.posterior.conformal import weight_ahead
-from vpp.posterior.information import label_information
+from vpp.posterior.calibration import weight_ahead
+from vpp.posterior.disagreement import label_information
 from vpp.posterior.likelihood import ZeroOneLikelihood
 from vpp.posterior.prediction import vote_shares
 from vpp.problem import Prediction

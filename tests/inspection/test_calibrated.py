@@ -20,7 +20,7 @@ from vpp.events import Event
 from vpp.inspection.calibrated import calibrated, holds_truth, possible_labels, possible_range
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id
-from vpp.posterior.conformal import Conformal, weight_ahead
+from vpp.posterior.calibration import Conformal, weight_ahead
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json

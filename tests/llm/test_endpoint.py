@@ -10,11 +10,11 @@ import pytest
 
 import vpp
 from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
+from vpp.events import Usage
 from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MUTE_ATTEMPTS, Completion, Server
-from vpp.usage import Usage
 
 from .asking import ask
 from .stub import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from vpp.errors import EndpointRefused, InputError
+from vpp.events import Usage
 from vpp.llm.grading import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import Template, lettered
@@ -13,7 +14,6 @@ from vpp.problem import Prediction
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
-from vpp.usage import Usage
 
 from .asking import RULE, Noted, learner_of
 from .stub import Reply, Request, as_json, chat

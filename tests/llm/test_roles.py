@@ -2,12 +2,11 @@ import asyncio
 import re
 from typing import Any
 
-from vpp.events import hypothesis_id
+from vpp.events import Usage, hypothesis_id
 from vpp.llm.conversation import CUT_OFF
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction
-from vpp.usage import Usage
 
 from .asking import RULE, SEED_TEXT, Noted, learner_of, optimizer_of
 from .stub import Reply, Request, chat

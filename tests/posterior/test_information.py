@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.information import entropy, label_information, label_laws, number_information, weights_after
+from vpp.posterior.disagreement import entropy, label_information, label_laws, number_information, weights_after
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 
 LABELS = ("a", "b", "c")

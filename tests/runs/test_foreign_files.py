@@ -9,9 +9,8 @@ import pytest
 
 from vpp.cli.working import _Log
 from vpp.errors import RunError
-from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal
+from vpp.runs.journal import AnswerLog, Journal
 from vpp.runs.store import EXAMPLE, FILES, RunStore, delete
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples" / EXAMPLE

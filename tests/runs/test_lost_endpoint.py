@@ -18,8 +18,7 @@ from tests.processes import (
     wait_until,
 )
 from vpp.events import RunPaused
-from vpp.runs.answers import read_answers
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, read_answers
 
 VML = ("--method", "vml")
 

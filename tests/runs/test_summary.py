@@ -14,8 +14,8 @@ from vpp.events import RunFinished
 from vpp.llm.counters import Counters
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
+from vpp.runs.reader import Summary, read_summary, write_summary
 from vpp.runs.store import EXAMPLES
-from vpp.runs.summary import Summary, read_summary, write_summary
 from vpp.runs.worker import Recorder
 
 SHIPPED = Path(__file__).parents[2] / "assets" / "examples"

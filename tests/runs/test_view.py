@@ -22,6 +22,7 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
 )
 from vpp.runs.directory import STALLED_AFTER_S, STARTING_S, Moment, RunDirectory, State
 from vpp.runs.journal import JournalReader, Record
@@ -29,7 +30,6 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, fold, last_finished
 from vpp.settings import Config
-from vpp.usage import Usage
 
 STARTED = RunStarted(config={}, dataset={}, seed_text="s", steps=2, templates={}, versions={}, models={})
 DRAWN = ParticleDrawn(particle=0, hypothesis="a", text="A", temperature=0.5, raw="A")

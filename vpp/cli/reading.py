@@ -26,8 +26,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
-from vpp.runs.asking import ask
-from vpp.runs.prompted import Asked, PromptedAsking, PromptedBaselines
+from vpp.runs.asking import Asked, PromptedAsking, PromptedBaselines, ask
 from vpp.runs.reader import RunReader
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import trial_json

@@ -10,7 +10,7 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import Point
 from vpp.inspection.slots import behaviour, grouped
 from vpp.inspection.votes import votes_on
-from vpp.posterior.information import entropy, label_information, number_information, weights_after
+from vpp.posterior.disagreement import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.problem import likelihood_of

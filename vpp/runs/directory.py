@@ -19,14 +19,14 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
+from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder
 from vpp.runs.journal import write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
-from vpp.usage import Usage
 
 if TYPE_CHECKING:
-    from vpp.runs.summary import Summary
+    from vpp.runs.reader import Summary
 
 
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]

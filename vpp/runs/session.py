@@ -1,9 +1,9 @@
-"""A session: a run's rows, endpoints and roles, opened from its directory while they are used."""
+"""A session: a run's rows, endpoints and roles, opened from its directory while they are used or tested."""
 
 import asyncio
 import importlib.metadata
 import platform
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import CarrierTest, honoured, try_carriers
+from vpp.llm.check import CarrierTest, Finding, Role, Trial, check, honoured, try_carriers
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
@@ -28,7 +28,7 @@ from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
-from vpp.runs.run_prompts import (
+from vpp.runs.prompts import (
     check_prompts_fit,
     fitted,
     learner_prompts,
@@ -272,3 +272,57 @@ def versions(*, gguf: bool = False) -> dict[str, str]:
     names = ("numpy", "pandas", "openai", *([LIBRARY] if gguf else []))
     libraries = {name: importlib.metadata.version(name) for name in names}
     return {"vpp": __version__, "python": platform.python_version(), "demo": DEMO_VERSION, **libraries}
+
+
+LONGEST_S = 60.0
+"""Seconds a call of a check may take."""
+LONGEST_OF_FILE_S = 600.0
+"""Seconds a call may take for a model file, which a laptop's processor may serve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A finding about a server."""
+
+    roles: tuple[Role, ...]
+    base_url: str
+    model: str
+    finding: Finding
+
+
+async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+    """Yield each finding as it is made. Raises InputError for an address or a key that no request can carry."""
+    async with AsyncExitStack() as stack:
+        longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
+        quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
+        counters = Counters()
+        budget = Budget(counters)
+        connection = Connection(counters=counters, budget=budget, max_attempts=1)
+        learner, optimizer = await open_endpoints(stack, quick, keys, connection)
+        servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
+        servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
+        for endpoint, roles in servers.items():
+            trial = Trial(
+                roles=roles,
+                concurrency=spec.in_flight,
+                learner_max_tokens=spec.learner_max_tokens,
+                optimizer_max_tokens=spec.optimizer_max_tokens,
+                structured="off" if spec.is_demo else spec.structured,
+            )
+            async for finding in check(endpoint, trial):
+                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+
+
+def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+    """Yield the findings to a caller without an event loop; closing it early closes its connections."""
+    with asyncio.Runner() as runner:
+        findings = check_servers(spec, keys)
+        try:
+            while (one := runner.run(_next(findings))) is not None:
+                yield one
+        finally:
+            runner.run(findings.aclose())
+
+
+async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+    return await anext(findings, None)

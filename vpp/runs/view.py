@@ -20,10 +20,10 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
 )
 from vpp.inference.population import Particle, Population
 from vpp.posterior.weights import normalise
-from vpp.usage import Usage
 
 if TYPE_CHECKING:
     from vpp.runs.journal import Record

@@ -28,23 +28,22 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
 )
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
 from vpp.inference.population import Population
+from vpp.inference.sampling import conclude
 from vpp.llm.counters import Counters
-from vpp.runs.answers import AnswerLog, read_answers
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, RunDirectory, load_dataset, steady_clock
 from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
-from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
+from vpp.runs.journal import AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
-from vpp.runs.run_prompts import start_of
+from vpp.runs.prompts import start_of
+from vpp.runs.reader import write_summary
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.summary import write_summary
 from vpp.runs.view import RunView, last_finished, population_of
-from vpp.usage import Usage
 
 POLL_S = 0.1
 COMPLETING = (RunPaused, RunFinished, RunFailed)

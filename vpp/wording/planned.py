@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
+from vpp.events import Usage
 from vpp.llm.context import LEAST_SHOWN, longest_cell
-from vpp.runs.budget import cap_words, money
-from vpp.runs.estimate import (
+from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     LEARNER_ANSWER,
@@ -13,11 +13,12 @@ from vpp.runs.estimate import (
     Estimate,
     Outlook,
     Pace,
+    cap_words,
+    money,
     time_s,
 )
-from vpp.runs.run_prompts import fitted_to
+from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.usage import Usage
 from vpp.wording.counts import cut_columns_sentence
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 

@@ -12,8 +12,8 @@ from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
+from vpp.runs.budget import outlook, seconds_left
 from vpp.runs.directory import State
-from vpp.runs.estimate import outlook, seconds_left
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
