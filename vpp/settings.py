@@ -120,17 +120,14 @@ class Config:
 
     @property
     def size(self) -> int:
-        """Number of particles the method begins with."""
         return CHAINS_OF_VML.get(self.method, self.particles)
 
     @property
     def largest_size(self) -> int:
-        """Number of particles that a growing K may come to."""
         return max(self.size, self.particles_max)
 
     @property
     def is_weighted(self) -> bool:
-        """True if particles have weights of their own."""
         return self.method in ("smc", "weigh")
 
     @property
@@ -152,12 +149,10 @@ class Config:
 
     @property
     def is_on_fixed_rows(self) -> bool:
-        """True if every step scores particles on all training rows."""
         return self.scored_on == "train"
 
     @property
     def is_filtered(self) -> bool:
-        """True if an accept step decides on proposals."""
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
@@ -195,7 +190,6 @@ class Config:
 
     @property
     def fixed_tau(self) -> float | None:
-        """tau if it was given; None if it comes from the data."""
         return None if self.tau == "auto" else float(self.tau)
 
     def beta(self, step: int, *, steps: int) -> float:
@@ -206,7 +200,6 @@ class Config:
 
 
 def choices(name: str) -> tuple[str, ...]:
-    """The values an option can have; empty where it is a number or a text."""
     return _choices()[name]
 
 
@@ -236,7 +229,6 @@ def _check_numbers(config: Config) -> None:
 
 
 def _check_together(config: Config) -> None:
-    """Refuse options that contradict each other. Raises InputError."""
     _check_grading(config)
     if not config.particles_max:
         return
@@ -277,5 +269,4 @@ def preset(name: Preset) -> Config:
 
 
 def option_docs() -> dict[str, str]:
-    """Return the meaning of each option, by name."""
     return {f.name: f.metadata["doc"] for f in fields(Config)}

@@ -82,7 +82,6 @@ LEAD = 4
 A run that is resumed without the response cache asks again for at most so many steps of a chain.
 """
 Move = Callable[[Chain], Coroutine[Any, Any, Outcome]]
-"""One chain's step."""
 _END = object()
 
 
@@ -100,7 +99,6 @@ class Ahead:
         await cancel(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, object]) -> None:
-        """Start the work beside the other tasks."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -179,7 +177,6 @@ class Chains:
         yield replace(population, step=step, particles=in_order(moved))
 
     async def _run(self, chain: Chain, *, last: int) -> None:
-        """One chain's steps, one after another."""
         first = chain.step
         for step in range(first, last + 1):
             if step - LEAD >= first:

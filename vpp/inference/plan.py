@@ -34,17 +34,14 @@ class Plan:
 
     @property
     def learner_calls(self) -> int:
-        """Calls of the learner."""
         return self.calls - self.optimizer_calls
 
     @property
     def least_calls(self) -> int:
-        """Calls at least, of both roles."""
         return self.least_learner_calls + self.least_optimizer_calls
 
     @property
     def calls(self) -> int:
-        """Calls of both roles."""
         return sum(calls for _, calls in self.items)
 
 
@@ -122,7 +119,6 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
 
 
 def _scored_rows(config: Config, step: int, n_train: int) -> int:
-    """Number of rows on which a step scores each particle (`Problem.scored_rows`)."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.is_on_fixed_rows:
         return n_train
@@ -134,7 +130,6 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
 
 
 def _scoring_calls(config: Config, step: int, n_train: int) -> int:
-    """Calls for one particle's forward pass."""
     if config.is_on_fixed_rows:
         return config.learner_calls(n_train) if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
@@ -148,12 +143,10 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
 
 
 def _judging_calls(config: Config, step: int, n_train: int) -> int:
-    """Calls for one proposal's accept step."""
     return config.learner_calls(_scored_rows(config, step, n_train)) if config.is_filtered else 0
 
 
 def _final_calls(config: Config, n_train: int) -> int:
-    """Calls for the final weight of one text."""
     if not config.is_rescored:
         return 0
     seen = n_train * config.epochs if config.buffer_repeats else n_train
@@ -161,7 +154,6 @@ def _final_calls(config: Config, n_train: int) -> int:
 
 
 def _least_proposals(config: Config, steps: int) -> int:
-    """Proposals at least: one a particle and step."""
     if config.is_weighing:
         return 0
     return (min(config.size, PARTICLES_MIN) if config.particles_max else config.size) * steps

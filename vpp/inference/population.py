@@ -28,7 +28,6 @@ class Particle:
 
     @property
     def id(self) -> str:
-        """The hypothesis' id."""
         return hypothesis_id(self.text)
 
     def settled(self, slot: int) -> "Particle":
@@ -55,7 +54,6 @@ class Population:
 
     @property
     def size(self) -> int:
-        """K."""
         return len(self.particles)
 
     @property
@@ -78,7 +76,6 @@ class Population:
 
 
 NOBODY = Population(step=INITIAL_STEP - 1, particles=(), tau=None)
-"""Before the first particle is drawn."""
 
 
 def _state(particle: Particle) -> ParticleState:
@@ -139,7 +136,6 @@ class Chain:
         return self.problem.scored_rows(self.config, self.step)
 
     def of(self, particle: Particle) -> "Chain":
-        """The same chain with another particle."""
         return replace(self, particle=particle)
 
 

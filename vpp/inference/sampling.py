@@ -61,13 +61,11 @@ def _move(config: Config, ahead: Ahead) -> Phase:
 async def finish(
     problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Yielded, None]:
-    """Yield the event that records the population."""
     batch = () if step == INITIAL_STEP else problem.batch(step)
     yield population.finished(batch=tuple(row.id for row in batch))
 
 
 _Answers = tuple[Part, int, tuple[Prediction, ...]]
-"""One slot's answers to the rows of a split."""
 SPLITS: tuple[Part, ...] = ("test", "calibration", "train")
 
 

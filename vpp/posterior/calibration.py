@@ -15,7 +15,6 @@ from vpp.posterior.prediction import CLEAR, TIE, Answer, Value, settled, silent_
 from vpp.posterior.weights import Floats
 
 BINS = 10
-"""Bins of equal width of a reliability diagram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +64,15 @@ def _running_mean(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """One bin of a reliability diagram."""
-
     low: float
     high: float
     """The bin holds confidences in (low, high]."""
     n: int
     n_right: int
     confidence: float
-    """Mean confidence of the bin."""
 
     @property
     def accuracy(self) -> float:
-        """Fraction of right answers."""
         return self.n_right / self.n
 
 
@@ -181,7 +176,6 @@ class Conformal:
 
     @property
     def n(self) -> int:
-        """Number of calibration rows."""
         return len(self.scores)
 
     @property

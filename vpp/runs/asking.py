@@ -51,8 +51,6 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """Answers of K particles about N rows."""
-
     rows: tuple[Row, ...]
     texts: tuple[str, ...]
     """(K,) hypotheses."""
@@ -63,7 +61,6 @@ class Answers:
     task: str
     target: str
     classes: tuple[str, ...] = ()
-    """Labels the run knows; empty for regression."""
     step: int | None = None
     """The last complete step when the particles were read."""
 
@@ -108,7 +105,6 @@ class Asking:
 
     @property
     def done(self) -> int:
-        """Answered questions."""
         return len(self._answered)
 
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
@@ -133,7 +129,6 @@ class Asking:
         return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
-        """Return the rows that every particle has answered so far."""
         answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
         return Answers(
@@ -159,7 +154,6 @@ async def ask(
 
 
 def averages_asked(answers: Answers) -> Votes:
-    """(N,) averaged prediction of each row asked about."""
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
     return averages_of(answers.task, said, answers.weights)
 
@@ -175,11 +169,9 @@ class Questions(Protocol):
     total: int
 
     @property
-    def done(self) -> int:
-        """Answered questions."""
+    def done(self) -> int: ...
 
-    async def go(self, *, keys: Keys, cache_dir: Path) -> object:
-        """Ask all questions."""
+    async def go(self, *, keys: Keys, cache_dir: Path) -> object: ...
 
 
 Q = TypeVar("Q", bound=Questions)
@@ -189,11 +181,9 @@ class Background(Generic[Q]):
     """A thread with an event loop that asks; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
-        """Start the thread."""
         self.asking = asking
         self.outcome: Outcome = "running"
         self.failure = ""
-        """Error message of a failure, in one line."""
         self._keys = keys
         self._cache_dir = cache_dir
         self._stopping = False
@@ -206,12 +196,10 @@ class Background(Generic[Q]):
 
     @property
     def is_running(self) -> bool:
-        """True until the thread ends."""
         return self._thread.is_alive()
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, or that it took."""
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def seconds_left(self) -> float | None:
@@ -263,7 +251,6 @@ class Rewording:
 
     slot: int
     old: str
-    """Complete text of the particle."""
     new: str
     """Complete new text, seed sentence included."""
     rows: tuple[int, ...]
@@ -281,30 +268,23 @@ class Comparison:
     rows: tuple[Row, ...]
     """(M,) in the order of the score; a row may repeat."""
     old: tuple[Prediction, ...]
-    """(M,) answers with the particle's text."""
     new: tuple[Prediction, ...]
-    """(M,) answers with the new text."""
     log_likelihood: float
     """Of the particle's text, summed over the M rows."""
     log_likelihood_new: float
-    """Of the new text, on the same rows."""
     log_alpha: float
-    """Log of the acceptance probability (Eq. 9)."""
     won: tuple[int, ...]
     """Ids of rows on which the new text does better: right where the other is wrong, or with a smaller error."""
     lost: tuple[int, ...]
-    """Ids of rows on which it does worse."""
     unread: tuple[int, ...]
     """Ids of rows to which it gave no readable answer."""
 
     @property
     def acceptance(self) -> float:
-        """Acceptance probability, from 0 to 1."""
         return math.exp(self.log_alpha)
 
     @property
     def n_rows(self) -> int:
-        """Distinct rows."""
         return len({row.id for row in self.rows})
 
 
@@ -367,7 +347,6 @@ def compare(
     likelihood: Likelihood,
     exponent: float = 1.0,
 ) -> Comparison:
-    """Compare (M,) answers of two texts to the same (M,) rows with known targets."""
     targets = [row.target for row in rows]
     before, after = (losses_of(dataset, tuple(said.value for said in each), targets) for each in (old, new))
     log_lik, log_lik_new = (log_likelihood(likelihood, tuple(each), tuple(rows)) for each in (old, new))
@@ -387,7 +366,6 @@ def compare(
 
 
 def _distinct(ids: Sequence[int], chosen: Sequence[bool]) -> tuple[int, ...]:
-    """Return the chosen ids, each once, in order."""
     return tuple(dict.fromkeys(each for each, is_chosen in zip(ids, chosen, strict=True) if is_chosen))
 
 
@@ -424,7 +402,6 @@ FILE = "prompted.json"
 EXAMPLES = 105
 """Purpose number of a draw of examples: SeedSequence(seed, spawn_key=(EXAMPLES, draw))."""
 ASSUMED_CONTEXT = 8192
-"""Tokens of a context whose length is unknown."""
 WITHOUT = "No rule is known: give the output that you expect for this input."
 WITH = "No rule is known: answer as in these examples, each an input and its correct output."
 Name = Literal["zero-shot", "few-shot", "few-shot vote"]
@@ -432,27 +409,19 @@ Name = Literal["zero-shot", "few-shot", "few-shot vote"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompted:
-    """Answers of one prompted baseline."""
-
     name: Name
     calls: int
     """Learner calls needed, repetitions after unreadable answers included."""
     questions: int
-    """Questions a row."""
     examples: int
     """Training rows in a prompt, at least."""
     answers: Votes
-    """(N,) in the order of the test rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptedBaselines:
-    """Content of prompted.json."""
-
     rows: tuple[int, ...]
-    """(N,) ids of the test rows."""
     run_calls: int
-    """Learner calls of the run."""
     models: tuple[Prompted, ...]
 
 
@@ -469,8 +438,6 @@ def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Settings of the prompted baselines."""
-
     calls: int | None = None
     """Learner calls of the vote; None: as many as the run's."""
     examples: int | None = None
@@ -499,9 +466,7 @@ class PromptedAsking:
         self.calls = (self._draws + 1) * a_draw
         """Calls needed if every answer can be read."""
         self.total = (self._draws + 1) * n_rows
-        """Questions."""
         self.done = 0
-        """Answered questions."""
 
     async def go(
         self, *, keys: Keys, cache_dir: Path, on_progress: Callable[[int, int], None] | None = None
@@ -541,8 +506,6 @@ async def _within_cap(asking: Coroutine[Any, Any, tuple[Prompted, ...]], session
 
 
 class _Asking:
-    """The questions of one command."""
-
     def __init__(self, spec: RunSpec, dataset: Dataset, session: Session, counters: Counters) -> None:
         self._spec, self._dataset, self._session, self._counters = spec, dataset, session, counters
         self._seed_text = problem_of(spec, dataset).seed_text

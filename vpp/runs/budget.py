@@ -57,7 +57,6 @@ def cap_words(cap: Cap) -> str:
 
 
 def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
-    """Return why the run pauses, in one line with the fix."""
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost)} spent"
@@ -73,7 +72,6 @@ def calls_left(spec: RunSpec, view: RunView) -> int:
 
 
 def plan_of(spec: RunSpec) -> Plan:
-    """Return the plan of the whole run."""
     return plan(spec.config, **row_counts(spec.dataset), given=len(spec.start))
 
 
@@ -105,15 +103,12 @@ HYPOTHESIS = Span(about=300, high=1200)
 LEARNER_ANSWER = Span(about=50)
 """Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
 ONE_TOKEN = Span(about=1, high=1)
-"""Tokens of an answer that is a letter."""
 OPTIMIZER_ANSWER = Span(about=250)
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSize:
-    """Tokens of one call of a role."""
-
     prompt: Span
     completion: Span
     """Assumed; the upper bound is the run's limit."""
@@ -139,16 +134,12 @@ class Estimate:
     plan: Plan
     lines: tuple[Line, ...]
     prompt: Span
-    """Tokens of all prompts."""
     completion: Span
     cost: Span | None
-    """Money; None without a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Speed of a server."""
-
     round_trip_s: float
     """Seconds of one short call, alone."""
     calls_per_s: float | None = None
@@ -200,8 +191,6 @@ def _charged(price: Price, prompt: Span, completion: Span) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Hypotheses of the assumed lengths."""
-
     seed_text: str
     length: Span
 
@@ -212,7 +201,6 @@ class Texts:
 
 
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
-    """Return the size of a learner's call."""
     prompts, rows = learner_prompts(spec, dataset), by_length(dataset.labelled)
     typical = [prompts.messages(texts.of(texts.length.about), row) for row in rows]
     usual = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
@@ -267,7 +255,6 @@ class Outlook:
     """Calls needed in all, including those made."""
     tokens: float
     cost: float
-    """Money; 0 without a price."""
 
 
 def outlook(spec: RunSpec, view: RunView, usage: Usage) -> Outlook | None:
@@ -308,7 +295,6 @@ def seconds_left(spec: RunSpec, view: RunView, usage: Usage) -> float | None:
 
 
 def _recent(view: RunView) -> list[StepView]:
-    """Return the last finished steps, without the initial population."""
     return [at for at in view.finished_steps if at.step >= 0][-RECENT - 1 :]
 
 

@@ -13,7 +13,6 @@ from vpp import files
 from vpp.errors import DiskRefused
 
 LEAST_FREE = 128 * 1024
-"""Free bytes that a worker needs to begin."""
 
 _FIXES = {
     errno.ENOSPC: ("the disk is full", "free some space"),
@@ -35,12 +34,10 @@ _FIXES = {
     errno.ENOTSUP: ("its file system locks no files", "keep runs on a local disk"),
     errno.ENOSYS: ("its file system locks no files", "keep runs on a local disk"),
 }
-"""(meaning, fix) of an error number."""
 FULL = _FIXES[errno.ENOSPC][0]
 
 
 def is_of_the_disk(error: OSError) -> bool:
-    """True for an error of the disk or of this process's limits."""
     return error.errno in _FIXES
 
 

@@ -51,7 +51,6 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes) -> Record:
-    """Return the record of one line. Raises ValueError for another text."""
     return _adapter().validate_json(line)
 
 
@@ -83,12 +82,10 @@ class Journal:
 
     @property
     def is_waiting(self) -> bool:
-        """True if a flush has anything to write."""
         return bool(self._waiting)
 
     @property
     def ends_a_step(self) -> bool:
-        """True if the end of a step waits."""
         return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
@@ -102,15 +99,12 @@ class Journal:
             self.sync()
 
     def forget(self) -> None:
-        """Drop waiting events."""
         self._waiting.clear()
 
     def sync(self) -> None:
-        """Make written events survive a loss of power."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Sync and close the file."""
         try:
             self.sync()
         finally:
@@ -127,7 +121,6 @@ class LineReader(Generic[T]):
     def __init__(self, path: Path, decode: Callable[[bytes], T]) -> None:
         """decode: returns a line's value; raises ValueError if it has none."""
         self.number = 0
-        """Number of the line last read, from 1."""
         self._path = path
         self._decode = decode
         self._offset = 0
@@ -182,7 +175,6 @@ class LineReader(Generic[T]):
 
 
 def _reason(error: ValueError) -> str:
-    """Return the decoder's reason in a few printable words."""
     reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
     reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
     return "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
@@ -200,7 +192,6 @@ def cut_torn_tail(path: Path) -> None:
 
 
 def _end_of_lines(file: BinaryIO, size: int) -> int:
-    """Return the position after the last line's end."""
     at = size
     while at > 0:
         start = max(0, at - BLOCK_BYTES)
@@ -252,11 +243,9 @@ class JournalReader:
     def __init__(self, path: Path) -> None:
         self._lines = LineReader(path, decode)
         self.view = RunView()
-        """The records read so far."""
 
     @property
     def line(self) -> int:
-        """Number of the line last read."""
         return self._lines.number
 
     def new_records(self) -> Iterator[Record]:
@@ -319,29 +308,24 @@ class AnswerLog:
         self._open()
 
     def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        """Add an answer for the next flush."""
         answer = Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts)
         self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
         self.lines += 1
 
     @property
     def is_waiting(self) -> bool:
-        """True if a flush has something to write."""
         return bool(self._waiting)
 
     def flush(self) -> None:
-        """Hand waiting answers to the operating system."""
         if self._waiting:
             append_whole(self._file, b"".join(self._waiting))
             self._waiting.clear()
 
     def sync(self) -> None:
-        """Flush, and make the answers survive a loss of power."""
         self.flush()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Sync and close the file."""
         try:
             self.sync()
         finally:
@@ -354,8 +338,6 @@ def read_answers(path: Path) -> Iterator[Answer]:
 
 
 class AnswerReader:
-    """Reads answers from where it last stopped."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._start_over()

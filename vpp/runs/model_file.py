@@ -32,7 +32,6 @@ POLL_S = 0.2
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 """Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
 OnLoading = Callable[[float], None]
-"""Called with the seconds since loading began."""
 
 
 def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> EndpointSpec:
@@ -82,7 +81,6 @@ def _cache_name(path: str) -> str:
 
 
 def _reason(log: str) -> str:
-    """Return why llama.cpp could not load a file, else its log's last line."""
     reasons = re.findall(r"error loading model: (.*)", log) or log.splitlines() or ["no reason given"]
     return "".join(c for c in reasons[-1] if c.isprintable())[:200]
 

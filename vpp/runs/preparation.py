@@ -43,7 +43,6 @@ class Preparation:
     """Content of run.json; the dataset's part and an empty name are filled in."""
 
     def __post_init__(self) -> None:
-        """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
         plain = replace(self.spec, name=name, structured_as="")
         spec, dataset = with_start(plain, self.dataset)
@@ -63,7 +62,6 @@ class Preparation:
 
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
-    """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
     if spec.cell_limit < 0:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
@@ -93,19 +91,16 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
-    """Return the dataset's description and its numbers of rows."""
     return {**spec(dataset), **dataset.sizes}
 
 
 def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:
-    """Raise InputError for a prompt set that the demo model cannot read."""
     names = {name_of(text, role) for role, text in texts.items()}
     if endpoint.is_demo and not names <= {None, *DEMO_READS}:
         raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    """Raise InputError if there are fewer training rows than a batch needs, or the run is too large."""
     n_train = len(dataset.train)
     if n_train < config.batch_size:
         raise InputError(
@@ -119,7 +114,6 @@ def check_size(dataset: Dataset, config: Config) -> None:
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:
-    """Raise InputError if no server or model is named, or an option is invalid."""
     if not endpoint.is_started_here and not endpoint.base_url:
         raise InputError(NO_ENDPOINT)
     if not endpoint.is_started_here and not endpoint.model:
@@ -183,7 +177,6 @@ def continue_run(
 def continuation(
     spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
 ) -> Preparation:
-    """Prepare the new run from a run that has been read already. run: its id."""
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     return Preparation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
@@ -192,7 +185,6 @@ def continuation(
 
 
 def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
-    """Return the spec of a run that begins with this run's particles."""
     if not view.population:
         raise RunError(f"{run} has no particles yet: wait for its first step")
     texts = tuple(view.texts[state.hypothesis] for state in view.population)
@@ -223,7 +215,6 @@ MOST_CHARACTERS = 4_000
 LEAST_WEIGHT = 1e-100
 A_PRIOR = "a positive number for each sentence, in their order, or a JSON object from sentence to number"
 NAMED = 3
-"""Most folded sentences that a note names by their numbers."""
 
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
@@ -317,7 +308,6 @@ def shares(weights: Sequence[float], spec: RunSpec) -> tuple[float, ...]:
 
 
 def repeated(texts: Sequence[str]) -> str:
-    """Return a note on texts that are there already; empty without any."""
     again = [str(i + 1) for i, text in enumerate(texts) if text in texts[:i]]
     if not again:
         return ""
@@ -328,7 +318,6 @@ def repeated(texts: Sequence[str]) -> str:
 
 
 def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> None:
-    """Raise InputError for too many sentences, for none to weigh, or for a continued run with other than K texts."""
     if config.is_weighing and not start:
         raise InputError("there are no sentences to weigh: give them, one a line (--start FILE)")
     if is_continued and len(start) != config.size:

@@ -20,7 +20,6 @@ from vpp.runs.view import RunView, StepView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
-    """Return the prompts of the run's learner."""
     template = learner_template(spec)
     carrier = None if template.style == "letter" else carrier_of(spec)
     return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
@@ -39,7 +38,6 @@ def own_templates(spec: RunSpec) -> dict[Role, str | None]:
 
 
 def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
-    """Return the prompts of the run's optimizer."""
     return OptimizerPrompts(
         dataset=dataset,
         refining=template_of(spec.optimizer_template, role="optimizer"),
@@ -128,7 +126,6 @@ def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
 
 
 def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
-    """Raise InputError if the run's prompts cannot fit the models' contexts."""
     check_fit(
         learner_prompts(spec, dataset),
         optimizer_prompts(spec, dataset),
@@ -138,7 +135,6 @@ def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits
 
 
 KnownAnswers = Mapping[tuple[str, int], Value | None]
-"""Answers by hypothesis id and row id."""
 
 
 class PromptMaker:
@@ -168,14 +164,12 @@ class PromptMaker:
         return self._about_batch(view, step, slot)
 
     def _all_answers(self) -> KnownAnswers:
-        """Every answer of the learner; read once."""
         if self._read is None:
             pairs = self._answers().by_pair if self._answers else {}
             self._read = {pair: prediction.value for pair, prediction in pairs.items()}
         return self._read
 
     def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message] | None:
-        """Return the question about a batch; None if an answer of the parent is unknown."""
         at = view.steps[step]
         proposed = at.proposed[slot]
         rows = self._batches.batch(step)[: proposed.shown]
@@ -200,7 +194,6 @@ def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
-"""Headings of the template's own turns, by role."""
 
 
 def as_text(messages: Sequence[Message]) -> str:

@@ -74,13 +74,11 @@ class RunReader:
             )
 
     def dataset(self) -> Dataset:
-        """Return the rows as used, with the split; read once."""
         if self._dataset is None:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
     def read_answers(self) -> AnswerReader:
-        """Return the learner's answers up to now."""
         with self._lock:
             self.answers.refresh()
             return self.answers
@@ -124,31 +122,24 @@ class RunReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a list says of a run beyond its run.json."""
-
     journal: int = 0
     """Size of the journal in bytes when this was written."""
     phase: Phase = "queued"
     is_at_cap: bool = False
-    """True if it has paused because its cap is reached."""
     last_step: int | None = None
     """The last finished step; -1 for the initial population, None before it."""
     total_steps: int = 0
     metric: Literal["accuracy", "mse"] | None = None
-    """None before the rows are evaluated."""
     train: float | None = None
     test: float | None = None
     balanced_accuracy: float | None = None
-    """Of the test rows, from 0 to 1."""
     is_unread: bool = False
     """True if most answers, or all proposals, could not be read."""
     sent: int = 0
-    """Requests sent."""
     cost: float = 0.0
 
     @property
     def has_ended(self) -> bool:
-        """True if no more events are expected without a resume."""
         return self.phase in ("finished", "stopped", "failed")
 
 
@@ -223,9 +214,7 @@ def balanced_accuracy(view: RunView, rows: Callable[[], Dataset]) -> float | Non
 # Unreadable answers
 
 LEAST = 5
-"""Fewest answers, or proposals, for a warning."""
 MOSTLY = 0.5
-"""Share of unreadable answers from which a run is warned of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +224,6 @@ class Unread:
     answers: int
     """Unreadable answers to rows; 0 if enough could be read."""
     of: int
-    """Answers to rows."""
     proposals: int
     """Proposals, if none of them could be read; else 0."""
 
@@ -267,7 +255,6 @@ def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
 
 
 def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
-    """Return how many answers could not be read, and how many there are."""
     counts = [(each.count(None), len(each)) for each in answers]
     return sum(silent for silent, _ in counts), sum(n for _, n in counts)
 
@@ -286,16 +273,13 @@ class Surpassed:
 
     by: Literal["particle", "ruled out"]
     hypothesis: str
-    """Its id."""
     slot: int | None
-    """Slot of a particle; None for a text ruled out."""
     n: int
     prediction: float
     """Mean loss of the averaged prediction: share of wrong answers, or mean squared error."""
     other: float
     """The hypothesis' own, which is smaller."""
     p: float
-    """p of the sign test."""
 
     @property
     def is_clear(self) -> bool:
@@ -320,7 +304,6 @@ def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
 
 
 def scores_of(view: RunView) -> Iterator[Scored]:
-    """Every score of the run, the final weights' last."""
     for step in view.steps.values():
         yield from step.scored.values()
         yield from step.proposals_scored.values()

@@ -40,7 +40,6 @@ from vpp.runs.prompts import (
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 TEST_ATTEMPTS = 2
-"""Attempts of a call that tests a server's structured output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +50,14 @@ class Access:
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
-    """Called with each answer of the learner."""
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     on_loading: OnLoading = lambda _: None
-    """Called while a model file is loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Settings shared by a run's endpoints."""
-
     counters: Counters
     budget: Budget
     cache: ResponseCache | None = None
@@ -77,7 +72,6 @@ class Session:
     problem: Problem
     learner: LlmLearner
     budget: Budget
-    """Calls that the endpoints may still send."""
     learner_limits: ModelLimits
 
 
@@ -138,7 +132,6 @@ async def _calibrated(
 
 
 async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
-    """Return the tokens of each text; nothing once the server has no count."""
     counts: dict[str, int] = {}
     for text in texts:
         count = await endpoint.count_tokens(text)
@@ -149,7 +142,6 @@ async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, i
 
 
 async def _context_length(endpoint: Endpoint) -> int:
-    """Return the context length that the server lists, in tokens; 0 if it lists none."""
     with suppress(EndpointError):
         listed = await endpoint.models()
         return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
@@ -275,15 +267,12 @@ def versions(*, gguf: bool = False) -> dict[str, str]:
 
 
 LONGEST_S = 60.0
-"""Seconds a call of a check may take."""
 LONGEST_OF_FILE_S = 600.0
 """Seconds a call may take for a model file, which a laptop's processor may serve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A finding about a server."""
-
     roles: tuple[Role, ...]
     base_url: str
     model: str

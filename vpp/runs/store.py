@@ -26,7 +26,6 @@ EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 """Files of every shipped run; one may have results of later commands beside them."""
 DELETED = ".deleted-"
-"""Prefix of a deleted run's folder name."""
 FILES = frozenset(
     {
         "run.json",
@@ -41,7 +40,6 @@ FILES = frozenset(
         "worker.log",
     }
 )
-"""Names of a run's files."""
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
@@ -52,13 +50,10 @@ def run_id(name: str, method: str, *, now: datetime) -> str:
 
 
 class RunStore:
-    """A folder of runs."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        """Write a new run, ready for a worker."""
         path = self.folder / run_id(spec.name, spec.config.method, now=now)
         while path.exists():
             path = self.folder / run_id(spec.name, spec.config.method, now=now)
@@ -124,7 +119,6 @@ def _written(run: RunDirectory) -> tuple[float, str]:
 
 
 def rename(directory: RunDirectory, name: str) -> None:
-    """Rename the run; its id stays."""
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
     directory.amend(name=name.strip()[:NAME_LENGTH])

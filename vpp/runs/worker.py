@@ -52,7 +52,7 @@ log = logging.getLogger("vpp.worker")
 
 
 class Stopped(Exception):
-    """The user stopped the run."""
+    pass
 
 
 class Control:
@@ -65,7 +65,6 @@ class Control:
         self.retry = asyncio.Event()
         """Set when the user asks to try the endpoint again now."""
         self.queued = True
-        """True while the worker waits for a slot."""
         self.loading_s: float | None = None
         """Seconds for which a model file has been loading; None if it is not."""
         self._directory = directory
@@ -80,7 +79,6 @@ class Control:
             loop.add_signal_handler(name, self.obey, "stop")
 
     async def watch(self) -> None:
-        """Obey each new command once."""
         while True:
             sent = self._directory.last_command()
             if sent is not None and sent.token != self._last_token:
@@ -89,7 +87,6 @@ class Control:
             await asyncio.sleep(POLL_S)
 
     def obey(self, command: Command) -> None:
-        """Set the events that the command asks for."""
         match command:
             case "pause":
                 self.pause.set()
@@ -101,7 +98,6 @@ class Control:
                 self.stop.set()
 
     def note(self, event: Event) -> None:
-        """Mark the last command as carried out if the event completes it."""
         if isinstance(event, COMPLETING):
             self._done = self._last_token
 
@@ -138,7 +134,6 @@ WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
 """Events within a step, written with the next other event, or after a moment so that watchers see them."""
 
 SUMMARISED = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinished)
-"""Events after which the summary is written."""
 
 Listener = Callable[[RunView, Record], None]
 
@@ -156,7 +151,6 @@ class Recorder:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Keep the files open. Raises OSError."""
         with ExitStack() as files:
             self._journal = Journal(self._directory.journal, now=steady_clock())
             files.callback(_close, self._journal)
@@ -186,7 +180,6 @@ class Recorder:
         self._journal.flush()
 
     def end(self, end: Event) -> None:
-        """Record how the run ended, on the disk if it takes it."""
         try:
             if not (isinstance(end, RunFailed) and end.reason == "disk"):
                 self.record(end)
@@ -206,14 +199,12 @@ class Recorder:
         self._apply(record)
 
     def failure(self, error: OSError) -> RunFailed:
-        """Return the event of a run that an error of the system ended."""
         if is_of_the_disk(error):
             return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
         log.error("the run failed", exc_info=error)
         return RunFailed(reason="error", detail=str(error))
 
     def _check_journal(self) -> None:
-        """Raise FileNotFoundError if the run was removed under its worker."""
         if not self._directory.journal.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
 
@@ -242,8 +233,6 @@ LONGEST_RETRY_S = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Everything a worker needs besides the run itself."""
-
     keys: Keys
     cache_dir: Path
     slots_dir: Path
@@ -255,7 +244,6 @@ class Surroundings:
     listener: Listener | None = None
     """Called with every event: those within a step as they happen, all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
-    """Called when the run has to wait for a slot."""
     on_loading: Callable[[float], None] | None = None
     """Called with the seconds so far while a model file is loaded."""
     on_beat: Callable[[RunView, Usage], None] | None = None
@@ -367,7 +355,6 @@ class _Worker:
                 await self._wait_for_retry(wait_s)
 
     async def _wait_for_retry(self, seconds: float) -> None:
-        """Leave the endpoint alone, until the user asks to try again now."""
         self.slots.give_back()
         self.control.retry.clear()
         with suppress(TimeoutError):
@@ -383,7 +370,6 @@ class _Worker:
             await self.slots.take()
 
     def paused_at_cap(self) -> RunPaused:
-        """Return the event of a run that has reached its cap."""
         detail = cap_reached(self.directory.spec(), self.recorder.view, self.counters)
         return RunPaused(reason="budget", detail=detail)
 
@@ -414,7 +400,6 @@ class Outage:
 
     @property
     def left_s(self) -> float:
-        """Seconds of patience left."""
         return self._ends - self._now()
 
     def next_wait_s(self) -> float | None:
@@ -477,7 +462,6 @@ class _Attempt:
             raise Stopped
 
     def _start(self) -> None:
-        """Record that the run begins."""
         directory, spec = self.worker.directory, self.worker.spec
         start = start_of(spec, load_dataset(directory, spec), versions=versions(gguf=bool(spec.endpoint.gguf)))
         self.recorder.record(start)
