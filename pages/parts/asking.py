@@ -294,7 +294,7 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
     view, spec = opening.fresh(run).view, run.snapshot.spec
     n_texts = view.n_unique
-    calls = n_texts * spec.config.learner_calls(n_rows)
+    calls = n_texts * spec.config.learner_samples * n_rows
     shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
     return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
 

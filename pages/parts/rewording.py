@@ -129,7 +129,7 @@ def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
 def label(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording | None) -> str:
     rows = len(set(last_rows(snapshot.view)))
     questions = asking_of(run.reader, wording, snapshot.view).total if wording else rows
-    return button_words(rows, snapshot.spec.config.learner_calls(questions))
+    return button_words(rows, snapshot.spec.config.learner_samples * questions)
 
 
 def about(snapshot: Snapshot) -> str:
