@@ -14,7 +14,7 @@ from vpp.cli.progress import Progress
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed, Usage
-from vpp.runs.disk import cache_advice, locked
+from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
 from vpp.wording.status import pending_words
@@ -106,15 +106,3 @@ def test_the_summary_names_the_model_only_if_it_was_asked(made: Made) -> None:
     assert "answered by the built-in demo model" in summary(reader.directory, view)
     view.usage = view_of().usage
     assert "answered by the built-in demo model" not in summary(reader.directory, view)
-
-
-def test_a_full_disk_names_the_cache_that_is_on_it(made: Made, tmp_path: Path) -> None:
-    full = "runs/a cannot be written (the disk is full): free some space"
-    reader = made(*label_events()[:-3], RunFailed(reason="disk", detail=full))
-    view, cache = reader.refresh().view, tmp_path / "cache"
-    assert "cache clear" not in summary(reader.directory, view)
-    cache.mkdir()
-    (cache / "cache.db").write_bytes(bytes(2**20))
-    advice = "the response cache takes 1.0 MiB of that disk, and can be emptied"
-    assert f"{advice}: python -m vpp cache clear" in summary(reader.directory, view).splitlines()
-    assert cache_advice(full.replace("disk is full", "disk is read-only"), tmp_path, cache) == ""

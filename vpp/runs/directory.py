@@ -322,14 +322,11 @@ class RunDirectory(RunNotes):
         with locked(self.path / "lock", wait_s=1.0) as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            self._sweep()
+            for part in self.path.glob(".*.part"):  # left unfinished by a killed program
+                with suppress(OSError):
+                    if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                        part.unlink()
             yield
-
-    def _sweep(self) -> None:
-        for part in self.path.glob(".*.part"):
-            with suppress(OSError):
-                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
-                    part.unlink()
 
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")

@@ -17,7 +17,7 @@ from vpp.problem import Prediction, Problem
 from vpp.randomness import call_seed
 from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
@@ -160,7 +160,12 @@ class PromptMaker:
         if proposed.origin == "prior":
             return self._prompts.about_columns()
         rows = self._batches.batch(step)[: proposed.shown]
-        known: dict[int, Value | None] = _scored(at, proposed.parent)
+        known: dict[int, Value | None] = {
+            row: value
+            for scored in at.scored.values()  # the answers are the same in every slot
+            if scored.hypothesis == proposed.parent
+            for row, value in zip(scored.rows, scored.predictions, strict=True)
+        }
         if self._answers and any(row.id not in known for row in rows):
             said = self._answers().by_pair
             known |= {row: answer.value for (text, row), answer in said.items() if text == proposed.parent}
@@ -169,16 +174,6 @@ class PromptMaker:
         predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
-
-
-def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
-    """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
-    return {
-        row: value
-        for scored in step.scored.values()
-        if scored.hypothesis == hypothesis
-        for row, value in zip(scored.rows, scored.predictions, strict=True)
-    }
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

@@ -282,7 +282,10 @@ class _Worker:
         self.recorder = Recorder(directory, view, self.counters, self._listen)
 
     async def run(self) -> RunView:
-        self._count_spent()
+        beat = self.directory.last_beat()  # it may know of more calls than the journal
+        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
+            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
+        self.counters.restore(last_finished(self.recorder.view).usage)
         self.control.beat(self.counters.snapshot())
         with self.recorder.opened():
             self.directory.amend(status="running")
@@ -300,13 +303,6 @@ class _Worker:
         with suppress(VppError):  # the journal has the status too
             self.directory.amend(status=self.directory.state(self.recorder.view))
         return self.recorder.view
-
-    def _count_spent(self) -> None:
-        """Count the calls of earlier workers; the last heartbeat may know of more than the journal."""
-        beat = self.directory.last_beat()
-        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
-            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(last_finished(self.recorder.view).usage)
 
     def _listen(self, view: RunView, record: Record) -> None:
         self.control.note(record.event)
