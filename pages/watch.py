@@ -7,7 +7,6 @@ import streamlit as st
 from pages.parts import budget, charts, frame, opening, person, pieces, replay, rewording, stage, this_run
 from pages.parts.endpoint import load_html
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.disk import cache_advice
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.counts import steps_done
@@ -109,8 +108,6 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     if snapshot.state in words:
         obstacle = run.directory.obstacle(snapshot.state)
         in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
-        if advice := cache_advice(obstacle or view.detail, run.directory.path, person.cache_dir()):
-            in_the_way.append(f"{capitalised(advice)}: This run, at the foot of the page, clears it.")
         return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
     if snapshot.state == "paused" and view.is_at_cap:
         return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))

@@ -118,7 +118,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "await decide(candidate, chain.batch)"),
     ),
     ("posterior/weights.py", WEIGHTS): (
-        ("constant not taken off", "np.exp(log_w - peak)", "np.exp(log_w)"),
+        ("constant not taken off", "w = np.exp(log_w - peak)", "w = np.exp(log_w)"),
         ("weights not normalised", "w / w.sum(), dtype", "w, dtype"),
         ("all impossible gives nothing", "np.full(log_w.size, 1 / log_w.size)", "np.zeros(log_w.size)"),
         ("ESS of squares", "np.square(w).sum())", "w.sum())"),

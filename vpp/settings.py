@@ -221,7 +221,8 @@ def _check_numbers(config: Config) -> None:
 
 
 def _check_together(config: Config) -> None:
-    _check_grading(config)
+    if config.likelihood == "logprobs" and config.learner_samples > 1:
+        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
     if not config.particles_max:
         return
     if config.method not in ("smc", "mh", "always-accept"):
@@ -236,11 +237,6 @@ def _check_together(config: Config) -> None:
             f"particles is {config.particles}: it must lie between {PARTICLES_MIN} and particles_max "
             f"({config.particles_max})"
         )
-
-
-def _check_grading(config: Config) -> None:
-    if config.likelihood == "logprobs" and config.learner_samples > 1:
-        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
 
 
 def _is_positive(text: str) -> bool:

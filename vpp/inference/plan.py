@@ -6,8 +6,6 @@ from vpp.problem import batch_length
 from vpp.settings import PARTICLES_MIN, Config
 
 OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
-ENDING_ROUNDS = 1
-"""Final weights, test rows and training rows share one round."""
 PATIENCE = 3
 """Consecutive steps with the same sign before K changes."""
 SCORED = {
@@ -54,6 +52,7 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
     first_batch = 0 if config.starts_from_prior else config.learner_samples * min(config.batch_size, n_train)
+    fewest = min(config.size, PARTICLES_MIN) if config.particles_max else config.size
     growths = steps // PATIENCE if config.particles_max else 0
     every = (
         ("Predictions, first batch", first_batch * (drawn > 0)),
@@ -78,7 +77,7 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
         least_learner_calls=sum(config.learner_samples * n for n in (n_train, n_test, n_calibration))
         * (k if config.is_weighing else 1),
-        least_optimizer_calls=drawn + _least_proposals(config, steps),
+        least_optimizer_calls=drawn + proposals // k * fewest,
         rounds=rounds,
     )
 
@@ -94,8 +93,8 @@ def first_rounds(config: Config, *, given: int = 0) -> int:
 
 
 def ending_rounds(config: Config, *, n_test: int) -> int:
-    """Rounds of the final weights and evaluations: none if all rows have been weighed already."""
-    return 0 if config.is_weighing and not n_test else ENDING_ROUNDS
+    """Rounds of the final weights and evaluations, which share one: none if all rows have been weighed already."""
+    return 0 if config.is_weighing and not n_test else 1
 
 
 def _asks_both(config: Config) -> bool:
@@ -148,12 +147,6 @@ def _final_calls(config: Config, n_train: int) -> int:
         return 0
     seen = n_train * config.epochs if config.buffer_repeats else n_train
     return config.learner_samples * (n_train if config.final_weights == "train" else min(config.buffer_size, seen))
-
-
-def _least_proposals(config: Config, steps: int) -> int:
-    if config.is_weighing:
-        return 0
-    return (min(config.size, PARTICLES_MIN) if config.particles_max else config.size) * steps
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:

@@ -65,7 +65,12 @@ class Population:
         """The event that records this population. batch: ids of the step's rows."""
         return StepFinished(
             step=self.step,
-            population=tuple(map(_state, self.particles)),
+            population=tuple(
+                ParticleState(
+                    hypothesis=p.id, parent=p.parent, log_likelihood=p.log_likelihood, log_weight=float(p.log_weight)
+                )
+                for p in self.particles
+            ),
             batch=batch,
             tau=self.tau,
             exponent=self.exponent,
@@ -76,15 +81,6 @@ class Population:
 
 
 NOBODY = Population(step=INITIAL_STEP - 1, particles=(), tau=None)
-
-
-def _state(particle: Particle) -> ParticleState:
-    return ParticleState(
-        hypothesis=particle.id,
-        parent=particle.parent,
-        log_likelihood=particle.log_likelihood,
-        log_weight=float(particle.log_weight),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,16 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
-from vpp.cancellation import cancel
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
 from vpp.events import Votes, hypothesis_id
@@ -37,7 +36,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Access, Session, open_session
+from vpp.runs.session import Access, Session, open_session, unless_at_cap
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
@@ -118,14 +117,11 @@ class Asking:
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_session(self._directory, access) as session:
             session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
-            for block in self._blocks(len(texts)):
+            size = -(-IN_FLIGHT // len(texts))
+            for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
+                block = self.rows[first : first + size]
                 await together(session.learner.predict(text, block) for text in texts)
         return self.whole()
-
-    def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows in order, in blocks, so that the first rows are complete early."""
-        size = -(-IN_FLIGHT // n_texts)
-        return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
         answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))
@@ -485,23 +481,13 @@ class PromptedAsking:
         async with open_session(self._directory, access) as session:
             asking = _Asking(self._spec, dataset, session, counters)
             most = self._asked.examples or len(dataset.train)
-            models = await _within_cap(asking.all(self._draws, most=most), session)
+            models = await unless_at_cap(asking.all(self._draws, most=most), session.budget)
+        if models is None:
+            raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
         rows = tuple(row.id for row in dataset.test)
         found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
         write_or_refuse(self._directory.path / FILE, json.dumps(asdict(found), ensure_ascii=False).encode())
         return found
-
-
-async def _within_cap(asking: Coroutine[Any, Any, tuple[Prompted, ...]], session: Session) -> tuple[Prompted, ...]:
-    """Return the answers, or raise RunError once the budget allows no further call."""
-    task, at_cap = asyncio.ensure_future(asking), asyncio.ensure_future(session.budget.exhausted.wait())
-    try:
-        await asyncio.wait((task, at_cap), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
-        return task.result()
-    finally:
-        await cancel((task, at_cap))
 
 
 class _Asking:

@@ -30,19 +30,15 @@ from vpp.settings import Config
 def check_budget(prices: Prices, cap: Cap, endpoint: EndpointSpec) -> None:
     """Raise InputError for a price or a cap that is invalid, or that nothing can be measured against."""
     for what in (prices.learner, prices.optimizer, cap):
-        _check_amounts(what)
+        for field in fields(what) if what is not None else ():
+            value = getattr(what, field.name)
+            if not (math.isfinite(value) and value >= 0):
+                name = {"calls": "max_calls", "cost": "max_cost"}.get(field.name, f"the price of {field.name} tokens")
+                raise InputError(f"{name} is {value}: it must be a number of at least 0")
     if prices.optimizer is not None and not (endpoint.optimizer_model or endpoint.optimizer_base_url):
         raise InputError("a price of the optimizer, and one model for both roles: give --price")
     if cap.cost and not prices.are_given:
         raise InputError("a cap on cost, and no price to count by: give --price, or cap the calls")
-
-
-def _check_amounts(what: Price | Cap | None) -> None:
-    for field in fields(what) if what is not None else ():
-        value = getattr(what, field.name)
-        if not (math.isfinite(value) and value >= 0):
-            name = {"calls": "max_calls", "cost": "max_cost"}.get(field.name, f"the price of {field.name} tokens")
-            raise InputError(f"{name} is {value}: it must be a number of at least 0")
 
 
 def money(cost: float) -> str:
@@ -60,15 +56,11 @@ def cap_reached(spec: RunSpec, view: RunView, counters: Counters) -> str:
     spent = f"{counters.sent:,} calls sent"
     if spec.prices.are_given:
         spent += f", {money(counters.cost)} spent"
+    calls_left = max(0, plan_of(spec).calls - last_finished(view).usage.calls)
     complete = sum(step.step >= 0 for step in view.finished_steps)
-    left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left(spec, view):,} calls are left"
+    left = f"{complete} of {view.total_steps} steps are complete, and at most {calls_left:,} calls are left"
     cap = cap_words(spec.cap)
     return f"the cap of {cap} is reached: {spent}; {left}: go on with a higher cap"
-
-
-def calls_left(spec: RunSpec, view: RunView) -> int:
-    """Calls after the last complete step, at most; repeats of unreadable answers are not included."""
-    return max(0, plan_of(spec).calls - last_finished(view).usage.calls)
 
 
 def plan_of(spec: RunSpec) -> Plan:
@@ -100,10 +92,10 @@ class Span:
 
 HYPOTHESIS = Span(about=300, high=1200)
 """Assumed characters of a hypothesis after its seed sentence."""
-LEARNER_ANSWER = Span(about=50)
+LEARNER_ANSWER = 50
 """Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
 ONE_TOKEN = Span(about=1, high=1)
-OPTIMIZER_ANSWER = Span(about=250)
+OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
 
 
@@ -112,6 +104,13 @@ class CallSize:
     prompt: Span
     completion: Span
     """Assumed; the upper bound is the run's limit."""
+
+    def __mul__(self, calls: int) -> "CallSize":
+        return CallSize(prompt=self.prompt * calls, completion=self.completion * calls)
+
+    def cost(self, price: Price) -> Span:
+        prompt, completion = self.prompt, self.completion
+        return Span(about=price.of(prompt.about, completion.about), high=price.of(prompt.high, completion.high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,29 +163,18 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     texts = Texts(prompts.seed_text, hypothesis)
     learner = learner_size(spec, dataset, texts)
     optimizer = optimizer_size(spec, dataset, prompts, texts)
-    asked = learner.prompt * whole.learner_calls, optimizer.prompt * whole.optimizer_calls
-    answered = learner.completion * whole.learner_calls, optimizer.completion * whole.optimizer_calls
+    sizes = [(what, calls, optimizer if what in OPTIMIZER else learner) for what, calls in whole.items]
+    first, second = learner * whole.learner_calls, optimizer * whole.optimizer_calls
     return Estimate(
         plan=whole,
-        lines=tuple(_line(what, calls, optimizer if what in OPTIMIZER else learner) for what, calls in whole.items),
-        prompt=asked[0] + asked[1],
-        completion=answered[0] + answered[1],
-        cost=_cost(spec.prices, asked, answered),
+        lines=tuple(
+            Line(what=what, calls=calls, prompt=calls * size.prompt.about, completion=calls * size.completion.about)
+            for what, calls, size in sizes
+        ),
+        prompt=first.prompt + second.prompt,
+        completion=first.completion + second.completion,
+        cost=first.cost(spec.prices.learner) + second.cost(spec.prices.of_optimizer) if spec.prices.are_given else None,
     )
-
-
-def _line(what: str, calls: int, size: CallSize) -> Line:
-    return Line(what=what, calls=calls, prompt=calls * size.prompt.about, completion=calls * size.completion.about)
-
-
-def _cost(prices: Prices, asked: tuple[Span, Span], answered: tuple[Span, Span]) -> Span | None:
-    if not prices.are_given:
-        return None
-    return _charged(prices.learner, asked[0], answered[0]) + _charged(prices.of_optimizer, asked[1], answered[1])
-
-
-def _charged(price: Price, prompt: Span, completion: Span) -> Span:
-    return Span(about=price.of(prompt.about, completion.about), high=price.of(prompt.high, completion.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +191,8 @@ class Texts:
 def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     prompts, rows = learner_prompts(spec, dataset), by_length(dataset.labelled)
     typical = [prompts.messages(texts.of(texts.length.about), row) for row in rows]
-    usual = _bounded(LEARNER_ANSWER, spec.endpoint.learner_max_tokens)
-    answer = ONE_TOKEN if prompts.is_lettered else usual
+    most = spec.endpoint.learner_max_tokens
+    answer = ONE_TOKEN if prompts.is_lettered else Span(about=min(LEARNER_ANSWER, most), high=most)
     return _size(typical, [prompts.messages(texts.of(texts.length.high), rows[-1])], answer)
 
 
@@ -220,11 +208,8 @@ def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, t
     draws = [prompts.about_columns()] if config.restart else []
     typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
     longest = [asked(rows[-batch:], texts.length.high), *draws]
-    return _size([typical], longest, _bounded(OPTIMIZER_ANSWER, spec.endpoint.optimizer_max_tokens))
-
-
-def _bounded(answer: Span, most: int) -> Span:
-    return Span(about=min(answer.about, most), high=most)
+    most = spec.endpoint.optimizer_max_tokens
+    return _size([typical], longest, Span(about=min(OPTIMIZER_ANSWER, most), high=most))
 
 
 def _size(typical: Sequence[Messages], longest: Sequence[Messages], answer: Span) -> CallSize:

@@ -38,6 +38,11 @@ _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 class RunFiles:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self.journal = self.path / "events.jsonl"
+        self.answers = self.path / "answers.jsonl"
+        self.data = self.path / "data.csv"
+        self.summary = self.path / "summary.json"
+        self.log = self.path / "worker.log"
 
     @property
     def id(self) -> str:
@@ -46,27 +51,6 @@ class RunFiles:
     @property
     def exists(self) -> bool:
         return (self.path / "run.json").is_file()
-
-    @property
-    def journal(self) -> Path:
-        return self.path / "events.jsonl"
-
-    @property
-    def answers(self) -> Path:
-        return self.path / "answers.jsonl"
-
-    @property
-    def data(self) -> Path:
-        """data.csv, the rows as used, with the split."""
-        return self.path / "data.csv"
-
-    @property
-    def summary(self) -> Path:
-        return self.path / "summary.json"
-
-    @property
-    def log(self) -> Path:
-        return self.path / "worker.log"
 
     def create(self, spec: RunSpec, data: bytes) -> None:
         """Make the directory with its spec and rows, or nothing.
@@ -338,14 +322,11 @@ class RunDirectory(RunNotes):
         with locked(self.path / "lock", wait_s=1.0) as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            self._sweep()
+            for part in self.path.glob(".*.part"):  # left unfinished by a killed program
+                with suppress(OSError):
+                    if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                        part.unlink()
             yield
-
-    def _sweep(self) -> None:
-        for part in self.path.glob(".*.part"):
-            with suppress(OSError):
-                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
-                    part.unlink()
 
     def is_held(self) -> bool:
         return is_locked(self.path / "lock")

@@ -13,7 +13,7 @@ from functools import cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -40,9 +40,6 @@ class Record:
     """Lines of answers.jsonl by then."""
     event: Annotated[Event, Field(discriminator="type")]
     """One of the events below, by `type`."""
-
-
-BLOCK_BYTES = 64 * 1024
 
 
 def encode(record: Record) -> bytes:
@@ -111,7 +108,6 @@ class Journal:
             self._file.close()
 
 
-TAIL_BYTES = 64
 REASON_LENGTH = 120
 
 
@@ -124,9 +120,7 @@ class LineReader(Generic[T]):
         self._path = path
         self._decode = decode
         self._offset = 0
-        self._tail = b""
         self._inode = 0
-        self._changed_ns = 0
 
     def new(self) -> Iterator[T]:
         """Yield the values of lines since the last call; an unfinished last line waits.
@@ -140,38 +134,24 @@ class LineReader(Generic[T]):
         with file:
             file.seek(self._offset)
             try:
-                yield from self._values(file)
+                while (line := file.readline()).endswith(b"\n"):
+                    try:
+                        value = self._decode(line[:-1])
+                    except ValueError as error:
+                        where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
+                        raise JournalDamaged(f"{where}: restore the file from a copy") from None
+                    self.number, self._offset = self.number + 1, self._offset + len(line)
+                    yield value
             finally:
-                now = os.fstat(file.fileno())
-                self._inode, self._changed_ns = now.st_ino, now.st_mtime_ns
-
-    def _values(self, file: BinaryIO) -> Iterator[T]:
-        while (line := file.readline()).endswith(b"\n"):
-            try:
-                value = self._decode(line[:-1])
-            except ValueError as error:
-                where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
-                raise JournalDamaged(f"{where}: restore the file from a copy") from None
-            self.number, self._offset = self.number + 1, self._offset + len(line)
-            self._tail = (self._tail + line[-TAIL_BYTES:])[-TAIL_BYTES:]
-            yield value
+                self._inode = os.fstat(file.fileno()).st_ino
 
     def is_another(self) -> bool:
-        """True if the file no longer begins with the bytes read: it was replaced, shortened or written over."""
-        now = self._now()
-        if self._inode == 0 or (now and (now.st_ino, now.st_mtime_ns) == (self._inode, self._changed_ns)):
-            return False
-        if now is None or now.st_ino != self._inode or now.st_size <= self._offset:
-            return True
-        with self._path.open("rb") as file:
-            file.seek(self._offset - len(self._tail))
-            return file.read(len(self._tail)) != self._tail
-
-    def _now(self) -> os.stat_result | None:
+        """True if the file was replaced, removed or shortened since it was read."""
         try:
-            return self._path.stat()
+            now = self._path.stat()
         except FileNotFoundError:
-            return None
+            return self._inode != 0
+        return self._inode not in (0, now.st_ino) or now.st_size < self._offset
 
 
 def _reason(error: ValueError) -> str:
@@ -185,22 +165,9 @@ def cut_torn_tail(path: Path) -> None:
     if not path.exists():
         return
     with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        whole = _end_of_lines(file, size)
-        if whole < size:
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
+        if whole < file.tell():
             file.truncate(whole)
-
-
-def _end_of_lines(file: BinaryIO, size: int) -> int:
-    at = size
-    while at > 0:
-        start = max(0, at - BLOCK_BYTES)
-        file.seek(start)
-        found = file.read(at - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        at = start
-    return 0
 
 
 def append_whole(file: FileIO, content: bytes) -> None:

@@ -72,12 +72,12 @@ async def model_server(spec: EndpointSpec, on_loading: OnLoading) -> AsyncIterat
                 log.seek(0)
                 name, reason = Path(spec.gguf).name[:120], _reason(log.read().decode("utf-8", errors="replace"))
                 raise EndpointRefused(f"llama.cpp cannot load {name} ({reason}): take another file, or free memory")
-            yield f"{address.result().decode().strip()}/v1", _cache_name(spec.gguf), key
-
-
-def _cache_name(path: str) -> str:
-    status = os.stat(path)
-    return f"gguf:{path}:{status.st_size}:{status.st_mtime_ns}"
+            status = os.stat(spec.gguf)
+            yield (
+                f"{address.result().decode().strip()}/v1",
+                f"gguf:{spec.gguf}:{status.st_size}:{status.st_mtime_ns}",
+                key,
+            )
 
 
 def _reason(log: str) -> str:

@@ -15,7 +15,7 @@ from vpp.data.labelling import Answered, with_rows
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError, RunError
 from vpp.llm.address import checked_address
-from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED, Role
+from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
 from vpp.llm.prompts import seed_sentence
@@ -71,7 +71,9 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
     check_letters(spec, dataset)
-    check_demo_templates(endpoint, spec.templates)
+    names = {name_of(text, role) for role, text in spec.templates.items()}
+    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
+        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
     if length := endpoint.context_length:
         check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
@@ -92,12 +94,6 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
     return {**spec(dataset), **dataset.sizes}
-
-
-def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:
-    names = {name_of(text, role) for role, text in texts.items()}
-    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
-        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
@@ -243,7 +239,8 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
     InputError.
     """
     if spec.start and not spec.is_continued:
-        whole = whole_texts(spec.start, seed_sentence(dataset, spec.config.prior))
+        seed_text = seed_sentence(dataset, spec.config.prior)
+        whole = [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(spec.start, 1)]
         if again := repeated(whole):
             notes = (*dataset.provenance.notes, again)
             dataset = replace(dataset, provenance=replace(dataset.provenance, notes=notes))
@@ -251,13 +248,10 @@ def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
     if spec.start_prior:
         spec = replace(spec, start_prior=shares(spec.start_prior, spec))
     if spec.config.is_weighing:
-        spec = replace(spec, config=weighing(spec.config, size=len(spec.start), n_train=len(dataset.train)))
+        # One step on all rows with the likelihood itself: nothing is resampled or rewritten.
+        config = replace(spec.config, particles=max(1, len(spec.start)), epochs=1, batch_size=len(dataset.train))
+        spec = replace(spec, config=replace(config, tempering="incremental", beta_start=1.0))
     return spec, dataset
-
-
-def whole_texts(sentences: Sequence[str], seed_text: str) -> list[str]:
-    """Return each sentence after the seed sentence, which it may begin with. Raises InputError."""
-    return [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(sentences, 1)]
 
 
 def whole_text(sentence: str, seed_text: str, *, name: str) -> str:
@@ -329,13 +323,3 @@ def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> 
             f"{len(start)} sentences to start from, and {config.size} "
             f"{'particle' if config.size == 1 else 'particles'}: give fewer sentences, or a larger K"
         )
-
-
-def weighing(config: Config, *, size: int, n_train: int) -> Config:
-    """Return the options of one step that weighs `size` sentences on all rows with the likelihood itself.
-
-    Nothing is resampled or rewritten.
-    """
-    return replace(
-        config, particles=max(1, size), epochs=1, batch_size=n_train, tempering="incremental", beta_start=1.0
-    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any, cast
 
 from vpp.data.dataset import Dataset, Row, Value
@@ -16,7 +17,7 @@ from vpp.problem import Prediction, Problem
 from vpp.randomness import call_seed
 from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
@@ -134,16 +135,12 @@ def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits
     )
 
 
-KnownAnswers = Mapping[tuple[str, int], Value | None]
-
-
 class PromptMaker:
     """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
         """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
-        self._answers = answers
-        self._read: KnownAnswers | None = None
+        self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
         self._batches = problem_of(spec, dataset)
@@ -159,38 +156,24 @@ class PromptMaker:
         at = view.steps.get(step)
         if at is None or slot not in at.proposed:
             return None
-        if at.proposed[slot].origin == "prior":
-            return self._prompts.about_columns()
-        return self._about_batch(view, step, slot)
-
-    def _all_answers(self) -> KnownAnswers:
-        if self._read is None:
-            pairs = self._answers().by_pair if self._answers else {}
-            self._read = {pair: prediction.value for pair, prediction in pairs.items()}
-        return self._read
-
-    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message] | None:
-        at = view.steps[step]
         proposed = at.proposed[slot]
+        if proposed.origin == "prior":
+            return self._prompts.about_columns()
         rows = self._batches.batch(step)[: proposed.shown]
-        known: dict[int, Value | None] = _scored(at, proposed.parent)
-        if any(row.id not in known for row in rows):
-            known |= {row: value for (text, row), value in self._all_answers().items() if text == proposed.parent}
+        known: dict[int, Value | None] = {
+            row: value
+            for scored in at.scored.values()  # the answers are the same in every slot
+            if scored.hypothesis == proposed.parent
+            for row, value in zip(scored.rows, scored.predictions, strict=True)
+        }
+        if self._answers and any(row.id not in known for row in rows):
+            said = self._answers().by_pair
+            known |= {row: answer.value for (text, row), answer in said.items() if text == proposed.parent}
         if any(row.id not in known for row in rows):
             return None
         predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
-
-
-def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
-    """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
-    return {
-        row: value
-        for scored in step.scored.values()
-        if scored.hypothesis == hypothesis
-        for row, value in zip(scored.rows, scored.predictions, strict=True)
-    }
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

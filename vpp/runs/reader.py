@@ -64,12 +64,15 @@ class RunReader:
                 state = self.directory.state(self._shown)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
+            beat, usage = self.directory.last_beat(), self._shown.usage
+            if beat and state == "running" and beat.usage.calls >= usage.calls:
+                usage = beat.usage
             return Snapshot(
                 spec=spec,
                 state=state,
                 view=self._shown,
-                usage=self._usage_now(state),
-                loading_s=self._loading_s(state),
+                usage=usage,
+                loading_s=beat.loading_s if beat and state == "queued" else None,
                 edition=self._edition,
             )
 
@@ -108,16 +111,6 @@ class RunReader:
         if self._journal.line != line:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
-
-    def _loading_s(self, state: State) -> float | None:
-        beat = self.directory.last_beat() if state == "queued" else None
-        return beat.loading_s if beat else None
-
-    def _usage_now(self, state: State) -> Usage:
-        """Return the journal's count, or a living worker's newer one."""
-        beat = self.directory.last_beat() if state == "running" else None
-        live = beat.usage if beat else self._shown.usage
-        return live if live.calls >= self._shown.usage.calls else self._shown.usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

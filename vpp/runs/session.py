@@ -3,10 +3,11 @@
 import asyncio
 import importlib.metadata
 import platform
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from vpp import __version__
 from vpp.cancellation import cancel
@@ -15,7 +16,7 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import CarrierTest, Finding, Role, Trial, check, honoured, try_carriers
+from vpp.llm.check import Finding, Role, Trial, check, honoured, try_carriers
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
@@ -40,6 +41,7 @@ from vpp.runs.prompts import (
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 TEST_ATTEMPTS = 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +94,9 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         if longest_cell(dataset) > LEAST_SHOWN:
             limits = await _calibrated(limits, ends, longest_prompts(spec, dataset))
         spec = await with_carrier(directory, spec, ends[0], budget)
-        spec = with_cell_limit(directory, spec, dataset, limits)
+        whole, spec = spec, fitted(spec, dataset, limits)
+        if spec.cell_limit != whole.cell_limit:
+            directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
@@ -148,16 +152,6 @@ async def _context_length(endpoint: Endpoint) -> int:
     return 0
 
 
-def with_cell_limit(
-    directory: RunDirectory, spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]
-) -> RunSpec:
-    """Return the spec with the characters shown of a cell; record them in run.json where whole cells do not fit."""
-    chosen = fitted(spec, dataset, limits)
-    if chosen.cell_limit != spec.cell_limit:
-        directory.amend(cell_limit=chosen.cell_limit)
-    return chosen
-
-
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:
     """Test which carrier the learner's server honours and record it in run.json; return the spec with it.
 
@@ -167,7 +161,11 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
     if not is_needed or spec.structured_as:
         return spec
-    tests = await _carrier_tests(learner, budget)
+    endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
+    try:
+        tests = await unless_at_cap(try_carriers(endpoint), budget)
+    finally:
+        await endpoint.aclose()
     if tests is None or not any(test.is_answered for test in tests):
         return spec
     carrier = honoured(tests) or "off"
@@ -175,17 +173,14 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     return replace(spec, structured_as=carrier)
 
 
-async def _carrier_tests(learner: Endpoint, budget: Budget) -> tuple[CarrierTest, ...] | None:
-    """Test the carriers with counters of their own, so that only `sent` and `cost` count; None at the run's cap."""
-    endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)
-    testing = asyncio.ensure_future(try_carriers(endpoint))
-    at_cap = asyncio.ensure_future(budget.exhausted.wait())
+async def unless_at_cap(work: Coroutine[Any, Any, T], budget: Budget) -> T | None:
+    """Return the result, or None once the budget allows no further call."""
+    task, at_cap = asyncio.ensure_future(work), asyncio.ensure_future(budget.exhausted.wait())
     try:
-        await asyncio.wait((testing, at_cap), return_when=asyncio.FIRST_COMPLETED)
-        return testing.result() if testing.done() else None
+        await asyncio.wait((task, at_cap), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
     finally:
-        await cancel((testing, at_cap))
-        await endpoint.aclose()
+        await cancel((task, at_cap))
 
 
 async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:

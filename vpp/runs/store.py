@@ -26,20 +26,7 @@ EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 """Files of every shipped run; one may have results of later commands beside them."""
 DELETED = ".deleted-"
-FILES = frozenset(
-    {
-        "run.json",
-        "events.jsonl",
-        "answers.jsonl",
-        "data.csv",
-        "summary.json",
-        "control",
-        "heartbeat",
-        "asked",
-        "lock",
-        "worker.log",
-    }
-)
+FILES = frozenset({*SHIPPED_FILES, "summary.json", "control", "heartbeat", "asked", "lock", "worker.log"})
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
@@ -154,17 +141,14 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
     try:
         runs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=runs_dir) as part:
-            _copy(shipped, Path(part) / shipped.name)
-            (Path(part) / shipped.name).rename(target.path)
+            copy = Path(part) / shipped.name
+            copy.mkdir(mode=0o700)
+            for path in shipped.iterdir():
+                shutil.copyfile(path, copy / path.name)
+            copy.rename(target.path)
     except OSError as error:
         if not target.exists:
             raise RunError(
                 f"the example cannot be copied to {target.path} ({error.strerror}): choose another runs folder"
             ) from None
     return target
-
-
-def _copy(shipped: Path, to: Path) -> None:
-    to.mkdir(mode=0o700)
-    for path in shipped.iterdir():
-        shutil.copyfile(path, to / path.name)

@@ -112,11 +112,22 @@ class RunView:
     """Seconds from the first event to the last, pauses and interruptions left out."""
 
     def apply(self, record: "Record") -> None:
-        _keep_time(self, record)
+        if self.began_at is None:
+            self.began_at = record.at
+        # Neither a pause before it goes on counts, nor a clock that was set back.
+        if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
+            self.wall_s += max(0.0, record.at - self.last_at)
+        self.last_at = record.at
         self.usage = record.usage
         match record.event:
             case StepFinished() as event:
-                _finish_step(self, event, record)
+                self.steps[event.step] = replace(
+                    _step(self, event.step),
+                    finished=event,
+                    usage=record.usage,
+                    answers=record.answers,
+                    wall_s=self.wall_s,
+                )
             case RunPaused() | RunResumed() | RunFinished() | RunFailed() as event:
                 _change_phase(self, event)
             case event:
@@ -223,15 +234,6 @@ def fold(records: "Iterable[Record]") -> RunView:
     return view
 
 
-def _keep_time(view: RunView, record: "Record") -> None:
-    """Add the time since the last event, unless the run begins or goes on; a clock set back adds nothing."""
-    if view.began_at is None:
-        view.began_at = record.at
-    if view.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
-        view.wall_s += max(0.0, record.at - view.last_at)
-    view.last_at = record.at
-
-
 def _add(view: RunView, event: Event) -> None:
     match event:
         case RunStarted():
@@ -240,8 +242,12 @@ def _add(view: RunView, event: Event) -> None:
             drawn = view.drawn if event.step == INITIAL_STEP else _step(view, event.step).joined
             drawn[event.particle] = event
             view.texts[event.hypothesis] = event.text
+        case Scored(role="final"):
+            view.final_scored[event.particle] = event
+        case Scored(role="proposal"):
+            _step(view, event.step).proposals_scored[event.particle] = event
         case Scored():
-            _scores(view, event)[event.particle] = event
+            _step(view, event.step).scored[event.particle] = event
         case Reweighted(role="final"):
             view.final = event
         case Reweighted():
@@ -260,19 +266,6 @@ def _add(view: RunView, event: Event) -> None:
 
 def _step(view: RunView, step: int) -> StepView:
     return view.steps.setdefault(step, StepView(step=step))
-
-
-def _scores(view: RunView, event: Scored) -> dict[int, Scored]:
-    if event.role == "final":
-        return view.final_scored
-    step = _step(view, event.step)
-    return step.proposals_scored if event.role == "proposal" else step.scored
-
-
-def _finish_step(view: RunView, event: StepFinished, record: "Record") -> None:
-    view.steps[event.step] = replace(
-        _step(view, event.step), finished=event, usage=record.usage, answers=record.answers, wall_s=view.wall_s
-    )
 
 
 def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | RunFailed) -> None:

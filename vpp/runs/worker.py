@@ -31,7 +31,6 @@ from vpp.events import (
     Usage,
 )
 from vpp.inference import sample
-from vpp.inference.population import Population
 from vpp.inference.sampling import conclude
 from vpp.llm.counters import Counters
 from vpp.runs.budget import cap_reached
@@ -283,7 +282,10 @@ class _Worker:
         self.recorder = Recorder(directory, view, self.counters, self._listen)
 
     async def run(self) -> RunView:
-        self._count_spent()
+        beat = self.directory.last_beat()  # it may know of more calls than the journal
+        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
+            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
+        self.counters.restore(last_finished(self.recorder.view).usage)
         self.control.beat(self.counters.snapshot())
         with self.recorder.opened():
             self.directory.amend(status="running")
@@ -301,13 +303,6 @@ class _Worker:
         with suppress(VppError):  # the journal has the status too
             self.directory.amend(status=self.directory.state(self.recorder.view))
         return self.recorder.view
-
-    def _count_spent(self) -> None:
-        """Count the calls of earlier workers; the last heartbeat may know of more than the journal."""
-        beat = self.directory.last_beat()
-        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
-            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(last_finished(self.recorder.view).usage)
 
     def _listen(self, view: RunView, record: Record) -> None:
         self.control.note(record.event)
@@ -351,7 +346,12 @@ class _Worker:
                 wait_s = outage.next_wait_s()
                 if wait_s is None:
                     raise EndpointUnreachable(given_up(error, max_wait_s)) from error
-                self.recorder.record(_paused_by(error, wait_s, outage.left_s))
+                now = time.time()
+                self.recorder.record(
+                    RunPaused(
+                        reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + outage.left_s
+                    )
+                )
                 await self._wait_for_retry(wait_s)
 
     async def _wait_for_retry(self, seconds: float) -> None:
@@ -434,7 +434,8 @@ class _Attempt:
         self.recorder.answers.keep_only(last_finished(view).answers)
         was_started = view.started is not None
         if not was_started:  # before a model is reached for, which may take long
-            self._start()
+            spec, used = worker.spec, versions(gguf=bool(worker.spec.endpoint.gguf))
+            self.recorder.record(start_of(spec, load_dataset(worker.directory, spec), versions=used))
         access = Access(
             keys=worker.around.keys,
             cache_dir=worker.around.cache_dir,
@@ -461,14 +462,9 @@ class _Attempt:
         if self.control.stop.is_set():
             raise Stopped
 
-    def _start(self) -> None:
-        directory, spec = self.worker.directory, self.worker.spec
-        start = start_of(spec, load_dataset(directory, spec), versions=versions(gguf=bool(spec.endpoint.gguf)))
-        self.recorder.record(start)
-
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""
-        events = sample(session.problem, self.worker.spec.config, resume_from=self._population(session))
+        events = sample(session.problem, self.worker.spec.config, resume_from=population_of(self.recorder.view))
         try:
             await self._consume(session, events)
         except Stopped:
@@ -490,13 +486,9 @@ class _Attempt:
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
-        population = self._population(session)
+        population = population_of(self.recorder.view)
         if population is not None:
             await self._consume(session, conclude(session.problem, self.worker.spec.config, population))
-
-    def _population(self, session: Session) -> Population | None:
-        """Return the last complete population, if any."""
-        return population_of(self.recorder.view)
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Record events until there are no more. Raises Stopped, with every call cancelled, once the user stops."""
@@ -545,8 +537,3 @@ class _Attempt:
         if not self.worker.around.waits_at_cap:
             raise _AtCap
         return True
-
-
-def _paused_by(error: EndpointUnreachable, wait_s: float, left_s: float) -> RunPaused:
-    now = time.time()
-    return RunPaused(reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + left_s)

@@ -28,8 +28,8 @@ DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
 ASSUMED = (
     f"Tokens are estimates: the run’s own prompts, a token for {BYTES_A_TOKEN:g} characters, hypotheses of about "
-    f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER.about:g} tokens (learner) and "
-    f"{OPTIMIZER_ANSWER.about:g} (optimizer). A reasoning model writes more."
+    f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER:g} tokens (learner) and "
+    f"{OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
 )
 
 
