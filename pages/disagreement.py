@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, pieces, settling, thresholds
+from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, usual_distance
@@ -57,7 +57,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
-    test_points, at = points(test, rows_by_id(dataset), doubt), thresholds.chosen()
+    test_points, at = points(test, rows_by_id(dataset), doubt), pieces.thresholds()
     asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
@@ -69,7 +69,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     disputed(run, drawn, test_points)
     matrix(run, snapshot, drawn, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset, at=at)))
-    thresholds.draw_expander()
+    pieces.draw_thresholds()
     particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
         judged(run, test, test_points, drawn.held, at)

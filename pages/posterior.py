@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces, rewording, ruled_out
+from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces
 from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
@@ -53,12 +53,12 @@ def page(run: opening.OpenRun) -> None:
     if not run.snapshot.view.population:
         return
     with reworded:
-        rewording.draw(run, has_key_field=asking.asks_key(run))
+        beside.draw_rewording(run, has_key_field=asking.asks_key(run))
     with asked:
         asking.draw(run)
     with tried:
         beside.draw_trial(run)
-    for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):
+    for place, draw in ((middle, genealogy.draw_tree), (below, genealogy.draw_ruled_out), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 
@@ -80,10 +80,10 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    entries = ruled_out.made(run, snapshot).entries
+    entries = genealogy.out(run, snapshot).entries
     gone, standing = ruled_out_sentence(entries, config), f"{support} {shares_sentence(ideas, config)}".strip()
     said = (
-        markup.saying(standing, link=(gone, ruled_out.PLACE))
+        markup.saying(standing, link=(gone, genealogy.PLACE))
         if entries
         else markup.saying(f"{standing} {gone}".strip())
     )

@@ -1,4 +1,4 @@
-"""Pieces of a page: header, decks, charts, and parts that survive or skip refreshes."""
+"""Pieces of a page: header, decks, charts, thresholds, and parts that survive or skip refreshes."""
 
 import json
 import sys
@@ -25,6 +25,7 @@ from vpp.wording.counts import sizes_text
 from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 from vpp.wording.theme import Mode
+from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
 from vpp.wording.words import counted, integer
 
 if TYPE_CHECKING:
@@ -154,17 +155,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     blocks.draw(markup.heading(title, caption))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
+
+    def numbers() -> str:
+        return markup.table(shown.head, shown.rows, right=range(1, len(shown.head)))
+
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
-        folded = f'<details class="astable"><summary>Show as table</summary>{_numbers(shown)}</details>'
-        blocks.draw(finding, folded)
+        blocks.draw(finding, f'<details class="astable"><summary>Show as table</summary>{numbers()}</details>')
         return
     blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        blocks.draw(_numbers(shown))
-
-
-def _numbers(figure: "Figure") -> str:
-    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
+        blocks.draw(numbers())
 
 
 # Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
@@ -229,15 +229,75 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
-    made_from = (str(run.directory.path), snapshot.edition, part, *map(repr, of))
-    return _DRAWINGS.get(made_from, make, size=sys.getsizeof)
+    return _DRAWINGS.get((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make, size=sys.getsizeof)
 
 
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    def size(made: "Figure") -> int:
-        """Estimate bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table."""
-        return 100 * len(made.rows) * len(made.head) * 3
+    # Bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table.
+    key = (str(run.directory.path), part, *map(repr, of))
+    return _DRAWINGS.get(key, make, size=lambda made: 100 * len(made.rows) * len(made.head) * 3)
 
-    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=size)
+
+# Interpretation thresholds: one set a browser session, the same on every page, kept in the address for a reload
+
+MOVED = "thresholds.moved"
+"""Session key: whether a field was just moved, which changes words all over the page."""
+ABOUT_THRESHOLDS = (
+    "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
+    "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
+    "defaults."
+)
+
+
+def thresholds() -> Thresholds:
+    """Return this session's thresholds, and keep the address in line with them."""
+    if "thresholds" not in st.session_state:
+        st.session_state["thresholds"] = read(st.query_params.get("thresholds", ""))
+    at: Thresholds = st.session_state["thresholds"]
+    text = written(at)
+    if text and st.query_params.get("thresholds") != text:
+        st.query_params["thresholds"] = text
+    if not text and "thresholds" in st.query_params:
+        del st.query_params["thresholds"]
+    return at
+
+
+@st.fragment
+def draw_thresholds() -> None:
+    if st.session_state.pop(MOVED, False):
+        st.rerun()
+    at = thresholds()
+    moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
+    # Its head stays as it is: a fold with another one is another fold, whose fields lose what is typed in them.
+    with st.expander("Interpretation thresholds", key="thresholds.fold", on_change="rerun") as opened:
+        if opened.open:
+            blocks.draw(markup.quiet(ABOUT_THRESHOLDS))
+            for column, movable in blocks.in_columns(MOVABLE, 2, gap="large"):
+                numbers = (movable.least, movable.most, movable.shown(at), movable.step)
+                least, most, now, step = (_typed(movable, value) for value in numbers)
+                key = f"thresholds.{movable.name}"
+                with column:
+                    st.number_input(
+                        movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,)
+                    )
+                    blocks.captions(f"Default {movable.default}: {movable.why}")
+            st.button("Back to the defaults", on_click=_move, disabled=not moved, key="thresholds.back")
+    if moved:
+        blocks.captions(f"{counted(moved, 'threshold')} moved.")
+
+
+def _typed(movable: Movable, value: float) -> float | int:
+    """Return the value as int or float: a field's numbers must be of one type."""
+    return round(value) if movable.is_whole or movable.unit else float(value)
+
+
+def _move(moved: Movable | None = None) -> None:
+    """Set the thresholds, and every field: a value is rounded to its step, and may move another. None: the defaults."""
+    at = DEFAULTS
+    if moved:
+        at = moved.moved(thresholds(), float(st.session_state[f"thresholds.{moved.name}"]))
+    st.session_state["thresholds"], st.session_state[MOVED] = at, True
+    for movable in MOVABLE:
+        st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))
