@@ -147,8 +147,7 @@ def draw_matrix(
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
     rows = counted(len(test_points), ROW_OF[test.split])
-    words = f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it."
-    blocks.captions(words)
+    blocks.captions(f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it.")
     return chosen is not None
 
 

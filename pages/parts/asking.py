@@ -38,7 +38,6 @@ def draw(run: opening.OpenRun) -> None:
         blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
     one, many = st.tabs(["One row", "A CSV of rows"])
-
     with one:
         blocks.refreshed(lambda: ask_row(run), is_live=lambda: is_running(run, "row"), every_s=1.0)
     with many:
@@ -214,7 +213,14 @@ def unanswered(job: Background[Asking]) -> None:
 def ask_table(run: opening.OpenRun) -> None:
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
-    read = rows_of(run, file.getvalue(), file.name) if file else None
+    read: tuple[tuple[Row, ...], Beside] | None = None
+    try:
+        if file:
+            dataset = run.reader.dataset()
+            table = _read(file.getvalue(), file.name, dataset.columns)
+            read = unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
+    except VppError as error:
+        blocks.failed("This table cannot be asked about", str(error))
     if job and job.is_running:
         follow(job, "posterior.ask.table_stop")
         return
@@ -238,16 +244,6 @@ def ask_table(run: opening.OpenRun) -> None:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
     return read_like(Table.read(content, name=name), columns)
-
-
-def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
-    try:
-        dataset = run.reader.dataset()
-        table = _read(content, name, dataset.columns)
-        return unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
-    except VppError as error:
-        blocks.failed("This table cannot be asked about", str(error))
-        return None
 
 
 def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:

@@ -1,5 +1,6 @@
 """Who descends from whom, one particle's ancestors, and the texts that the data ruled out."""
 
+from functools import partial
 from typing import NamedTuple, cast
 
 import streamlit as st
@@ -176,11 +177,8 @@ def draw_gone(run: opening.OpenRun, texts: Out, seed_text: str) -> None:
         blocks.captions(f"{counted(len(shown), 'text')}: all are shown.")
         return
     blocks.captions(f"{integer(n)} of {counted(len(shown), 'text')}.")
-
-    def show_more() -> None:
-        st.session_state[f"{RULED_OUT}.shown"] = ((run.directory.id, search), n + AT_ONCE)
-
-    st.button(f"Show {min(AT_ONCE, len(shown) - n)} more", key=f"{RULED_OUT}.more", on_click=show_more)
+    show = partial(st.session_state.__setitem__, f"{RULED_OUT}.shown", ((run.directory.id, search), n + AT_ONCE))
+    st.button(f"Show {min(AT_ONCE, len(shown) - n)} more", key=f"{RULED_OUT}.more", on_click=show)
 
 
 def choose(entries: tuple[RuledOut, ...]) -> Search:
@@ -191,18 +189,12 @@ def choose(entries: tuple[RuledOut, ...]) -> Search:
     with right:
         order = st.selectbox("Order", list(ORDERS), key=f"{RULED_OUT}.order", format_func=lambda order: ORDERS[order])
     names = {ALL: f"All {integer(len(entries))}", **counts}
-    reason = (
-        ALL
-        if len(counts) == 1
-        else st.segmented_control(
-            "Why it was ruled out",
-            list(names),
-            default=ALL,
-            key=f"{RULED_OUT}.reason",
-            format_func=lambda reason: names.get(reason, reason),
-            label_visibility="collapsed",
-        )
-    )
+    reason: str | None = ALL
+    if len(counts) > 1:
+        reason = st.segmented_control(
+            "Why it was ruled out", list(names), default=ALL, key=f"{RULED_OUT}.reason",
+            format_func=lambda reason: names.get(reason, reason), label_visibility="collapsed",
+        )  # fmt: skip
     if order == "worst":
         blocks.captions(GAP)
     return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)

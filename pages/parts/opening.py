@@ -74,17 +74,21 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    record = directory.path / "run.json"
+    return _settings(directory.path, written_at(directory))
+
+
+def written_at(directory: RunDirectory) -> int:
+    """Return when the run's settings were last written, in nanoseconds; 0 if they are missing."""
     try:
-        return _settings(record, record.stat().st_mtime)
+        return (directory.path / "run.json").stat().st_mtime_ns
     except OSError:
-        return None
+        return 0
 
 
 @lru_cache(maxsize=2_000)
-def _settings(record: Path, changed_at: float) -> RunSpec | None:
+def _settings(path: Path, changed_at: int) -> RunSpec | None:
     try:
-        return RunDirectory(record.parent).spec()
+        return RunDirectory(path).spec()
     except VppError:
         return None
 
