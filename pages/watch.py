@@ -32,19 +32,17 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
     words = retry or pace(snapshot)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
-    if state in ("running", "queued", "stalled"):
-        if row.button("Pause", key="watch.pause"):
-            say(directory, "pause")
-        if row.button("Stop and keep", key="watch.stop"):
-            say(directory, "stop")
-    elif state == "paused" and snapshot.view.is_at_cap:
+    if state == "paused" and snapshot.view.is_at_cap:
         at_cap(directory, snapshot.spec)
         if snapshot.view.population:
             st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
-    elif state == "paused":
-        label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
-        if row.button(label, key="watch.go_on", type="primary"):
-            say(directory, "go on")
+    elif state in opening.LIVE:
+        if state == "paused":
+            label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
+            if row.button(label, key="watch.go_on", type="primary"):
+                say(directory, "go on")
+        elif row.button("Pause", key="watch.pause"):
+            say(directory, "pause")
         if row.button("Stop and keep", key="watch.stop"):
             say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):

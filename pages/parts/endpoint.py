@@ -125,7 +125,12 @@ def _model_file(*, writes: bool) -> Model:
 
 def server(*, writes: bool = True) -> Model:
     env = person.environment()
-    named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
+    if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
+        named = {name: getattr(env, name) or "" for name in SERVERS}
+        blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
+        blocks.captions("Set by this app’s owner, with the key where one is needed.")
+    else:
+        named = _asked_for(env, writes=writes)
     endpoint = replace(_asking(writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
@@ -162,14 +167,6 @@ def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
 
 
-def _owners(env: Environment) -> dict[str, Any]:
-    """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
-    given = {name: getattr(env, name) or "" for name in SERVERS}
-    blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in given.items() if value))
-    blocks.captions("Set by this app’s owner, with the key where one is needed.")
-    return given
-
-
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
@@ -200,7 +197,9 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
         if timeout_s is None:
-            timeout_s = _seconds(six, usual.timeout_s)
+            words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
+            field = blocks.begun("new.timeout_s", usual.timeout_s)
+            timeout_s = float(six.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
         blocks.captions(TOKENS_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
@@ -214,13 +213,6 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
 
 def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
-
-
-def _seconds(place: DeltaGenerator, value: float) -> float:
-    """Ask for the time limit of a call."""
-    words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
-    field = blocks.begun("new.timeout_s", value)
-    return float(place.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:

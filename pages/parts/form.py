@@ -395,14 +395,16 @@ def rows_of_run() -> Rows | None:
         reader = opening.reader(str(person.store().get(run).path))
         spec, dataset = reader.refresh().spec, reader.dataset()
     except VppError as error:
-        leave()
+        del st.session_state[FROM]
         blocks.failed("That run cannot be started again", str(error))
         return None
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
-        st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
+        st.button(
+            "Use another table",
+            key="new.other_table",
+            type="tertiary",
+            on_click=st.session_state.pop,
+            args=(FROM, None),
+        )
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
-
-
-def leave() -> None:
-    st.session_state.pop(FROM, None)

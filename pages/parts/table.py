@@ -1,6 +1,7 @@
 """The data part of the form: where the table comes from, how it is read, kinds and meanings of columns, the split."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -99,18 +100,12 @@ def read(content: bytes, name: str, read_as: ReadAs) -> Table:
 
 def read_upload(content: bytes, name: str) -> Table:
     """Return the table, read as detected or as the fields here say. Raises DataError after drawing the fields."""
-    detected = _detected(content, name)
+    detected = None
+    with suppress(DataError):  # a person must say
+        detected = read(content, name, DETECT).reading
     with st.expander("How this was read", expanded=detected is None):
         read_as = _fields(detected, f"new.read.{name}.{len(content)}")
     return read(content, name, read_as)
-
-
-def _detected(content: bytes, name: str) -> Reading | None:
-    """Return how the file is read by detection; None if detection fails and a person must say."""
-    try:
-        return read(content, name, DETECT).reading
-    except DataError:
-        return None
 
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
@@ -230,7 +225,14 @@ def choose_split(table: Table, target: str) -> Splitting:
         )
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
-        test_table = _test_file() if kind == SECOND_FILE else None
+        test_table = None
+        if kind == SECOND_FILE:
+            if file := _uploaded(
+                "A file of test rows, with the same columns", "new.test_file", "Take another test file"
+            ):
+                test_table = read(file[1], file[0], DETECT)
+            else:
+                blocks.captions("Until there is one, rows are drawn by chance.")
         one, two, three = st.columns(3, vertical_alignment="bottom")
         sizes = {
             "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
@@ -270,22 +272,12 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
     return [column.name for column in able]
 
 
-def _test_file() -> Table | None:
-    file = _uploaded("A file of test rows, with the same columns", "new.test_file", "Take another test file")
-    if file is None:
-        blocks.captions("Until there is one, rows are drawn by chance.")
-        return None
-    return read(file[1], file[0], DETECT)
-
-
 def split_words(dataset: Dataset) -> list[str]:
     """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
+    task = f"{dataset.target} is a number, so this is regression."
     if dataset.task == "classification":
         task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
-    else:
-        task = f"{dataset.target} is a number, so this is regression."
-    sentences = [task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes]
-    return [sentence for sentence in sentences if sentence]
+    return list(filter(None, (task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes)))
 
 
 # What columns and labels mean, typed in a field each or filled in from a file
