@@ -119,8 +119,13 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
         for column, place in blocks.in_columns(short, ACROSS):
             with column:
                 cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
-        for place in sorted({*range(len(fields))}.difference(short)):
-            cells[place] = text_of(fields[place], _key(run, f"cell.{place}"), meanings)
+        for place, field in enumerate(fields):
+            if field.column.kind != "text":
+                continue
+            begin = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
+            label, about = markdown_text(field.column.name), meanings.get(field.column.name)
+            said = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
+            cells[place] = st.text_area(label, **said, placeholder=begin, height="content")
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -147,13 +152,6 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     return str(st.text_input(label, **said, placeholder=example))
 
 
-def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
-    example = field.example or ""
-    begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
-    label, about = markdown_text(field.column.name), meanings.get(field.column.name)
-    return str(st.text_area(label, **blocks.lasting(key), placeholder=begin, height="content", help=about))
-
-
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
@@ -170,14 +168,9 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
     place, _ = st.columns([1, 3])
     place.selectbox(
-        "Begin with a row of the data",
-        sorted(by_id),
-        index=None,
-        **blocks.lasting(key),
-        format_func=lambda row: f"row {row} ({part_of[row]})",
-        placeholder="row number",
-        on_change=fill,
-    )
+        "Begin with a row of the data", sorted(by_id), index=None, **blocks.lasting(key),
+        format_func=lambda row: f"row {row} ({part_of[row]})", placeholder="row number", on_change=fill,
+    )  # fmt: skip
 
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:

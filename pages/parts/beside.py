@@ -216,7 +216,9 @@ def form(run: opening.OpenRun) -> None:
         follow(job, "rewording.stop", stop="Stop")
         return
     slot = choose(run, snapshot)
-    text = write(run, snapshot, slot)
+    hypothesis, key = snapshot.view.population[slot].hypothesis, _text_key(run, slot, snapshot.view)
+    begins = without_seed(snapshot.view.texts[hypothesis], _seed(snapshot))
+    text = str(st.text_area(f"New text of particle {slot}", height="content", **blocks.begun(key, begins)))
     failure = ""
     try:
         wording = rewording(snapshot.view, snapshot.spec.config, slot, text)
@@ -224,8 +226,15 @@ def form(run: opening.OpenRun) -> None:
         wording, failure = None, str(error)
     allowed = consent(run, REWORDING)
     left, right = st.columns([1, 2], vertical_alignment="center")
-    right.html(markup.block(markup.caption(about(snapshot))))
-    if left.button(label(run, snapshot, wording), key="rewording.score", type="primary", disabled=not allowed):
+    spec, rows = snapshot.spec, rows_name(snapshot.view, snapshot.spec.config)
+    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
+    cached = "; cached answers cost nothing" if spec.endpoint.cache and not spec.endpoint.demo else ""
+    words = f"By {where}, on the {rows} that scored the particle last{cached}. The run stays as it is."
+    right.html(markup.block(markup.caption(words)))
+    questions = len(set(last_rows(snapshot.view)))
+    calls = asking_of(run.reader, wording, snapshot.view).total if wording else questions
+    label = button_words(questions, spec.config.learner_calls(calls))
+    if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
         if wording is None:
             blocks.failed("This wording cannot be scored", failure)
             return
@@ -251,26 +260,6 @@ def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
         "Text to reword", list(names), format_func=lambda slot: names[slot], **blocks.lasting(key)
     )
     return chosen
-
-
-def write(run: opening.OpenRun, snapshot: Snapshot, slot: int) -> str:
-    hypothesis, seed_text = snapshot.view.population[slot].hypothesis, _seed(snapshot)
-    key = _text_key(run, slot, snapshot.view)
-    begins = without_seed(snapshot.view.texts[hypothesis], seed_text)
-    return str(st.text_area(f"New text of particle {slot}", height="content", **blocks.begun(key, begins)))
-
-
-def label(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording | None) -> str:
-    rows = len(set(last_rows(snapshot.view)))
-    questions = asking_of(run.reader, wording, snapshot.view).total if wording else rows
-    return button_words(rows, snapshot.spec.config.learner_calls(questions))
-
-
-def about(snapshot: Snapshot) -> str:
-    spec, rows = snapshot.spec, rows_name(snapshot.view, snapshot.spec.config)
-    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
-    cached = "; cached answers cost nothing" if spec.endpoint.cache and not spec.endpoint.demo else ""
-    return f"By {where}, on the {rows} that scored the particle last{cached}. The run stays as it is."
 
 
 def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:

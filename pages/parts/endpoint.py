@@ -126,7 +126,7 @@ def _model_file(*, writes: bool) -> Model:
 def server(*, writes: bool = True) -> Model:
     env = person.environment()
     if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
-        named = {name: getattr(env, name) or "" for name in SERVERS}
+        named: dict[str, Any] = {name: getattr(env, name) or "" for name in SERVERS}
         blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
         blocks.captions("Set by this app’s owner, with the key where one is needed.")
     else:
@@ -134,7 +134,11 @@ def server(*, writes: bool = True) -> Model:
     endpoint = replace(_asking(writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
-    if not env.endpoint_fixed and not _are_addresses(*addresses):
+    try:
+        for url in () if env.endpoint_fixed else filter(None, addresses):
+            person.gate().check(checked_address(url))
+    except InputError as error:
+        blocks.failed("This address cannot be used", str(error))
         endpoint = replace(endpoint, base_url="")
     checks = _test(endpoint)
     label = "Rows of this table may be sent to the address above"
@@ -227,16 +231,6 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
 
 
-def _are_addresses(*urls: str) -> bool:
-    for url in filter(None, urls):
-        try:
-            person.gate().check(checked_address(url))
-        except InputError as error:
-            blocks.failed("This address cannot be used", str(error))
-            return False
-    return True
-
-
 def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
@@ -257,9 +251,8 @@ def _failed(checks: tuple[Checked, ...]) -> str:
 
 def _run_test(endpoint: EndpointSpec) -> None:
     checks: list[Checked] = []
-    with st.status(
-        "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
-    ) as status:
+    words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
+    with st.status(words, expanded=True) as status:
         lines = st.empty()
         try:
             for one in checking(endpoint, person.keys_of(endpoint)):
@@ -308,11 +301,9 @@ def load_html(snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""
-    limits = (
-        capitalised(wait_words(snapshot.usage, now=time.time())),
-        window_words(snapshot.usage, snapshot.spec.ceiling),
-    )
-    narrowed = "".join(markup.caption(words) for words in limits if words)
+    waits = capitalised(wait_words(snapshot.usage, now=time.time()))
+    limits = (waits, window_words(snapshot.usage, snapshot.spec.ceiling))
+    narrowed = "".join(map(markup.caption, filter(None, limits)))
     if endpoint.is_started_here:
         return narrowed
     servers = {endpoint.base_url: "Server"}

@@ -25,7 +25,7 @@ from vpp.llm.rendering import cut
 from vpp.runs.estimate import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.start import with_start
+from vpp.runs.start import read_sentences, with_start
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
@@ -133,7 +133,9 @@ def prepare(rows: Rows | None) -> Plan:
         spec = completed(dataset, config, model, rows.earlier)
     with part(METHOD, "These sentences cannot be used"):
         known = dataset.provenance.notes
-        spec, dataset = with_start(replace(spec, start=method.start_sentences()), dataset)
+        typed = st.session_state.get(method.START, "")
+        start = read_sentences(typed, name="The field of sentences") if typed.strip() else ()
+        spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[len(known) :]:
             below.html(markup.block(*map(markup.caption, notes)))
     return Plan(spec=spec, dataset=dataset, model=model)
@@ -223,20 +225,16 @@ def offer_start(plan: Plan) -> None:
         blocks.captions(cut)
     if doubt := plan.model.doubt_html:
         st.html(doubt)
-    if start_button(lacking(plan)):
+    why_not = plan.model.lacks
+    if not why_not:
+        try:
+            check_run(plan.spec, plan.dataset)
+        except VppError as error:
+            why_not = f"{capitalised(str(error))}."
+    if start_button(why_not):
         with opening.refusals("The run cannot start"):
             if has_model(plan.model):
                 opening.start_new(Preparation(dataset=plan.dataset, spec=plan.spec))
-
-
-def lacking(plan: Plan) -> str:
-    if plan.model.lacks:
-        return plan.model.lacks
-    try:
-        check_run(plan.spec, plan.dataset)
-    except VppError as error:
-        return f"{capitalised(str(error))}."
-    return ""
 
 
 def start_button(why_not: str) -> bool:
@@ -295,7 +293,7 @@ def choose_columns(table: Table) -> Choice:
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
     place = st.container()
-    splitting = table_part.NO_SPLIT if method.is_weighing() else table_part.choose_split(table, target)
+    splitting = table_part.NO_SPLIT if method.chosen()["method"] == "weigh" else table_part.choose_split(table, target)
     default, left_out = choose_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import chain
 from typing import Any, get_args
 
 import streamlit as st
@@ -19,7 +20,6 @@ from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
-from vpp.runs.start import read_sentences
 from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (
@@ -75,10 +75,6 @@ def chosen() -> dict[str, Any]:
     return {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
 
 
-def is_weighing() -> bool:
-    return bool(chosen()["method"] == "weigh")
-
-
 def base() -> Config:
     return PRESETS[st.session_state.get("new.preset", next(iter(PRESETS)))]
 
@@ -119,15 +115,10 @@ def own_sentences(label: str) -> None:
     )
 
 
-def start_sentences() -> tuple[str, ...]:
-    typed = st.session_state.get(START, "")
-    return read_sentences(typed, name="The field of sentences") if typed.strip() else ()
-
-
 def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
     def fill_from_preset() -> None:
         values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
-        for name in (name for names in groups().values() for name in names):
+        for name in chain(*groups().values()):
             put(name, values[name])
 
     st.selectbox(
@@ -144,8 +135,7 @@ def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
         for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
             for place, name in blocks.in_columns(some, beside):
                 ask(place, name)
-    idle = () if deciding.is_weighing else idle_words(deciding, task)
-    if idle:
+    if idle := () if deciding.is_weighing else idle_words(deciding, task):
         blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
 
 
