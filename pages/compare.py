@@ -217,7 +217,6 @@ def draw_rest(candidates: Sequence[Candidate], reference: str, names: Mapping[st
     draw_curves(comparison)
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
-    pieces.draw_thresholds()
 
 
 def compared_now(candidates: Sequence[Candidate], reference: str) -> tuple[Comparison, SharedIdeas | None]:
@@ -242,7 +241,7 @@ def lead(comparison: Comparison) -> None:
     if len(runs) == 1:
         notes += ["Pick another run above; or start this one again with changes, at the foot of Watch."]
     simple = fitted(comparison.base) if comparison.comparable else None
-    blocks.draw(markup.saying(verdict(comparison, simple, at=pieces.thresholds())), *map(markup.caption, notes))
+    blocks.draw(markup.saying(verdict(comparison, simple)), *map(markup.caption, notes))
 
 
 def draw_standings(comparison: Comparison) -> None:
@@ -254,7 +253,7 @@ def draw_standings(comparison: Comparison) -> None:
         notes += [left_out_text(simple)] if simple.left_out else []
         title = markup.heading("Result", f"{counted(n, 'test row')} · one line a run, then simple baselines")
         notes_html = "".join(map(markup.caption, notes))
-        table = markup.CUE + standings_html(comparison, simple, at=pieces.thresholds())
+        table = markup.CUE + standings_html(comparison, simple)
         pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
     if comparison.elsewhere:
         title = markup.heading("On other test rows", "each beside simple baselines on its own rows")

@@ -22,7 +22,7 @@ from vpp.wording import markup
 from vpp.wording.brief import held_by, voting
 from vpp.wording.doubt import promise_sentence, rule_sentence
 from vpp.wording.support import unread_html
-from vpp.wording.verdicts import Thresholds, too_few_words
+from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import ROW_OF, counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
@@ -57,7 +57,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
-    test_points, at = points(test, rows_by_id(dataset), doubt), pieces.thresholds()
+    test_points = points(test, rows_by_id(dataset), doubt)
     asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
@@ -68,11 +68,10 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
     disputed(run, drawn, test_points)
     matrix(run, drawn, test_points)
-    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset, at=at)))
-    pieces.draw_thresholds()
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        judged(run, test, test_points, drawn.held, at)
+        judged(run, test, test_points, drawn.held)
 
 
 def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
@@ -179,12 +178,12 @@ def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> No
     pieces.steady(section, key="disagreement.particles")
 
 
-def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str, at: Thresholds) -> None:
+def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
     if len(test.weights) == 1:
         blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return
-    few = too_few_words(len(test_points), at=at)
-    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held, at=at)
+    few = too_few_words(len(test_points))
+    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held)
     left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")

@@ -12,7 +12,6 @@ from vpp.llm.budget import Cap
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory
-from vpp.runs.disk import cache_advice
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
@@ -112,8 +111,6 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     if snapshot.state in words:
         obstacle = run.directory.obstacle(snapshot.state)
         in_the_way = [f"Nothing can be written now: {obstacle}."] if obstacle else []
-        if advice := cache_advice(obstacle or view.detail, run.directory.path, person.cache_dir()):
-            in_the_way.append(f"{capitalised(advice)}: This run, at the foot of the page, clears it.")
         return markup.block(markup.state(*words[snapshot.state], *in_the_way, failed=True))
     if snapshot.state == "paused" and view.is_at_cap:
         return markup.block(markup.state("The cap is reached", capitalised(f"{view.detail}.")))
@@ -238,5 +235,4 @@ frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
 beside.draw_rewording(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
-pieces.draw_thresholds()
 manage(opened)

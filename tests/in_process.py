@@ -7,18 +7,17 @@ from typing import Any
 from tests.reporting.sampled import last_population
 from vpp.data.dataset import Dataset
 from vpp.demo.chat import MODEL, read_request, respond
-from vpp.events import Evaluated, Event, ParticleDrawn, Proposed
+from vpp.events import Evaluated, Event, ParticleDrawn, Proposed, Usage
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
+from vpp.inference.sampling import conclude
 from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.protocol import Completion, Messages
-from vpp.runs.run_prompts import learner_prompts, optimizer_prompts, problem_of
+from vpp.runs.prompts import learner_prompts, optimizer_prompts, problem_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
-from vpp.usage import Usage
 
 MAX_TOKENS = 4_000
 

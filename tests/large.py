@@ -16,9 +16,9 @@ from tests.reporting.sampled import last_population
 from vpp.data.dataset import Column, Dataset, Provenance, Row, Value
 from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
+from vpp.inference.sampling import conclude
 from vpp.problem import Prediction, Problem, Proposal
-from vpp.runs.answers import AnswerLog
+from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 

@@ -118,7 +118,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "await decide(candidate, chain.batch)"),
     ),
     ("posterior/weights.py", WEIGHTS): (
-        ("constant not taken off", "np.exp(log_w - peak)", "np.exp(log_w)"),
+        ("constant not taken off", "w = np.exp(log_w - peak)", "w = np.exp(log_w)"),
         ("weights not normalised", "w / w.sum(), dtype", "w, dtype"),
         ("all impossible gives nothing", "np.full(log_w.size, 1 / log_w.size)", "np.zeros(log_w.size)"),
         ("ESS of squares", "np.square(w).sum())", "w.sum())"),
@@ -136,7 +136,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "log_weight=0.0, parent=int(a)) for a in ancestors)",
          "log_weight=0.0, parent=int(a), predictions=particles[k].predictions) for k, a in enumerate(ancestors))"),
     ),
-    ("posterior/tempering.py", TEMPERING): (
+    ("posterior/weights.py", TEMPERING): (
         ("exponent's sign", "log_w + (exponent - previous) * ll", "log_w - (exponent - previous) * ll"),
         ("whole exponent each step", "(exponent - previous) * ll", "exponent * ll"),
         ("ESS of the step alone",
@@ -176,7 +176,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "if all(row.id in known for row in chain.batch)",
          "if any(row.id in known for row in chain.batch)"),
     ),
-    ("inference/resizing.py", RESIZING): (
+    ("inference/drawing.py", RESIZING): (
         ("grows when all agree", "agreed_for=population.agreed_for + 1 if agreed else 0", "agreed_for=0"),
         ("grows past its bound", "min(2 * population.size, config.particles_max)", "2 * population.size"),
         ("shrinks on a shared mistake", ">= likelihood.usual_term", ">= -1e9"),
@@ -196,7 +196,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "given = problem.start_texts",
          "given = problem.start_texts[:0]"),
     ),
-    ("posterior/information.py", "tests/posterior/test_information.py"): (
+    ("posterior/disagreement.py", "tests/posterior/test_information.py"): (
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (

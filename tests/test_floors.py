@@ -14,7 +14,6 @@ FLOORS = {
     "environment": 1,
     "errors": 0,
     "files": 0,
-    "usage": 0,
     "randomness": 0,
     "settings": 1,
     "posterior": 0,
@@ -37,7 +36,7 @@ FLOORS = {
     "__init__": 12,
 }
 STRANGERS = {("inference", "llm"), ("llm", "inference")}
-NO_IO = ("posterior", "data", "events", "problem", "errors", "usage", "randomness")
+NO_IO = ("posterior", "data", "events", "problem", "errors", "randomness")
 
 
 def modules() -> Iterator[tuple[str, str, Path]]:

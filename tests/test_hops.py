@@ -19,7 +19,7 @@ from vpp.data.build import build_dataset
 from vpp.data.table import Table
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import card_html
-from vpp.events import Event, Scored
+from vpp.events import Event, Scored, Usage
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts
@@ -32,7 +32,6 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import Recorder
 from vpp.settings import Config
-from vpp.usage import Usage
 
 ROOT = Path(__file__).parents[1]
 

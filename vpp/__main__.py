@@ -7,7 +7,6 @@ from vpp.cli import main
 
 
 def run() -> None:
-    """Run one command, and end with its exit code."""
     # numpy's algebra starts a thread a core when it is imported, and nothing here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The client's models ask every installed package for plugins of pydantic; none has a part in a run.

@@ -96,7 +96,6 @@ class Environment:
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "Environment":
-        """Read variables. Raises InputError."""
         _check_names(values)
         given = {}
         for each in fields(cls):

@@ -1,16 +1,6 @@
 """Errors a user can act on, one class a remedy. Every message says what is wrong, where, and how to fix it.
 
-VppError
-├── InputError              the data, an option or a file is wrong: fix it and start again (exit code 2)
-│   └── DataError           the table itself
-├── RunError                the run directory cannot be used as asked (exit code 2)
-│   ├── RunLocked           another worker holds it
-│   ├── DiskRefused         the disk takes no more, or a limit of this process is reached
-│   └── JournalDamaged      a line of the journal or of the answers cannot be read
-└── EndpointError           the model's server (exit code 3)
-    ├── EndpointRefused     it answered no for good: key refused, model unknown, request not understood, no text ever
-    │   └── PromptTooLong   the question does not fit the model's context: ask for less
-    └── EndpointUnreachable it does not answer now; the run pauses and can go on
+A command ends with exit code 2 after an InputError or a RunError, with 3 after an EndpointError.
 """
 
 

@@ -56,7 +56,7 @@ def read_json(path: Path, *, largest: int = LARGEST_JSON) -> Any:
     with read(path) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise ValueError(f"it is larger than {_size_text(largest)}")
+        raise ValueError(f"it is larger than {largest / 2**20:g} MiB")
     value = from_json(content)
     check_integers(value, written_as=content)
     return value
@@ -75,10 +75,6 @@ def holds_huge_integer(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(holds_huge_integer, value.values()))
     return isinstance(value, list | tuple) and any(map(holds_huge_integer, value))
-
-
-def _size_text(size: int) -> str:
-    return f"{size >> 20} MiB" if size >= 2**20 else f"{size >> 10} KiB"
 
 
 def appended(path: Path) -> FileIO:

@@ -26,7 +26,6 @@ class Prediction:
     """f(x; theta) for one row."""
 
     row: int
-    """Id of the row."""
     value: Value | None
     """A label or a finite number; None is an abstention: no answer could be read, after every re-ask."""
     explanation: str = ""
@@ -41,7 +40,6 @@ class Prediction:
 
     @property
     def answer(self) -> Answer:
-        """The graded answer if there is one, else the value."""
         return self.value if self.shares is None else self.shares
 
 
@@ -64,7 +62,6 @@ class Proposal:
     text: str | None
     """The whole hypothesis, seed sentence included; None if no answer could be read, after every re-ask."""
     raw: str
-    """The last raw answer."""
     temperature: float
     seed: int
     reason: str | None = None
@@ -173,7 +170,6 @@ class Problem:
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
-        """Where a first hypothesis comes from."""
         if slot >= len(self.start_texts):
             return "drawn"
         return "yours" if slot == self.reworded else self.start_origin
@@ -184,7 +180,6 @@ class Problem:
         return tuple(log(len(self.start_prior) * share) for share in self.start_prior) or (0.0,) * len(self.start_texts)
 
     def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
-        """Eq. 5 or 6, as the target's task asks. tau is None only for classification."""
         return likelihood_of(self.dataset, epsilon=epsilon, tau=tau)
 
 

@@ -120,17 +120,14 @@ class Config:
 
     @property
     def size(self) -> int:
-        """Number of particles the method begins with."""
         return CHAINS_OF_VML.get(self.method, self.particles)
 
     @property
     def largest_size(self) -> int:
-        """Number of particles that a growing K may come to."""
         return max(self.size, self.particles_max)
 
     @property
     def is_weighted(self) -> bool:
-        """True if particles have weights of their own."""
         return self.method in ("smc", "weigh")
 
     @property
@@ -151,13 +148,7 @@ class Config:
         return self.mh_rows if self.method == "mh" else "batch"
 
     @property
-    def is_on_fixed_rows(self) -> bool:
-        """True if every step scores particles on all training rows."""
-        return self.scored_on == "train"
-
-    @property
     def is_filtered(self) -> bool:
-        """True if an accept step decides on proposals."""
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
@@ -189,13 +180,8 @@ class Config:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
 
-    def learner_calls(self, n_rows: int) -> int:
-        """Number of learner calls about one hypothesis on this many rows, if every answer can be read."""
-        return n_rows * self.learner_samples
-
     @property
     def fixed_tau(self) -> float | None:
-        """tau if it was given; None if it comes from the data."""
         return None if self.tau == "auto" else float(self.tau)
 
     def beta(self, step: int, *, steps: int) -> float:
@@ -206,7 +192,6 @@ class Config:
 
 
 def choices(name: str) -> tuple[str, ...]:
-    """The values an option can have; empty where it is a number or a text."""
     return _choices()[name]
 
 
@@ -236,8 +221,8 @@ def _check_numbers(config: Config) -> None:
 
 
 def _check_together(config: Config) -> None:
-    """Refuse options that contradict each other. Raises InputError."""
-    _check_grading(config)
+    if config.likelihood == "logprobs" and config.learner_samples > 1:
+        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
     if not config.particles_max:
         return
     if config.method not in ("smc", "mh", "always-accept"):
@@ -252,11 +237,6 @@ def _check_together(config: Config) -> None:
             f"particles is {config.particles}: it must lie between {PARTICLES_MIN} and particles_max "
             f"({config.particles_max})"
         )
-
-
-def _check_grading(config: Config) -> None:
-    if config.likelihood == "logprobs" and config.learner_samples > 1:
-        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
 
 
 def _is_positive(text: str) -> bool:
@@ -277,5 +257,4 @@ def preset(name: Preset) -> Config:
 
 
 def option_docs() -> dict[str, str]:
-    """Return the meaning of each option, by name."""
     return {f.name: f.metadata["doc"] for f in fields(Config)}

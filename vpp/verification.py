@@ -34,21 +34,20 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
     hypothesis_id,
 )
 from vpp.inference import sample
 from vpp.inference.drawing import PRIOR_DRAWS
-from vpp.inference.evaluation import conclude
+from vpp.inference.sampling import conclude
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed
-from vpp.runs.answers import AnswerReader
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import Record, decode
-from vpp.runs.run_prompts import own_templates, problem_of, start_of
+from vpp.runs.journal import AnswerReader, Record, decode
+from vpp.runs.prompts import own_templates, problem_of, start_of
 from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
 from vpp.settings import Config
-from vpp.usage import Usage
 
 TOLERANCE = 1e-9
 """Relative tolerance of floats; the absolute tolerance is a thousandth of it."""

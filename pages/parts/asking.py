@@ -7,10 +7,9 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from vpp.data.dataset import Column, Row
-from vpp.data.grid import shown_name
 from vpp.data.labelling import Field, input_fields, typed_row
-from vpp.data.roles import other_columns, unlabelled_rows
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, other_columns, read_like, unlabelled_rows
+from vpp.data.text import shown_name
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
@@ -284,7 +283,7 @@ def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
     view, spec = opening.fresh(run).view, run.snapshot.spec
     n_texts = view.n_unique
-    calls = n_texts * spec.config.learner_calls(n_rows)
+    calls = n_texts * spec.config.learner_samples * n_rows
     shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
     return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
 

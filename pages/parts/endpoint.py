@@ -15,10 +15,10 @@ from vpp.llm.address import checked_address
 from vpp.llm.choices import EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, load_words
-from vpp.runs.checking import Checked, checking
-from vpp.runs.estimate import Pace
+from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
+from vpp.runs.session import Checked, checking
 from vpp.runs.spec import MOST_AT_ONCE, EndpointSpec
 from vpp.wording import markup
 from vpp.wording.planned import demo_pace

@@ -16,7 +16,7 @@ from streamlit.starlette import App
 from pages.parts import opening, person, pieces
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
-from vpp.runs.summary import read_summary
+from vpp.runs.reader import read_summary
 from vpp.wording import markup
 from vpp.wording.listing import Listed, distinguished, listed, unreadable
 

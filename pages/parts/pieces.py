@@ -1,4 +1,4 @@
-"""Pieces of a page: header, decks, charts, thresholds, and parts that survive or skip refreshes."""
+"""Pieces of a page: header, decks, charts, and parts that survive or skip refreshes."""
 
 import json
 import sys
@@ -25,7 +25,6 @@ from vpp.wording.counts import sizes_text
 from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 from vpp.wording.theme import Mode
-from vpp.wording.verdicts import DEFAULTS, MOVABLE, Movable, Thresholds, read, written
 from vpp.wording.words import counted, integer
 
 if TYPE_CHECKING:
@@ -238,66 +237,3 @@ def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figu
     # Bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table.
     key = (str(run.directory.path), part, *map(repr, of))
     return _DRAWINGS.get(key, make, size=lambda made: 100 * len(made.rows) * len(made.head) * 3)
-
-
-# Interpretation thresholds: one set a browser session, the same on every page, kept in the address for a reload
-
-MOVED = "thresholds.moved"
-"""Session key: whether a field was just moved, which changes words all over the page."""
-ABOUT_THRESHOLDS = (
-    "They change the words beside the numbers, never a number and never the run. The share of K below which a run "
-    "resamples is an option of the run: it was set before the start, and is not moved here. The report keeps to the "
-    "defaults."
-)
-
-
-def thresholds() -> Thresholds:
-    """Return this session's thresholds, and keep the address in line with them."""
-    if "thresholds" not in st.session_state:
-        st.session_state["thresholds"] = read(st.query_params.get("thresholds", ""))
-    at: Thresholds = st.session_state["thresholds"]
-    text = written(at)
-    if text and st.query_params.get("thresholds") != text:
-        st.query_params["thresholds"] = text
-    if not text and "thresholds" in st.query_params:
-        del st.query_params["thresholds"]
-    return at
-
-
-@st.fragment
-def draw_thresholds() -> None:
-    if st.session_state.pop(MOVED, False):
-        st.rerun()
-    at = thresholds()
-    moved = sum(movable.shown(at) != movable.shown(DEFAULTS) for movable in MOVABLE)
-    # Its head stays as it is: a fold with another one is another fold, whose fields lose what is typed in them.
-    with st.expander("Interpretation thresholds", key="thresholds.fold", on_change="rerun") as opened:
-        if opened.open:
-            blocks.draw(markup.quiet(ABOUT_THRESHOLDS))
-            for column, movable in blocks.in_columns(MOVABLE, 2, gap="large"):
-                numbers = (movable.least, movable.most, movable.shown(at), movable.step)
-                least, most, now, step = (_typed(movable, value) for value in numbers)
-                key = f"thresholds.{movable.name}"
-                with column:
-                    st.number_input(
-                        movable.label, least, most, now, step=step, key=key, on_change=_move, args=(movable,)
-                    )
-                    blocks.captions(f"Default {movable.default}: {movable.why}")
-            st.button("Back to the defaults", on_click=_move, disabled=not moved, key="thresholds.back")
-    if moved:
-        blocks.captions(f"{counted(moved, 'threshold')} moved.")
-
-
-def _typed(movable: Movable, value: float) -> float | int:
-    """Return the value as int or float: a field's numbers must be of one type."""
-    return round(value) if movable.is_whole or movable.unit else float(value)
-
-
-def _move(moved: Movable | None = None) -> None:
-    """Set the thresholds, and every field: a value is rounded to its step, and may move another. None: the defaults."""
-    at = DEFAULTS
-    if moved:
-        at = moved.moved(thresholds(), float(st.session_state[f"thresholds.{moved.name}"]))
-    st.session_state["thresholds"], st.session_state[MOVED] = at, True
-    for movable in MOVABLE:
-        st.session_state[f"thresholds.{movable.name}"] = _typed(movable, movable.shown(at))

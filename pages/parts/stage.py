@@ -28,8 +28,7 @@ from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
-from vpp.runs.reader import Snapshot
-from vpp.runs.summary import balanced_accuracy
+from vpp.runs.reader import Snapshot, balanced_accuracy
 from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE
@@ -216,16 +215,16 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
 
 def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
-    view, at = snapshot.view, pieces.thresholds()
+    view = snapshot.view
     if view.last_step is None:
         return ""
 
     def make() -> str:
         scope = "the whole run" if shown.step is None else f"step {shown.step}"
-        strip = markup.strip(metrics(snapshot, shown.step, at))
+        strip = markup.strip(metrics(snapshot, shown.step))
         return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, notes(run, view)))
 
-    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, at, make=make)
+    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, make=make)
 
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:

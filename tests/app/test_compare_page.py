@@ -14,7 +14,7 @@ from tests.beside import all_right, other, under
 from tests.llm.stub import refusal
 from tests.processes import Model
 from tests.reporting.builders import YES_NO
-from vpp.usage import Usage
+from vpp.events import Usage
 
 SERVED = "20260106-0000-served-smc-0000"
 OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "20260103-0000-far-smc-0000"

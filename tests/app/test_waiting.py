@@ -11,9 +11,8 @@ from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
-from vpp.events import RunFailed, RunPaused
+from vpp.events import RunFailed, RunPaused, Usage
 from vpp.runs.directory import RunDirectory
-from vpp.usage import Usage
 
 UNFINISHED = label_events()[:-3]
 

@@ -9,8 +9,8 @@ from tests.cli.test_bad_input import TABLE, Vpp, vpp
 from tests.processes import Model
 from vpp.errors import InputError
 from vpp.llm.gate import Gate
-from vpp.runs.checking import checking
 from vpp.runs.keys import Keys
+from vpp.runs.session import checking
 from vpp.runs.spec import EndpointSpec
 
 __all__ = ["vpp"]

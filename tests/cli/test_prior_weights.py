@@ -9,8 +9,8 @@ from tests.processes import Desk, Model, Outcome
 from vpp.errors import InputError
 from vpp.events import Evaluated
 from vpp.runs.journal import JournalReader
+from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
-from vpp.runs.start import read_prior
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
 TABLE = "a,b,label\n" + "".join(f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)

@@ -8,13 +8,11 @@ import inspect
 from pathlib import Path
 
 import vpp.events
-import vpp.runs.answers
 import vpp.runs.journal
-import vpp.usage
 
 PAGE = Path(__file__).parents[2] / "docs" / "run-format.md"
 BEGIN, END = "<!-- tables begin -->", "<!-- tables end -->"
-MODULES = (vpp.runs.journal, vpp.usage, vpp.events, vpp.runs.answers)
+MODULES = (vpp.runs.journal, vpp.events)
 NOT_RECORDS = {"Journal", "JournalReader", "LineReader", "AnswerLog", "AnswerReader"}
 
 

@@ -5,7 +5,7 @@ from vpp.data.dataset import Value
 from vpp.drawing.rewording import comparison_html, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
-from vpp.runs.rewording import Comparison, Rewording, compare
+from vpp.runs.asking import Comparison, Rewording, compare
 
 HARM = "Output a. <img src=x onerror=alert(1)>"
 

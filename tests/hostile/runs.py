@@ -16,16 +16,14 @@ from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row
 from vpp.data.descriptions import Descriptions
 from vpp.data.record import rows_csv
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, hypothesis_id
+from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.budget import Cap, Price
 from vpp.problem import Prediction
-from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Record, encode
+from vpp.runs.journal import AnswerLog, Record, encode
 from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config
-from vpp.usage import Usage
 
 T = TypeVar("T")
 PREFIX = "20260110-000"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from vpp.data.dataset import Dataset, Provenance, Row
 from vpp.events import ParticleDrawn, Proposed, StepFinished, hypothesis_id
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
 from vpp.inference.population import Particle, Population
+from vpp.inference.sampling import conclude
 from vpp.llm.grading import graded
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed

@@ -11,8 +11,8 @@ from vpp.errors import EndpointRefused
 from vpp.events import StepFinished
 from vpp.inference import sample
 from vpp.inference.ahead import LEAD
-from vpp.inference.evaluation import conclude
 from vpp.inference.plan import plan
+from vpp.inference.sampling import conclude
 from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts

@@ -15,8 +15,7 @@ from vpp.events import Resampled, Reweighted
 from vpp.inference import proposing, sequential_monte_carlo, tempered
 from vpp.inference.population import Particle, Population
 from vpp.inference.tempered import why_nominal
-from vpp.posterior.tempering import log_mean_weight
-from vpp.posterior.weights import systematic_resample
+from vpp.posterior.weights import log_mean_weight, systematic_resample
 
 from . import scripted
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
+from vpp.inference.drawing import shrink
 from vpp.inference.plan import PATIENCE
 from vpp.inference.population import Particle, Population
-from vpp.inference.resizing import shrink
 from vpp.posterior.weights import systematic_resample
 
 from . import scripted

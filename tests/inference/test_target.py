@@ -8,8 +8,7 @@ import pytest
 
 from vpp.events import StepFinished
 from vpp.inference.population import Chain, Particle
-from vpp.inference.proposing import Candidate, decide
-from vpp.inference.scoring import log_likelihood, score
+from vpp.inference.proposing import Candidate, decide, log_likelihood, score
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Proposal
 

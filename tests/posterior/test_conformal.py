@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
-from vpp.posterior.conformal import Conformal, miss, weight_ahead
+from vpp.posterior.calibration import Conformal, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
 from vpp.posterior.prediction import Value
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vpp.posterior.tempering import carried_log_weights, log_mean_weight, next_exponent
-from vpp.posterior.weights import ess, normalise
+from vpp.posterior.weights import carried_log_weights, ess, log_mean_weight, next_exponent, normalise
 
 UNEVEN = np.array([-1.0, -2.5, -9.0, -30.0])
 """Log-likelihoods far from symmetric: a wrong sign shows."""

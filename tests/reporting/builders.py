@@ -19,6 +19,7 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
     hypothesis_id,
 )
 from vpp.posterior.prediction import average
@@ -30,7 +31,6 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView, fold
 from vpp.settings import Config
-from vpp.usage import Usage
 
 SEED = "You predict."
 DEMO = EndpointSpec(demo=True, model="demo")

@@ -15,28 +15,29 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
+from vpp.events import Usage
 from vpp.inference.plan import plan, step_calls
 from vpp.llm.budget import NO_CAP, Cap, Price
-from vpp.runs.budget import cap_words, money
-from vpp.runs.estimate import (
+from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     Pace,
     Span,
     Texts,
+    cap_words,
     estimate,
     learner_size,
+    money,
     optimizer_size,
     outlook,
     seconds_left,
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.run_prompts import optimizer_prompts
+from vpp.runs.prompts import optimizer_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.usage import Usage
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
 CONFIG = Config(method="smc", particles=2, batch_size=2, epochs=1, buffer_size=4, mutate="every", final_weights="paper")

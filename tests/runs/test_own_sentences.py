@@ -21,11 +21,10 @@ from vpp.inference.plan import plan
 from vpp.inspection.summary import evidence
 from vpp.llm.prompts import seed_sentence
 from vpp.reporting.markdown import report_markdown
-from vpp.runs.answers import read_answers
-from vpp.runs.preparation import Preparation
+from vpp.runs.journal import read_answers
+from vpp.runs.preparation import MOST_CHARACTERS, Preparation, read_sentences
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
-from vpp.runs.start import MOST_CHARACTERS, read_sentences
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 

@@ -19,12 +19,12 @@ from vpp.data.dataset import Dataset, Value
 from vpp.errors import EndpointError, InputError, RunError
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
 from vpp.problem import Prediction
+from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
+from vpp.runs.preparation import MOST_CHARACTERS
+from vpp.runs.prompts import problem_of
 from vpp.runs.reader import RunReader
-from vpp.runs.rewording import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
-from vpp.runs.run_prompts import problem_of
-from vpp.runs.start import MOST_CHARACTERS
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 

@@ -12,9 +12,8 @@ from tests.processes import Desk, Outcome, posterior
 from vpp.cli import main
 from vpp.errors import JournalDamaged, RunError
 from vpp.problem import Prediction
-from vpp.runs.answers import AnswerLog, AnswerReader
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, cut_torn_tail, decode
+from vpp.runs.journal import AnswerLog, AnswerReader, JournalReader, cut_torn_tail, decode
 from vpp.runs.reader import RunReader
 from vpp.runs.view import fold
 

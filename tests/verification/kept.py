@@ -10,20 +10,18 @@ from tests.inference import scripted
 from tests.reporting.builders import view_of
 from vpp.data.dataset import Column
 from vpp.data.record import rows_csv
-from vpp.events import Event, RunFinished
+from vpp.events import Event, RunFinished, Usage
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
+from vpp.inference.sampling import conclude
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction, Problem
-from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import Journal
+from vpp.runs.journal import AnswerLog, Journal
 from vpp.runs.preparation import dataset_spec
-from vpp.runs.run_prompts import start_of
+from vpp.runs.prompts import start_of
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import population_of
 from vpp.settings import Config
-from vpp.usage import Usage
 
 GROWING = {"method": "smc", "particles": 3, "particles_max": 9, "epochs": 3}
 """Where an optimizer keeps what stands."""

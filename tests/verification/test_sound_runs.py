@@ -25,8 +25,8 @@ from vpp.events import (
     Scored,
     StepFinished,
 )
-from vpp.runs.answers import AnswerLog
 from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.inspected import labels
-from vpp.runs.summary import read_summary
+from vpp.runs.reader import read_summary
 from vpp.wording.listing import Listed, distinguished, listed
 
 

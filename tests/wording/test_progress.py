@@ -7,12 +7,12 @@ import pytest
 
 from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.cli.summary import summary
+from vpp.events import Usage
 from vpp.inspection.summary import result
-from vpp.reporting.markdown_record import calls
+from vpp.reporting.markdown import calls
 from vpp.runs.directory import State
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.usage import Usage
 from vpp.wording.caveats import caveats
 from vpp.wording.progress import calls_metric
 from vpp.wording.status import pending_words

@@ -3,7 +3,7 @@
 import pytest
 
 from vpp.llm.check import Finding, Mark, Role
-from vpp.runs.checking import Checked
+from vpp.runs.session import Checked
 from vpp.wording.servers import Verdict, verdict
 
 BOTH: tuple[Role, ...] = ("learner", "optimizer")

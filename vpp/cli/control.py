@@ -11,9 +11,8 @@ from vpp.errors import RunError
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory, State
-from vpp.runs.reader import RunReader
+from vpp.runs.reader import RunReader, read_summary
 from vpp.runs.store import RunStore
-from vpp.runs.summary import read_summary
 from vpp.wording.counts import steps_done
 from vpp.wording.escaping import one_line
 from vpp.wording.listing import metric_text

@@ -5,12 +5,11 @@ import time
 from contextlib import suppress
 from typing import TextIO
 
-from vpp.events import RunPaused, RunResumed, StepFinished
-from vpp.runs.estimate import seconds_left
+from vpp.events import RunPaused, RunResumed, StepFinished, Usage
+from vpp.runs.budget import seconds_left
 from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
-from vpp.usage import Usage
 from vpp.wording.counts import ending_words, steps_done, steps_text
 from vpp.wording.status import faults_named, files_words, loading_words, retry_words, wait_words
 from vpp.wording.words import integer, seconds

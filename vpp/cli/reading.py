@@ -11,8 +11,7 @@ from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, until_interrupted, write_bytes
-from vpp.data.roles import other_columns, unlabelled_rows
-from vpp.data.table import read_like
+from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.drawing import trying
 from vpp.drawing.comparison import MODEL_NAMES
@@ -27,8 +26,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
-from vpp.runs.asking import ask
-from vpp.runs.prompted import Asked, PromptedAsking, PromptedBaselines
+from vpp.runs.asking import Asked, PromptedAsking, PromptedBaselines, ask
 from vpp.runs.reader import RunReader
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import trial_json

@@ -12,8 +12,8 @@ from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, until_interrupted
 from vpp.cli.working import work_on
 from vpp.drawing.rewording import comparison_words, rows_name
+from vpp.runs.asking import Comparison, Rewording, reworded_run, score_rewording
 from vpp.runs.reader import RunReader
-from vpp.runs.rewording import Comparison, Rewording, reworded_run, score_rewording
 
 
 def reword(options: Namespace) -> int:

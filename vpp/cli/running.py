@@ -13,18 +13,16 @@ from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
-from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
-from vpp.data.table import with_kinds
+from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.llm.budget import FREE, NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import check_templates, set_texts
-from vpp.runs.estimate import estimate
+from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation, check_gate, continue_run
+from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.start import read_prior, read_sentences
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words

@@ -12,8 +12,8 @@ from vpp.cli.running import endpoint_of
 from vpp.cli.system import dotenv, keys
 from vpp.environment import Environment, app_folder
 from vpp.errors import InputError
-from vpp.runs.checking import Checked, checking
 from vpp.runs.preparation import NO_ENDPOINT, check_limits
+from vpp.runs.session import Checked, checking
 from vpp.wording.servers import verdict
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 
-from vpp.cli.system import environment
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
@@ -11,7 +10,6 @@ from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
 from vpp.inspection.summary import result, uncertain_points
 from vpp.inspection.weighed import deciding_rows
 from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.disk import cache_advice
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
@@ -58,8 +56,6 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])
     elif view.population:
         lines.append(one_line(heaviest(directory, view)))
-    if view.failure == "disk" and (advice := cache_advice(view.detail, directory.path, environment().cache_dir)):
-        lines.append(f"{advice}: python -m vpp cache clear")
     if view.phase in ("failed", "stopped"):
         reads_key = " (reads OPENAI_API_KEY again)" if is_key_refused(view) else ""
         lines.append(f"continue with: python -m vpp resume {directory.path}{reads_key}")

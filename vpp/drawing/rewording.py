@@ -11,8 +11,8 @@ from vpp.drawing.matrix import inputs_line
 from vpp.inspection.slots import scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.problem import Prediction
+from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.preparation import Preparation
-from vpp.runs.rewording import Comparison, Rewording
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.markup import Mark, badge, caption, fold, saying, text

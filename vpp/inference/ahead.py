@@ -1,6 +1,7 @@
-"""Work done ahead of its turn. It changes when calls are sent, never what a step does.
+"""Concurrent work: rounds over the particles, and work done ahead of its turn.
 
-The algorithms read as if each step waited for the one before. Two things here let a run wait less:
+The algorithms read as if each step waited for the one before. Two things here let a run wait less; they change when
+calls are sent, never what a step does:
 
 - `Chains` (MH, VML): chains are independent, so each goes on by itself; their outcomes are merged in step order.
 - `Ahead.ask_next` (SMC, MH): a text's answers to the next step's rows are asked for before that step begins.
@@ -10,15 +11,70 @@ A call counts when it is answered. The learner keeps the answers, so whoever nee
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
 from vpp.cancellation import cancel
-from vpp.events import INITIAL_STEP
-from vpp.inference.population import Chain, Outcome, Population, Yielded, chains, in_order
+from vpp.events import INITIAL_STEP, Event
+from vpp.inference.population import Chain, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.problem import Problem
 from vpp.settings import Config
+
+T = TypeVar("T")
+
+
+class Round:
+    """One operation on each of K particles, concurrently.
+
+    Iterate inside `async with` for the events, in order of completion; then read `particles`. Leaving the block early
+    cancels what is in flight.
+    """
+
+    def __init__(self, work: Iterable[Coroutine[Any, Any, Outcome]]) -> None:
+        self._done: dict[int, Outcome] = {}
+        self._outcomes = completed(work)
+
+    async def __aenter__(self) -> "Round":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._outcomes.aclose()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        async for outcome in self._outcomes:
+            self._done[outcome.slot] = outcome
+            for event in outcome.events:
+                yield event
+
+    @property
+    def particles(self) -> tuple[Particle, ...]:
+        """(K,) particles in the order of their slots, once the iteration has ended."""
+        return in_order(self._done)
+
+
+async def completed(coroutines: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[T, None]:
+    """Yield results in order of completion. The first failure, or closing the generator, cancels the rest.
+
+    Either returns once all have ended. Wrap it in `aclosing` if the loop may be left early: a dropped generator is
+    closed some time later.
+    """
+    tasks = [asyncio.ensure_future(c) for c in coroutines]
+    try:
+        for task in asyncio.as_completed(tasks):
+            yield await task
+    finally:
+        await cancel(tasks)
+
+
+async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return results in the order given. A failure or cancellation cancels the rest and waits until they have ended."""
+    tasks = [asyncio.ensure_future(c) for c in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await cancel(tasks)
+
 
 LEAD = 4
 """Steps that a chain may be ahead of the one whose events are yielded.
@@ -26,8 +82,6 @@ LEAD = 4
 A run that is resumed without the response cache asks again for at most so many steps of a chain.
 """
 Move = Callable[[Chain], Coroutine[Any, Any, Outcome]]
-"""One chain's step."""
-T = TypeVar("T")
 _END = object()
 
 
@@ -45,7 +99,6 @@ class Ahead:
         await cancel(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, object]) -> None:
-        """Start the work beside the other tasks."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -124,7 +177,6 @@ class Chains:
         yield replace(population, step=step, particles=in_order(moved))
 
     async def _run(self, chain: Chain, *, last: int) -> None:
-        """One chain's steps, one after another."""
         first = chain.step
         for step in range(first, last + 1):
             if step - LEAD >= first:

@@ -2,8 +2,7 @@
 
 from vpp.inference.ahead import Ahead
 from vpp.inference.population import Chain, Outcome
-from vpp.inference.proposing import decide, propose
-from vpp.inference.scoring import score
+from vpp.inference.proposing import decide, propose, score
 
 
 async def move(chain: Chain, *, ahead: Ahead) -> Outcome:

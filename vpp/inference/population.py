@@ -28,7 +28,6 @@ class Particle:
 
     @property
     def id(self) -> str:
-        """The hypothesis' id."""
         return hypothesis_id(self.text)
 
     def settled(self, slot: int) -> "Particle":
@@ -55,7 +54,6 @@ class Population:
 
     @property
     def size(self) -> int:
-        """K."""
         return len(self.particles)
 
     @property
@@ -67,7 +65,12 @@ class Population:
         """The event that records this population. batch: ids of the step's rows."""
         return StepFinished(
             step=self.step,
-            population=tuple(map(_state, self.particles)),
+            population=tuple(
+                ParticleState(
+                    hypothesis=p.id, parent=p.parent, log_likelihood=p.log_likelihood, log_weight=float(p.log_weight)
+                )
+                for p in self.particles
+            ),
             batch=batch,
             tau=self.tau,
             exponent=self.exponent,
@@ -78,16 +81,6 @@ class Population:
 
 
 NOBODY = Population(step=INITIAL_STEP - 1, particles=(), tau=None)
-"""Before the first particle is drawn."""
-
-
-def _state(particle: Particle) -> ParticleState:
-    return ParticleState(
-        hypothesis=particle.id,
-        parent=particle.parent,
-        log_likelihood=particle.log_likelihood,
-        log_weight=float(particle.log_weight),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +132,6 @@ class Chain:
         return self.problem.scored_rows(self.config, self.step)
 
     def of(self, particle: Particle) -> "Chain":
-        """The same chain with another particle."""
         return replace(self, particle=particle)
 
 

@@ -1,16 +1,53 @@
-"""Proposals: the optimizer rewrites a hypothesis (Algorithm 1, line 6; Algorithm 2, line 13), and the accept step."""
+"""Operations on one particle: its score (Eq. 5 and 6), a proposal, and the accept step (Eq. 9). Natural logarithms.
+
+Algorithm 1, lines 5 to 9; Algorithm 2, lines 4 to 6 and 13.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from vpp.data.dataset import Row
-from vpp.events import Proposed, hypothesis_id
+from vpp.events import Proposed, Scored, hypothesis_id
 from vpp.inference.population import Chain, Outcome, Particle
-from vpp.inference.scoring import score
+from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import accepts, log_acceptance
-from vpp.problem import Prediction, Proposal
+from vpp.problem import Prediction, Proposal, graded_of
 from vpp.randomness import call_seed, rng
 from vpp.settings import PRIOR_TEMPERATURE
+
+Role = Literal["forward", "proposal", "buffer", "final"]
+
+
+async def score(chain: Chain, rows: tuple[Row, ...], *, role: Role) -> Outcome:
+    """The chain's particle with its predictions y^_m on `rows` and their log-likelihood."""
+    # y^_m <- f(x_m; theta)
+    predictions = await chain.problem.learner.predict(chain.particle.text, rows)
+    log_lik = log_likelihood(chain.likelihood, predictions, rows)
+    event = Scored(
+        step=chain.step,
+        particle=chain.slot,
+        hypothesis=chain.particle.id,
+        role=role,
+        rows=tuple(row.id for row in rows),
+        predictions=tuple(p.value for p in predictions),
+        log_likelihood=log_lik,
+        shares=graded_of(predictions),
+    )
+    scored = replace(chain.particle, predictions=predictions, log_likelihood=log_lik)
+    return Outcome(slot=chain.slot, particle=scored, events=(event,))
+
+
+def log_likelihood(likelihood: Likelihood, predictions: tuple[Prediction, ...], rows: tuple[Row, ...]) -> float:
+    """log p(rows | theta), the sum of one term a row (Eq. 5 or 6).
+
+    Equal terms in another order give the same bits, so that hypotheses that explain the rows equally well tie at the
+    median and in a ratio. predictions, rows: (M,) in one order.
+    """
+    terms = likelihood.terms([p.answer for p in predictions], [row.target for row in rows])
+    with np.errstate(over="ignore"):
+        return float(np.sort(terms).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,20 @@
-"""A run from its first population to its last: a loop of steps, each a few phases."""
+"""A run from its first population to its last: a loop of steps, each a few phases; then the evaluation."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-from vpp.events import INITIAL_STEP, Event
+from vpp.data.dataset import Part
+from vpp.events import INITIAL_STEP, Evaluated, Event
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
-from vpp.inference.ahead import Ahead, Chains
-from vpp.inference.drawing import first_population
-from vpp.inference.population import NOBODY, Population, Yielded
-from vpp.inference.resizing import resize
-from vpp.problem import Problem
+from vpp.inference.ahead import Ahead, Chains, completed
+from vpp.inference.drawing import first_population, resize
+from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
+from vpp.inference.proposing import score
+from vpp.inference.sequential_monte_carlo import reweight
+from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of
 from vpp.settings import Config
 
 
@@ -58,6 +61,66 @@ def _move(config: Config, ahead: Ahead) -> Phase:
 async def finish(
     problem: Problem, config: Config, population: Population, *, step: int
 ) -> AsyncGenerator[Yielded, None]:
-    """Yield the event that records the population."""
     batch = () if step == INITIAL_STEP else problem.batch(step)
     yield population.finished(batch=tuple(row.id for row in batch))
+
+
+_Answers = tuple[Part, int, tuple[Prediction, ...]]
+SPLITS: tuple[Part, ...] = ("test", "calibration", "train")
+
+
+async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
+    """Yield the final weights, then the evaluations on test, calibration and training rows, all in one round."""
+    is_rescored = config.is_rescored and population.step >= 0
+    # log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows
+    last = chains(problem, config, population, step=population.step) if is_rescored else []
+    work: list[Coroutine[Any, Any, Outcome | _Answers]]
+    work = [score(chain, problem.final_rows(config, population.step), role="final") for chain in last]
+    splits = [split for split in SPLITS if problem.dataset.part(split)]
+    work += [_answered(problem, k, p, split) for split in splits for k, p in enumerate(population.particles)]
+    scored: dict[int, Outcome] = {}
+    said: dict[tuple[Part, int], tuple[Prediction, ...]] = {}
+    async with aclosing(completed(work)) as outcomes:
+        async for outcome in outcomes:
+            if isinstance(outcome, Outcome):
+                scored[outcome.slot] = outcome
+                for event in outcome.events:
+                    yield event
+            else:
+                at, slot, answers = outcome
+                said[at, slot] = answers
+    if is_rescored:
+        final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
+        yield replace(final, role="final")
+        population = replace(population, particles=particles)
+    for split in splits:
+        predictions = tuple(said[split, k] for k in range(population.size))
+        yield _evaluated(problem, population, split, predictions)
+
+
+async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
+    return split, slot, await problem.learner.predict(particle.text, problem.dataset.part(split))
+
+
+def _evaluated(
+    problem: Problem, population: Population, split: Part, predictions: tuple[tuple[Prediction, ...], ...]
+) -> Evaluated:
+    """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
+    rows = problem.dataset.part(split)
+    weights = population.weights.tolist()
+    ids = tuple(row.id for row in rows)
+    answers = [[p.answer for p in each] for each in predictions]
+    averaged = averages_of(problem.dataset.task, answers, weights)
+    metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
+    return Evaluated(
+        step=population.step,
+        split=split,
+        rows=ids,
+        hypotheses=tuple(p.id for p in population.particles),
+        predictions=tuple(tuple(p.value for p in each) for each in predictions),
+        weights=tuple(weights),
+        metric=metric,
+        value=value,
+        averaged=averaged,
+        shares=all_graded_of(predictions),
+    )

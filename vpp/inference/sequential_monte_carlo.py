@@ -7,11 +7,9 @@ import numpy as np
 
 from vpp.data.dataset import Row
 from vpp.events import Resampled, Reweighted
-from vpp.inference.ahead import Ahead, Move
+from vpp.inference.ahead import Ahead, Move, Round
 from vpp.inference.population import Chain, Outcome, Particle, Population, Yielded, chains, log_likelihoods
-from vpp.inference.proposing import decide, propose
-from vpp.inference.rounds import Round
-from vpp.inference.scoring import score
+from vpp.inference.proposing import decide, propose, score
 from vpp.posterior.weights import ess, normalise, systematic_resample, tempered_log_weights
 from vpp.problem import Problem
 from vpp.randomness import rng

@@ -12,12 +12,11 @@ import numpy as np
 
 from vpp.data.dataset import Task
 from vpp.events import Reweighted
+from vpp.inference.ahead import Round
 from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
-from vpp.inference.rounds import Round
-from vpp.inference.scoring import score
+from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import mutation, resample
-from vpp.posterior.tempering import carried_log_weights, log_mean_weight, next_exponent
-from vpp.posterior.weights import Floats, ess, normalise
+from vpp.posterior.weights import Floats, carried_log_weights, ess, log_mean_weight, next_exponent, normalise
 from vpp.problem import Problem
 from vpp.settings import ESS_SHARE, Config
 

@@ -7,8 +7,7 @@ One chain is `vml`, five are `vml5`. K chains that begin like those of Algorithm
 from dataclasses import replace
 
 from vpp.inference.population import Chain, Outcome
-from vpp.inference.proposing import propose
-from vpp.inference.scoring import score
+from vpp.inference.proposing import propose, score
 
 
 async def revise(chain: Chain) -> Outcome:

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind, Row
-from vpp.data.kinds import is_number, sequence_items
 from vpp.events import Votes
 from vpp.inspection.scores import Score, baseline, score
 from vpp.inspection.text_baseline import predicted_from_text, text_columns
 from vpp.posterior.weights import Floats
+from vpp.runs.asking import Prompted, PromptedBaselines, read_prompted
 from vpp.runs.directory import RunDirectory
-from vpp.runs.prompted import Prompted, PromptedBaselines, read_prompted
 
 MOST_VALUES = 30
 """Most values of a category that is used."""

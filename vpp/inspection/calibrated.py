@@ -7,7 +7,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, points
 from vpp.inspection.scores import rows_by_id, rows_of
-from vpp.posterior.conformal import Conformal, miss, weight_ahead
+from vpp.posterior.calibration import Conformal, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
 from vpp.runs.asking import Answers
 from vpp.runs.view import RunView

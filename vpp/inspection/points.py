@@ -7,7 +7,7 @@ from functools import cached_property
 
 from vpp.data.dataset import Row
 from vpp.events import Evaluated, Votes
-from vpp.posterior.conformal import Conformal
+from vpp.posterior.calibration import Conformal
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Answer, Value, decided, leader, settled, silent_weight, vote_shares
 

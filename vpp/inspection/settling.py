@@ -10,7 +10,7 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import Point
 from vpp.inspection.slots import behaviour, grouped
 from vpp.inspection.votes import votes_on
-from vpp.posterior.information import entropy, label_information, number_information, weights_after
+from vpp.posterior.disagreement import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, vote_shares
 from vpp.problem import likelihood_of
@@ -157,4 +157,4 @@ def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:
 
 def calls_to_ask(view: RunView, config: Config, *, n_rows: int) -> int:
     """Most learner calls for asking the last population about `n_rows` rows; equal texts are asked once."""
-    return view.n_unique * config.learner_calls(n_rows)
+    return view.n_unique * config.learner_samples * n_rows

@@ -23,9 +23,9 @@ from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
 from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.run_prompts import carrier_of
+from vpp.runs.prompts import carrier_of
+from vpp.runs.reader import scores_of, surpassed
 from vpp.runs.spec import RunSpec
-from vpp.runs.surpassed import scores_of, surpassed
 from vpp.runs.view import RunView, log_evidence, resampled_at
 
 

@@ -6,7 +6,7 @@ from statistics import pstdev
 from vpp.data.dataset import Dataset, Row
 from vpp.inspection.camps import heaviest_first
 from vpp.inspection.points import Point
-from vpp.posterior.conformal import Conformal
+from vpp.posterior.calibration import Conformal
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 

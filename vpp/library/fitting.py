@@ -10,22 +10,20 @@ from vpp.cli import system
 from vpp.data.build import build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.library.frames import table_of
 from vpp.library.posterior import Posterior, answers_bar, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
+from vpp.runs.asking import Comparison, reworded_run, score_rewording
 from vpp.runs.directory import RunDirectory
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
-from vpp.runs.preparation import Preparation
+from vpp.runs.preparation import Preparation, prior_weights, read_sentences
 from vpp.runs.reader import RunReader
-from vpp.runs.rewording import Comparison, reworded_run, score_rewording
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.start import prior_weights, read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import Trial

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from vpp.events import Usage
 from vpp.llm.limits import Throttle
-from vpp.usage import Usage
 
 MOST_KINDS = 20
 """Kinds of fault, and refused fields, that are counted by name."""

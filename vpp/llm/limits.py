@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
-from vpp.usage import Narrowing
+from vpp.events import Narrowing
 
 DEFAULT_CONCURRENCY = 1_024
 """Default ceiling of calls in flight: enough to send a step's calls, and usually all test rows, together."""

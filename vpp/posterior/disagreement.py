@@ -1,9 +1,20 @@
-"""Disagreement of particles on one point (Section 5.3): unanimity, vote entropy in bits, spread, intervals."""
+"""Disagreement of particles on one point (Section 5.3), and the expected information of its label, in bits.
+
+Each hypothesis predicts as the run's likelihood says (Eq. 5 or 6). The mutual information of answer and hypothesis is
+I = H[sum_k w_k p_k] - sum_k w_k H[p_k]. Source: Lindley, On a measure of the information provided by an experiment
+(1956); Houlsby et al., Bayesian active learning for classification and preference learning (2011), Eq. 2.
+"""
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
+from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Answer, Value, vote_shares, weighted_mean
+from vpp.posterior.weights import Floats, normalise
 
 
 def is_uncertain(votes: Sequence[Value | None], weights: Sequence[float]) -> bool:
@@ -70,3 +81,81 @@ def _quantile(pairs: Sequence[tuple[float, float]], at: float) -> float:
         if running >= at * (1 - 1e-12):
             return value
     return pairs[-1][0]
+
+
+NODES = 48
+"""Points of the quadrature over the noise of a number."""
+
+
+def entropy(shares: npt.ArrayLike) -> Floats:
+    """H in bits of each distribution along the last axis; 0 log 0 is 0. shares: (..., C), each summing to 1."""
+    p = np.asarray(shares, dtype=np.float64)
+    return np.asarray(-np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=-1), dtype=np.float64)
+
+
+def label_laws(votes: Sequence[Answer], labels: Sequence[str], likelihood: Likelihood) -> Floats:
+    """(K, C) p(y = c | x, theta_k): the likelihood of each label, rescaled to sum to 1.
+
+    votes: (K,). The rescaling matters if each wrong label has mass epsilon (Eq. 6), which sums to more than 1.
+    An abstention makes every label equally likely.
+    """
+    p = np.exp(np.column_stack([likelihood.terms(votes, [label] * len(votes)) for label in labels]))
+    return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def label_information(
+    votes: Sequence[Answer], weights: Sequence[float], labels: Sequence[str], likelihood: Likelihood
+) -> float:
+    """Expected information of the true label, in bits: 0 if unanimous, at most log2 C and at most H(weights).
+
+    votes, weights: (K,), the weights summing to 1.
+    """
+    p, w = label_laws(votes, labels, likelihood), np.asarray(weights, dtype=np.float64)
+    heavy = p[w > 0]
+    if (heavy == heavy[:1]).all():
+        return 0.0
+    return max(0.0, float(entropy(w @ p) - w @ entropy(p)))
+
+
+def number_information(predictions: Sequence[Value | None], weights: Sequence[float], *, tau: float) -> float:
+    """Expected information of the true number, in bits, under Gaussian noise of variance `tau` about each prediction.
+
+    At most 1/2 log2(1 + Var_w / tau), since no law of that variance has more entropy than a Gaussian, and at most
+    H(weights). The weight of an abstention carries no information. predictions, weights: (K,).
+    """
+    answered = [(float(f), float(w)) for f, w in zip(predictions, weights, strict=True) if f is not None and w > 0]
+    total = sum(w for _, w in answered)
+    if len({f for f, _ in answered}) < 2:
+        return 0.0
+    f, w = np.array([f for f, _ in answered]), np.array([w for _, w in answered]) / total
+    return total * max(0.0, _mixture_information(f, w, tau=tau))
+
+
+def _mixture_information(means: Floats, weights: Floats, *, tau: float) -> float:
+    """sum_k w_k E_{y ~ N(f_k, tau)} log2 N(y; f_k, tau) / sum_j w_j N(y; f_j, tau), by Gauss-Hermite quadrature."""
+    nodes, masses = _quadrature()
+    information = 0.0
+    for k, weight in enumerate(weights):
+        with np.errstate(over="ignore"):
+            apart = (means[k] - means) / math.sqrt(tau)
+            # N(y; f_j) / N(y; f_k) at y = f_k + sqrt(tau) z
+            ratios = np.exp((np.square(nodes) - np.square(apart[:, None] + nodes)) / 2)
+        information -= float(weight) * float(masses @ np.log2(weights @ ratios))
+    return information
+
+
+@cache
+def _quadrature() -> tuple[Floats, Floats]:
+    """Nodes z and weights of Gauss-Hermite quadrature under the standard normal law."""
+    nodes, masses = np.polynomial.hermite_e.hermegauss(NODES)
+    return nodes, masses / math.sqrt(2 * math.pi)
+
+
+def weights_after(votes: Sequence[Answer], weights: Sequence[float], answer: Value, likelihood: Likelihood) -> Floats:
+    """(K,) weights after the true answer, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
+
+    The likelihood is the run's own, in which an abstention is wrong whatever the answer. votes, weights: (K,).
+    """
+    with np.errstate(divide="ignore"):
+        log_w = np.log(np.asarray(weights, dtype=np.float64))
+    return normalise(log_w + likelihood.terms(votes, [answer] * len(votes)))

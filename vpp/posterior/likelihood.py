@@ -35,8 +35,6 @@ class GaussianLikelihood:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneLikelihood:
-    """Smoothed zero-one likelihood (Eq. 6)."""
-
     epsilon: float
     """Mass of all wrong labels together, in (0, 1)."""
     n_shares: int = 1

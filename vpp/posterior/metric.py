@@ -22,8 +22,6 @@ TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A metric with its standard error."""
-
     value: float
     standard_error: float | None = None
 
@@ -38,14 +36,11 @@ class LabelRows:
 
     @property
     def recall(self) -> float:
-        """Fraction of them that was answered right."""
         return self.n_correct / self.n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFigures:
-    """Metrics of answers to rows with labels."""
-
     accuracy: Estimate
     balanced: Estimate
     """Mean recall over the labels that occur."""
@@ -55,10 +50,7 @@ class LabelFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberFigures:
-    """Metrics of answers to rows with numbers."""
-
     mse: Estimate
-    """Mean squared error, in squared units of the target."""
     mae: Estimate
     """Mean absolute error, in the target's unit."""
     r2: Estimate | None
@@ -159,13 +151,10 @@ class PairedDifference:
     standard_error: float | None
     """Standard error of `mean`: the standard deviation (ddof = 1) of the differences over sqrt(n); None if n is 1."""
     better: int
-    """Number of rows with a smaller loss."""
     worse: int
-    """Number of rows with a larger loss."""
 
     @property
     def p(self) -> float:
-        """p-value of the sign test."""
         return sign_test(self.better, self.worse)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from vpp.data.dataset import Row
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.scores import rows_of
-from vpp.posterior.conformal import Conformal
+from vpp.posterior.calibration import Conformal
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
 from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
 from vpp.runs.asking import Answers, averages_asked

@@ -1,24 +1,45 @@
-"""Questions to a run's posterior about new rows: every particle answers, weights decide (Eq. 7 and 8)."""
+"""Questions to a run's models after it: new rows, another wording of a particle, and prompted baselines.
+
+Nothing here changes the run itself. Logarithms are natural.
+"""
 
 import asyncio
+import json
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
-from vpp.data.dataset import Row
-from vpp.errors import RunError, VppError
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from vpp import files
+from vpp.data.dataset import Dataset, Row
+from vpp.errors import InputError, RunError, VppError
 from vpp.events import Votes, hypothesis_id
-from vpp.inference.rounds import together
-from vpp.problem import Prediction, averages_of
-from vpp.runs.directory import RunDirectory
+from vpp.inference.ahead import together
+from vpp.inference.proposing import log_likelihood
+from vpp.llm.context import ModelLimits, prompt_tokens, tokens_at_most
+from vpp.llm.counters import Counters
+from vpp.llm.prompts import LearnerPrompts
+from vpp.llm.rendering import render_input, render_rows
+from vpp.posterior.likelihood import Likelihood
+from vpp.posterior.weights import log_acceptance
+from vpp.problem import Prediction, averages_of, likelihood_of, losses_of
+from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset, write_or_refuse
 from vpp.runs.journal import JournalReader
 from vpp.runs.keys import Keys
-from vpp.runs.session import Access, open_session
-from vpp.runs.view import RunView
+from vpp.runs.preparation import Preparation, going_on, whole_text
+from vpp.runs.prompts import learner_prompts, problem_of
+from vpp.runs.reader import RunReader
+from vpp.runs.session import Access, Session, open_session, unless_at_cap
+from vpp.runs.spec import RunSpec
+from vpp.runs.view import RunView, last_finished
+from vpp.settings import Config
 
 IN_FLIGHT = 2048
 """Questions begun at a time: well above the calls in flight, well below the rows of a large table."""
@@ -29,8 +50,6 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """Answers of K particles about N rows."""
-
     rows: tuple[Row, ...]
     texts: tuple[str, ...]
     """(K,) hypotheses."""
@@ -41,7 +60,6 @@ class Answers:
     task: str
     target: str
     classes: tuple[str, ...] = ()
-    """Labels the run knows; empty for regression."""
     step: int | None = None
     """The last complete step when the particles were read."""
 
@@ -78,15 +96,13 @@ class Asking:
         """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
-        open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
-        self.calls = sum(map(self._spec.config.learner_calls, open_rows))
+        self.calls = self._spec.config.learner_samples * self.total
         """Calls needed if every answer can be read."""
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
 
     @property
     def done(self) -> int:
-        """Answered questions."""
         return len(self._answered)
 
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
@@ -101,17 +117,13 @@ class Asking:
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_session(self._directory, access) as session:
             session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
-            for block in self._blocks(len(texts)):
+            size = -(-IN_FLIGHT // len(texts))
+            for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
+                block = self.rows[first : first + size]
                 await together(session.learner.predict(text, block) for text in texts)
         return self.whole()
 
-    def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows in order, in blocks, so that the first rows are complete early."""
-        size = -(-IN_FLIGHT // n_texts)
-        return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
-
     def whole(self) -> Answers:
-        """Return the rows that every particle has answered so far."""
         answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
         return Answers(
@@ -137,7 +149,6 @@ async def ask(
 
 
 def averages_asked(answers: Answers) -> Votes:
-    """(N,) averaged prediction of each row asked about."""
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
     return averages_of(answers.task, said, answers.weights)
 
@@ -153,11 +164,9 @@ class Questions(Protocol):
     total: int
 
     @property
-    def done(self) -> int:
-        """Answered questions."""
+    def done(self) -> int: ...
 
-    async def go(self, *, keys: Keys, cache_dir: Path) -> object:
-        """Ask all questions."""
+    async def go(self, *, keys: Keys, cache_dir: Path) -> object: ...
 
 
 Q = TypeVar("Q", bound=Questions)
@@ -167,11 +176,9 @@ class Background(Generic[Q]):
     """A thread with an event loop that asks; `asking` holds the answers so far."""
 
     def __init__(self, asking: Q, *, keys: Keys, cache_dir: Path) -> None:
-        """Start the thread."""
         self.asking = asking
         self.outcome: Outcome = "running"
         self.failure = ""
-        """Error message of a failure, in one line."""
         self._keys = keys
         self._cache_dir = cache_dir
         self._stopping = False
@@ -184,12 +191,10 @@ class Background(Generic[Q]):
 
     @property
     def is_running(self) -> bool:
-        """True until the thread ends."""
         return self._thread.is_alive()
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, or that it took."""
         return (self._ended_at or time.monotonic()) - self._began_at
 
     def seconds_left(self) -> float | None:
@@ -233,3 +238,303 @@ class Background(Generic[Q]):
         except asyncio.CancelledError:
             return "stopped"
         return "finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewording:
+    """A text that a person puts beside that of a particle."""
+
+    slot: int
+    old: str
+    new: str
+    """Complete new text, seed sentence included."""
+    rows: tuple[int, ...]
+    """(M,) ids of the training rows that the population was last scored on; a row may repeat."""
+    tau: float | None
+    """tau of the run's likelihood; None for classification."""
+    exponent: float
+    """Power of the likelihood in the run's accept steps; 1 unless its weights are tempered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Scores of both texts on the same rows, and the ratio of an accept step. No random number is drawn."""
+
+    rows: tuple[Row, ...]
+    """(M,) in the order of the score; a row may repeat."""
+    old: tuple[Prediction, ...]
+    new: tuple[Prediction, ...]
+    log_likelihood: float
+    """Of the particle's text, summed over the M rows."""
+    log_likelihood_new: float
+    log_alpha: float
+    won: tuple[int, ...]
+    """Ids of rows on which the new text does better: right where the other is wrong, or with a smaller error."""
+    lost: tuple[int, ...]
+    unread: tuple[int, ...]
+    """Ids of rows to which it gave no readable answer."""
+
+    @property
+    def acceptance(self) -> float:
+        return math.exp(self.log_alpha)
+
+    @property
+    def n_rows(self) -> int:
+        return len({row.id for row in self.rows})
+
+
+def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
+    """Return the new text beside the particle's, with the rows that the particle was last scored on.
+
+    Raises InputError for a text that is empty, too long or not new, or an unknown slot; RunError before the first
+    score.
+    """
+    rows = last_rows(view)
+    if not 0 <= slot < view.size:
+        raise InputError(f"there is no particle {slot}: give one from 0 to {view.size - 1}")
+    new = whole_text(text, view.started.seed_text if view.started else "", name="the new text")
+    at, old = last_finished(view), view.texts[view.population[slot].hypothesis]
+    held = {view.texts[state.hypothesis] for state in view.population} if config.is_weighing else {old}
+    if new in held:
+        who = f"particle {slot}" if new == old else "another particle"
+        raise InputError(f"{who} says this already: change a word")
+    return Rewording(
+        slot=slot,
+        old=old,
+        new=new,
+        rows=rows,
+        tau=at.finished.tau if at.finished else None,
+        exponent=at.finished.exponent if at.finished and config.is_telescoping else 1.0,
+    )
+
+
+def last_rows(view: RunView) -> tuple[int, ...]:
+    """(M,) ids of the rows behind the final weights, else behind the last step. Raises RunError before a score."""
+    scored = view.final_scored if view.final else last_finished(view).scored
+    if not scored:
+        raise RunError("no particle has been scored yet: wait for the first step to end")
+    return next(iter(scored.values())).rows
+
+
+def asking_of(reader: RunReader, reworded: Rewording, view: RunView) -> Asking:
+    """Return the questions that score both texts: one a row and text, but those that the run has answered."""
+    wanted, known = set(reworded.rows), reader.read_answers().by_pair
+    rows = [row for row in reader.dataset().train if row.id in wanted]
+    return Asking(reader.directory, rows, view=view, texts=(reworded.old, reworded.new), known=known)
+
+
+def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, config: Config) -> Comparison | None:
+    """Compare the answers to the questions of `asking_of`; None unless every row is answered."""
+    by_row = {row.id: (row, *both) for row, *both in zip(answers.rows, *answers.predictions, strict=True)}
+    if not set(reworded.rows) <= by_row.keys():
+        return None
+    rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau)
+    return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
+
+
+def compare(
+    old: Sequence[Prediction],
+    new: Sequence[Prediction],
+    rows: Sequence[Row],
+    *,
+    dataset: Dataset,
+    likelihood: Likelihood,
+    exponent: float = 1.0,
+) -> Comparison:
+    targets = [row.target for row in rows]
+    before, after = (losses_of(dataset, tuple(said.value for said in each), targets) for each in (old, new))
+    log_lik, log_lik_new = (log_likelihood(likelihood, tuple(each), tuple(rows)) for each in (old, new))
+    ids = [row.id for row in rows]
+    return Comparison(
+        rows=tuple(rows),
+        old=tuple(old),
+        new=tuple(new),
+        log_likelihood=log_lik,
+        log_likelihood_new=log_lik_new,
+        # alpha = min(1, (p(rows | new) / p(rows | old))^exponent)                   (Eq. 9)
+        log_alpha=log_acceptance(exponent * log_lik_new, exponent * log_lik),
+        won=_distinct(ids, (after < before).tolist()),
+        lost=_distinct(ids, (after > before).tolist()),
+        unread=_distinct(ids, [said.value is None for said in new]),
+    )
+
+
+def _distinct(ids: Sequence[int], chosen: Sequence[bool]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(each for each, is_chosen in zip(ids, chosen, strict=True) if is_chosen))
+
+
+def reworded_run(
+    spec: RunSpec, dataset: Dataset, view: RunView, reworded: Rewording, *, run: str, name: str = ""
+) -> Preparation:
+    """Prepare a new run from a run's particles, one of them with the new text, on the same rows. run: its id.
+
+    Raises RunError if the particle no longer holds the text that was compared.
+    """
+    slot = reworded.slot
+    plain = going_on(spec, view, run=run, name=name or f"{spec.name[:NAME_LENGTH]}, particle {slot} reworded")
+    if plain.start[slot : slot + 1] != (reworded.old,):
+        raise RunError(f"particle {slot} has another text by now: score the new wording again")
+    start = (*plain.start[:slot], reworded.new, *plain.start[slot + 1 :])
+    return Preparation(dataset=dataset, spec=replace(plain, start=start, reworded=slot))
+
+
+async def score_rewording(
+    reader: RunReader, slot: int, text: str, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
+) -> tuple[Rewording, Comparison]:
+    """Ask the run's learner about both texts, and compare them. Raises InputError, RunError or EndpointError."""
+    snapshot, dataset = reader.refresh(), reader.dataset()
+    reworded = rewording(snapshot.view, snapshot.spec.config, slot, text)
+    asking = asking_of(reader, reworded, snapshot.view)
+    answers = await asking.go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
+    compared = comparison_of(reworded, answers, dataset, snapshot.spec.config)
+    if compared is None:
+        raise RunError(f"rows of the last score are not in {reader.directory.path}/data.csv: restore it from a copy")
+    return reworded, compared
+
+
+FILE = "prompted.json"
+EXAMPLES = 105
+"""Purpose number of a draw of examples: SeedSequence(seed, spawn_key=(EXAMPLES, draw))."""
+ASSUMED_CONTEXT = 8192
+WITHOUT = "No rule is known: give the output that you expect for this input."
+WITH = "No rule is known: answer as in these examples, each an input and its correct output."
+Name = Literal["zero-shot", "few-shot", "few-shot vote"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompted:
+    name: Name
+    calls: int
+    """Learner calls needed, repetitions after unreadable answers included."""
+    questions: int
+    examples: int
+    """Training rows in a prompt, at least."""
+    answers: Votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptedBaselines:
+    rows: tuple[int, ...]
+    run_calls: int
+    models: tuple[Prompted, ...]
+
+
+_CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
+
+
+def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
+    """Read the results of an earlier command; None if there are none."""
+    try:
+        return _CONTENT.validate_python(files.read_json(directory.path / FILE))
+    except (OSError, ValueError, ValidationError):
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    calls: int | None = None
+    """Learner calls of the vote; None: as many as the run's."""
+    examples: int | None = None
+    """Most examples in a prompt; None: as many as fit the context."""
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "examples"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise InputError(f"{name} is {value}: give at least 1")
+
+
+class PromptedAsking:
+    """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
+
+    def __init__(self, directory: RunDirectory, asked: Asked, *, view: RunView | None = None) -> None:
+        """view: the folded journal, read here if not given. Raises InputError for a run without calls or test rows."""
+        usage, self._spec = (view or JournalReader(directory.journal).read()).usage, directory.spec()
+        n_rows = self._spec.dataset["n_test"]
+        if not usage.learner:
+            raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
+        if not n_rows:
+            raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
+        a_draw = self._spec.config.learner_samples * n_rows
+        self._directory, self._asked, self._run_calls = directory, asked, usage.learner
+        self._draws = max(1, (asked.calls or usage.learner) // a_draw)
+        self.calls = (self._draws + 1) * a_draw
+        """Calls needed if every answer can be read."""
+        self.total = (self._draws + 1) * n_rows
+        self.done = 0
+
+    async def go(
+        self, *, keys: Keys, cache_dir: Path, on_progress: Callable[[int, int], None] | None = None
+    ) -> PromptedBaselines:
+        """Ask the run's learner and keep the answers in the run's directory.
+
+        Raises RunError at the run's cap, EndpointError. on_progress: called with the answered questions and all.
+        """
+
+        def count(*_: object) -> None:
+            self.done += 1
+            if on_progress:
+                on_progress(self.done, self.total)
+
+        dataset, counters = load_dataset(self._directory, self._spec), Counters()
+        access = Access(keys=keys, cache_dir=cache_dir, counters=counters, on_answer=count, cap=self._spec.cap)
+        async with open_session(self._directory, access) as session:
+            asking = _Asking(self._spec, dataset, session, counters)
+            most = self._asked.examples or len(dataset.train)
+            models = await unless_at_cap(asking.all(self._draws, most=most), session.budget)
+        if models is None:
+            raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
+        rows = tuple(row.id for row in dataset.test)
+        found = PromptedBaselines(rows=rows, run_calls=self._run_calls, models=models)
+        write_or_refuse(self._directory.path / FILE, json.dumps(asdict(found), ensure_ascii=False).encode())
+        return found
+
+
+class _Asking:
+    def __init__(self, spec: RunSpec, dataset: Dataset, session: Session, counters: Counters) -> None:
+        self._spec, self._dataset, self._session, self._counters = spec, dataset, session, counters
+        self._seed_text = problem_of(spec, dataset).seed_text
+        self._prompts = learner_prompts(spec, dataset)
+
+    async def all(self, draws: int, *, most: int) -> tuple[Prompted, ...]:
+        """Ask without examples, with one draw of them, then with the other draws."""
+        shown = [self._examples(draw, most) for draw in range(draws)]
+        texts = [
+            f"{self._seed_text} {WITH}\n{render_rows(rows, self._prompts.units, self._prompts.cell_limit)}"
+            for rows in shown
+        ]
+        zero = await self._asked("zero-shot", [f"{self._seed_text} {WITHOUT}"])
+        first = await self._asked("few-shot", texts[:1], examples=len(shown[0]))
+        vote = await self._asked("few-shot vote", texts, examples=min(map(len, shown)))
+        return zero, first, replace(vote, calls=vote.calls + first.calls)
+
+    async def _asked(self, name: Name, texts: Sequence[str], *, examples: int = 0) -> Prompted:
+        before = self._counters.snapshot().learner
+        rows = self._dataset.test
+        predictions = await together(self._session.learner.predict(text, rows) for text in texts)
+        votes = [[prediction.answer for prediction in each] for each in predictions]
+        equal = [1 / len(votes)] * len(votes)
+        answers = averages_of(self._dataset.task, votes, equal)
+        calls = self._counters.snapshot().learner - before
+        return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
+
+    def _examples(self, draw: int, most: int) -> list[Row]:
+        """Draw training rows in random order, as many as fit the context."""
+        sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
+        order = np.random.default_rng(sequence).permutation(len(self._dataset.train)).tolist()
+        room = _room(self._prompts, self._dataset, f"{self._seed_text} {WITH}", self._session.learner_limits)
+        chosen: list[Row] = []
+        for place in order[:most]:
+            row = self._dataset.train[place]
+            room -= 1 + tokens_at_most(render_rows([row], self._prompts.units, self._prompts.cell_limit))
+            if room < 0:
+                break
+            chosen.append(row)
+        return chosen
+
+
+def _room(prompts: LearnerPrompts, dataset: Dataset, text: str, limits: ModelLimits) -> int:
+    """Return the tokens left for examples beside the longest test row and the answer."""
+    longest = max(dataset.test, key=lambda row: len(render_input(row)))
+    context = limits.context_length or ASSUMED_CONTEXT
+    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, longest))

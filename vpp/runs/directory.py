@@ -19,63 +19,38 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.data.record import dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
+from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder
 from vpp.runs.journal import write_atomically
 from vpp.runs.spec import RunSpec, first_fault
 from vpp.runs.view import RunView
-from vpp.usage import Usage
 
 if TYPE_CHECKING:
-    from vpp.runs.summary import Summary
+    from vpp.runs.reader import Summary
 
 
 State = Literal["queued", "running", "paused", "stalled", "interrupted", "finished", "stopped", "failed"]
 AMENDED_WITHIN_S = 5.0
 NAME_LENGTH = 120
-"""Characters of a run's name; a longer name is cut."""
 _SPEC: TypeAdapter[RunSpec] = TypeAdapter(RunSpec)
 
 
 class RunFiles:
-    """Paths of a run's files, and its run.json."""
-
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self.journal = self.path / "events.jsonl"
+        self.answers = self.path / "answers.jsonl"
+        self.data = self.path / "data.csv"
+        self.summary = self.path / "summary.json"
+        self.log = self.path / "worker.log"
 
     @property
     def id(self) -> str:
-        """The directory's name."""
         return self.path.absolute().name
 
     @property
     def exists(self) -> bool:
-        """True if there is a run."""
         return (self.path / "run.json").is_file()
-
-    @property
-    def journal(self) -> Path:
-        """events.jsonl, append-only."""
-        return self.path / "events.jsonl"
-
-    @property
-    def answers(self) -> Path:
-        """answers.jsonl, the learner's answers."""
-        return self.path / "answers.jsonl"
-
-    @property
-    def data(self) -> Path:
-        """data.csv, the rows as used, with the split."""
-        return self.path / "data.csv"
-
-    @property
-    def summary(self) -> Path:
-        """summary.json, the run's line in a list."""
-        return self.path / "summary.json"
-
-    @property
-    def log(self) -> Path:
-        """worker.log, the worker's output."""
-        return self.path / "worker.log"
 
     def create(self, spec: RunSpec, data: bytes) -> None:
         """Make the directory with its spec and rows, or nothing.
@@ -162,7 +137,6 @@ def known_rows(run: RunFiles) -> Dataset | None:
 
 
 def write_or_refuse(path: Path, content: bytes) -> None:
-    """Replace a file in one move. Raises DiskRefused."""
     try:
         write_atomically(path, content)
     except OSError as error:
@@ -181,7 +155,6 @@ def _json(fields: dict[str, Any]) -> bytes:
 
 
 def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the name and value of each field, those of nested objects too."""
     for name, value in fields.items():
         if isinstance(value, dict):
             yield from _fields_of(value)
@@ -191,7 +164,6 @@ def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 Command = Literal["pause", "go on", "stop"]
 NOTE_BYTES = 64 * 1024
-"""Larger notes are ignored."""
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 T = TypeVar("T")
 
@@ -203,13 +175,11 @@ class Moment:
     at: float
     """Unix time in seconds."""
     up: float = 0.0
-    """Uptime of the machine in seconds."""
     boot: str = ""
     """Id of the boot that `up` counts from; empty if unknown."""
 
     @classmethod
     def now(cls) -> "Moment":
-        """Return the present moment."""
         return cls(at=time.time(), up=time.monotonic(), boot=_boot())
 
     def after(self, earlier: "Moment") -> float:
@@ -239,11 +209,8 @@ def _uptime() -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentCommand:
-    """A command sent to a run's worker."""
-
     command: Command
     at: float
-    """Unix time by the sender's clock."""
     token: str = ""
     """Distinguishes it from every other command, whatever the clock says."""
 
@@ -256,7 +223,6 @@ class Heartbeat(Moment):
     queued: bool
     """True while it waits for a slot."""
     usage: Usage = field(default_factory=Usage)
-    """Calls so far."""
     done: str = ""
     """Token of the last command that it has carried out."""
     loading_s: float | None = None
@@ -265,8 +231,6 @@ class Heartbeat(Moment):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerRequest(Moment):
-    """A note that a worker is being started."""
-
     journal: int = -1
     """Size of the journal then, in bytes."""
     past_command: str = ""
@@ -282,16 +246,13 @@ class RunNotes(RunFiles):
     """A run's files, with the notes between its worker and others."""
 
     def send_command(self, command: Command) -> None:
-        """Send the worker a command. Raises DiskRefused."""
         sent = SentCommand(command=command, at=time.time(), token=secrets.token_hex(8))
         write_or_refuse(self.path / "control", json.dumps(asdict(sent)).encode())
 
     def last_command(self) -> SentCommand | None:
-        """Return the last command sent to a worker, if any."""
         return _note(self.path / "control", _COMMAND)
 
     def command_token(self) -> str:
-        """Return the token of the last command; empty if there is none."""
         sent = self.last_command()
         return sent.token if sent else ""
 
@@ -302,7 +263,6 @@ class RunNotes(RunFiles):
         return sent if sent and sent.token not in past else None
 
     def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
-        """Write the worker's heartbeat; the fields are those of `Heartbeat`."""
         now = asdict(Moment.now())
         beat = {"pid": os.getpid(), **now, "queued": queued, "done": done, "usage": usage_json, "loading_s": loading_s}
         with files.written(self.path / ".heartbeat.part") as file:
@@ -310,7 +270,6 @@ class RunNotes(RunFiles):
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
 
     def last_beat(self) -> Heartbeat | None:
-        """Return the last heartbeat, if any."""
         return _note(self.path / "heartbeat", _HEARTBEAT)
 
     def request_worker(self) -> WorkerRequest:
@@ -320,11 +279,9 @@ class RunNotes(RunFiles):
         return request
 
     def worker_request(self) -> WorkerRequest | None:
-        """Return the last note that a worker is being started, if any."""
         return _note(self.path / "asked", _REQUEST)
 
     def journal_bytes(self) -> int:
-        """Return the journal's size; 0 without a journal."""
         try:
             return self.journal.stat().st_size
         except OSError:
@@ -347,8 +304,6 @@ LEFT_AFTER_S = 60.0
 
 
 class RunDirectory(RunNotes):
-    """One run on disk."""
-
     def obstacle(self, state: State) -> str:
         """Return why a worker could not resume the run, in one line with the fix.
 
@@ -367,18 +322,13 @@ class RunDirectory(RunNotes):
         with locked(self.path / "lock", wait_s=1.0) as is_ours:
             if not is_ours:
                 raise RunLocked(f"{self.path} is held by another worker: watch it, or stop it first")
-            self._sweep()
+            for part in self.path.glob(".*.part"):  # left unfinished by a killed program
+                with suppress(OSError):
+                    if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
+                        part.unlink()
             yield
 
-    def _sweep(self) -> None:
-        """Remove files that a killed program left unfinished."""
-        for part in self.path.glob(".*.part"):
-            with suppress(OSError):
-                if time.time() - part.lstat().st_mtime > LEFT_AFTER_S:
-                    part.unlink()
-
     def is_held(self) -> bool:
-        """True if a living worker holds the run."""
         return is_locked(self.path / "lock")
 
     def is_going_on(self) -> bool:
@@ -391,7 +341,6 @@ class RunDirectory(RunNotes):
             raise JournalDamaged(f"{self.journal} is missing: restore the file from a copy")
 
     def state(self, view: "RunView | Summary", *, now: Moment | None = None) -> State:
-        """Return the run's present state. view: its journal, folded."""
         if view.phase == "finished":
             return view.phase
         now = now or Moment.now()

@@ -13,7 +13,6 @@ from vpp import files
 from vpp.errors import DiskRefused
 
 LEAST_FREE = 128 * 1024
-"""Free bytes that a worker needs to begin."""
 
 _FIXES = {
     errno.ENOSPC: ("the disk is full", "free some space"),
@@ -35,12 +34,9 @@ _FIXES = {
     errno.ENOTSUP: ("its file system locks no files", "keep runs on a local disk"),
     errno.ENOSYS: ("its file system locks no files", "keep runs on a local disk"),
 }
-"""(meaning, fix) of an error number."""
-FULL = _FIXES[errno.ENOSPC][0]
 
 
 def is_of_the_disk(error: OSError) -> bool:
-    """True for an error of the disk or of this process's limits."""
     return error.errno in _FIXES
 
 
@@ -52,23 +48,6 @@ def refusal(error: OSError, path: Path) -> str:
     what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), "see what the system says of this disk"))
     where = path if error.filename is None or isinstance(error.filename, int) else Path(os.fsdecode(error.filename))
     return f"{where} cannot be written ({what}): {fix}"
-
-
-def cache_advice(refused: str, folder: Path, cache: Path) -> str:
-    """Return advice to empty the response cache; empty if that would free nothing on the run's full disk.
-
-    refused: a text of `refusal`. folder: the run's.
-    """
-    if f"({FULL})" not in refused:
-        return ""
-    try:
-        used = sum(file.stat().st_size for file in cache.iterdir() if file.is_file())
-        is_same = cache.stat().st_dev == folder.stat().st_dev
-    except OSError:
-        return ""
-    return (
-        f"the response cache takes {used / 2**20:.1f} MiB of that disk, and can be emptied" if is_same and used else ""
-    )
 
 
 def obstacle(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""events.jsonl: one record a line, appended only.
+"""events.jsonl and answers.jsonl: one record a line, appended only.
 
 A last line without its end is ignored by readers and cut by the worker that goes on. Any other line that cannot be read
 stops its reader.
@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from io import FileIO
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, BinaryIO, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from vpp import files
 from vpp.errors import JournalDamaged
-from vpp.events import Event, StepFinished
+from vpp.events import Event, StepFinished, Usage
+from vpp.problem import Prediction
 from vpp.runs.disk import sync_folder
 from vpp.runs.view import RunView
-from vpp.usage import Usage
 
 T = TypeVar("T")
 
@@ -41,16 +42,12 @@ class Record:
     """One of the events below, by `type`."""
 
 
-BLOCK_BYTES = 64 * 1024
-
-
 def encode(record: Record) -> bytes:
     """Return the record as one line, newline included; infinity, which JSON lacks, is written as a string."""
     return to_json(record, inf_nan_mode="strings") + b"\n"
 
 
 def decode(line: bytes) -> Record:
-    """Return the record of one line. Raises ValueError for another text."""
     return _adapter().validate_json(line)
 
 
@@ -82,12 +79,10 @@ class Journal:
 
     @property
     def is_waiting(self) -> bool:
-        """True if a flush has anything to write."""
         return bool(self._waiting)
 
     @property
     def ends_a_step(self) -> bool:
-        """True if the end of a step waits."""
         return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
@@ -101,22 +96,18 @@ class Journal:
             self.sync()
 
     def forget(self) -> None:
-        """Drop waiting events."""
         self._waiting.clear()
 
     def sync(self) -> None:
-        """Make written events survive a loss of power."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Sync and close the file."""
         try:
             self.sync()
         finally:
             self._file.close()
 
 
-TAIL_BYTES = 64
 REASON_LENGTH = 120
 
 
@@ -126,13 +117,10 @@ class LineReader(Generic[T]):
     def __init__(self, path: Path, decode: Callable[[bytes], T]) -> None:
         """decode: returns a line's value; raises ValueError if it has none."""
         self.number = 0
-        """Number of the line last read, from 1."""
         self._path = path
         self._decode = decode
         self._offset = 0
-        self._tail = b""
         self._inode = 0
-        self._changed_ns = 0
 
     def new(self) -> Iterator[T]:
         """Yield the values of lines since the last call; an unfinished last line waits.
@@ -146,42 +134,27 @@ class LineReader(Generic[T]):
         with file:
             file.seek(self._offset)
             try:
-                yield from self._values(file)
+                while (line := file.readline()).endswith(b"\n"):
+                    try:
+                        value = self._decode(line[:-1])
+                    except ValueError as error:
+                        where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
+                        raise JournalDamaged(f"{where}: restore the file from a copy") from None
+                    self.number, self._offset = self.number + 1, self._offset + len(line)
+                    yield value
             finally:
-                now = os.fstat(file.fileno())
-                self._inode, self._changed_ns = now.st_ino, now.st_mtime_ns
-
-    def _values(self, file: BinaryIO) -> Iterator[T]:
-        while (line := file.readline()).endswith(b"\n"):
-            try:
-                value = self._decode(line[:-1])
-            except ValueError as error:
-                where = f"{self._path}: line {self.number + 1} cannot be read ({_reason(error)})"
-                raise JournalDamaged(f"{where}: restore the file from a copy") from None
-            self.number, self._offset = self.number + 1, self._offset + len(line)
-            self._tail = (self._tail + line[-TAIL_BYTES:])[-TAIL_BYTES:]
-            yield value
+                self._inode = os.fstat(file.fileno()).st_ino
 
     def is_another(self) -> bool:
-        """True if the file no longer begins with the bytes read: it was replaced, shortened or written over."""
-        now = self._now()
-        if self._inode == 0 or (now and (now.st_ino, now.st_mtime_ns) == (self._inode, self._changed_ns)):
-            return False
-        if now is None or now.st_ino != self._inode or now.st_size <= self._offset:
-            return True
-        with self._path.open("rb") as file:
-            file.seek(self._offset - len(self._tail))
-            return file.read(len(self._tail)) != self._tail
-
-    def _now(self) -> os.stat_result | None:
+        """True if the file was replaced, removed or shortened since it was read."""
         try:
-            return self._path.stat()
+            now = self._path.stat()
         except FileNotFoundError:
-            return None
+            return self._inode != 0
+        return self._inode not in (0, now.st_ino) or now.st_size < self._offset
 
 
 def _reason(error: ValueError) -> str:
-    """Return the decoder's reason in a few printable words."""
     reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
     reason = reason.replace(" at line 1 column ", " at column ")  # the decoder was given this line alone
     return "".join(sign if sign.isprintable() else " " for sign in reason)[:REASON_LENGTH]
@@ -192,23 +165,9 @@ def cut_torn_tail(path: Path) -> None:
     if not path.exists():
         return
     with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        whole = _end_of_lines(file, size)
-        if whole < size:
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
+        if whole < file.tell():
             file.truncate(whole)
-
-
-def _end_of_lines(file: BinaryIO, size: int) -> int:
-    """Return the position after the last line's end."""
-    at = size
-    while at > 0:
-        start = max(0, at - BLOCK_BYTES)
-        file.seek(start)
-        found = file.read(at - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        at = start
-    return 0
 
 
 def append_whole(file: FileIO, content: bytes) -> None:
@@ -251,11 +210,9 @@ class JournalReader:
     def __init__(self, path: Path) -> None:
         self._lines = LineReader(path, decode)
         self.view = RunView()
-        """The records read so far."""
 
     @property
     def line(self) -> int:
-        """Number of the line last read."""
         return self._lines.number
 
     def new_records(self) -> Iterator[Record]:
@@ -273,3 +230,96 @@ class JournalReader:
     def is_another(self) -> bool:
         """True if the file no longer holds what was read: read it with a new reader."""
         return self._lines.is_another()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One line of answers.jsonl."""
+
+    hypothesis: str
+    """Id of the text."""
+    prediction: Prediction
+    attempts: int
+    """Calls needed, repeats included."""
+
+
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+
+class AnswerLog:
+    """The one writer of a run's answers.jsonl; lines wait in memory until `flush`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._waiting: list[bytes] = []
+        self._open()
+
+    def _open(self) -> None:
+        self._file = files.appended(self._path)
+        with self._path.open("rb") as file:
+            self.lines = sum(1 for _ in file)
+        """Lines so far, waiting ones included."""
+
+    def keep_only(self, lines: int) -> None:
+        """Drop all answers after the first `lines` complete lines.
+
+        The file is replaced, so that a reader notices, however much is written afterwards.
+        """
+        self.flush()
+        with self._path.open("rb") as file:
+            kept = [line for line in islice(file, lines) if line.endswith(b"\n")]
+        if len(kept) == self.lines:
+            return
+        self._file.close()
+        write_atomically(self._path, b"".join(kept))
+        self._open()
+
+    def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
+        answer = Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts)
+        self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
+        self.lines += 1
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def flush(self) -> None:
+        if self._waiting:
+            append_whole(self._file, b"".join(self._waiting))
+            self._waiting.clear()
+
+    def sync(self) -> None:
+        self.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        try:
+            self.sync()
+        finally:
+            self._file.close()
+
+
+def read_answers(path: Path) -> Iterator[Answer]:
+    """Yield the answers of all complete lines. Raises JournalDamaged at one that cannot be read."""
+    return LineReader(path, _ANSWER.validate_json).new()
+
+
+class AnswerReader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._lines = LineReader(self._path, _ANSWER.validate_json)
+        self.by_pair: dict[tuple[str, int], Prediction] = {}
+        """The learner's answers by hypothesis id and row id."""
+
+    def refresh(self) -> None:
+        """Read complete lines added since the last call; start over if the file was replaced or shortened.
+
+        Raises JournalDamaged at a line that cannot be read.
+        """
+        if self._lines.is_another():
+            self._start_over()
+        for answer in self._lines.new():
+            self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction

@@ -15,7 +15,6 @@ from vpp.runs.journal import write_atomically
 from vpp.runs.spec import EndpointSpec
 
 OPENAI = "https://api.openai.com/v1"
-"""Address of OPENAI_API_KEY if none is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +25,6 @@ class Keys:
     optimizer: str | None = None
     gate: Gate = Gate()
     model_files: bool = False
-    """True if runs may serve a model file of this machine."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Keys":
@@ -77,7 +75,6 @@ class User:
     issuer: str
     subject: str
     email: str = ""
-    """Verified e-mail address; empty otherwise."""
 
     @classmethod
     def of(cls, claims: Mapping[str, object]) -> "User":

@@ -32,7 +32,6 @@ POLL_S = 0.2
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 """Threads that wait must sleep: while they spin, any other busy process slows the model more than tenfold."""
 OnLoading = Callable[[float], None]
-"""Called with the seconds since loading began."""
 
 
 def endpoint_for(path: str, options: EndpointSpec, *, may_use: bool) -> EndpointSpec:
@@ -73,16 +72,15 @@ async def model_server(spec: EndpointSpec, on_loading: OnLoading) -> AsyncIterat
                 log.seek(0)
                 name, reason = Path(spec.gguf).name[:120], _reason(log.read().decode("utf-8", errors="replace"))
                 raise EndpointRefused(f"llama.cpp cannot load {name} ({reason}): take another file, or free memory")
-            yield f"{address.result().decode().strip()}/v1", _cache_name(spec.gguf), key
-
-
-def _cache_name(path: str) -> str:
-    status = os.stat(path)
-    return f"gguf:{path}:{status.st_size}:{status.st_mtime_ns}"
+            status = os.stat(spec.gguf)
+            yield (
+                f"{address.result().decode().strip()}/v1",
+                f"gguf:{spec.gguf}:{status.st_size}:{status.st_mtime_ns}",
+                key,
+            )
 
 
 def _reason(log: str) -> str:
-    """Return why llama.cpp could not load a file, else its log's last line."""
     reasons = re.findall(r"error loading model: (.*)", log) or log.splitlines() or ["no reason given"]
     return "".join(c for c in reasons[-1] if c.isprintable())[:200]
 

@@ -1,5 +1,7 @@
-"""Preparation of a run from a table and options, or from an earlier run; shared by command line, app and library."""
+"""Preparation of a run, from a table and options, from sentences or from an earlier run: shared by all front ends."""
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -7,21 +9,22 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from vpp.data.answers import quoted
 from vpp.data.dataset import Dataset
 from vpp.data.labelling import Answered, with_rows
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError, RunError
 from vpp.llm.address import checked_address
-from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED, Role
+from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate
 from vpp.llm.grading import LETTERS
+from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
-from vpp.runs.run_prompts import check_prompts_fit, fitted_to, learner_template, limits_of
+from vpp.runs.prompts import check_prompts_fit, fitted_to, learner_template, limits_of
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.start import check_start, with_start
 from vpp.runs.store import RunStore
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -40,7 +43,6 @@ class Preparation:
     """Content of run.json; the dataset's part and an empty name are filled in."""
 
     def __post_init__(self) -> None:
-        """Raise InputError for options that would fail later."""
         name = self.spec.name or self.dataset.name
         plain = replace(self.spec, name=name, structured_as="")
         spec, dataset = with_start(plain, self.dataset)
@@ -60,7 +62,6 @@ class Preparation:
 
 
 def check_run(spec: RunSpec, dataset: Dataset) -> None:
-    """Raise InputError for options that would fail later."""
     config, endpoint = spec.config, spec.endpoint
     if spec.cell_limit < 0:
         raise InputError(f"cell_limit is {spec.cell_limit}: it must be at least 0")
@@ -70,7 +71,9 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_budget(spec.prices, spec.cap, endpoint)
     check_templates(spec.templates)
     check_letters(spec, dataset)
-    check_demo_templates(endpoint, spec.templates)
+    names = {name_of(text, role) for role, text in spec.templates.items()}
+    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
+        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
     if length := endpoint.context_length:
         check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
@@ -90,19 +93,10 @@ def check_letters(spec: RunSpec, dataset: Dataset) -> None:
 
 
 def dataset_spec(dataset: Dataset) -> dict[str, Any]:
-    """Return the dataset's description and its numbers of rows."""
     return {**spec(dataset), **dataset.sizes}
 
 
-def check_demo_templates(endpoint: EndpointSpec, texts: Mapping[Role, str | None]) -> None:
-    """Raise InputError for a prompt set that the demo model cannot read."""
-    names = {name_of(text, role) for role, text in texts.items()}
-    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
-        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
-
-
 def check_size(dataset: Dataset, config: Config) -> None:
-    """Raise InputError if there are fewer training rows than a batch needs, or the run is too large."""
     n_train = len(dataset.train)
     if n_train < config.batch_size:
         raise InputError(
@@ -116,7 +110,6 @@ def check_size(dataset: Dataset, config: Config) -> None:
 
 
 def check_endpoint(endpoint: EndpointSpec) -> None:
-    """Raise InputError if no server or model is named, or an option is invalid."""
     if not endpoint.is_started_here and not endpoint.base_url:
         raise InputError(NO_ENDPOINT)
     if not endpoint.is_started_here and not endpoint.model:
@@ -180,7 +173,6 @@ def continue_run(
 def continuation(
     spec: RunSpec, dataset: Dataset, view: RunView, answered: Sequence[Answered], *, run: str, name: str = ""
 ) -> Preparation:
-    """Prepare the new run from a run that has been read already. run: its id."""
     rows = "1 row" if len(answered) == 1 else f"{len(answered)} rows"
     return Preparation(
         dataset=with_rows(dataset, answered, note=f"answered by a person to go on from run {run}"),
@@ -189,7 +181,6 @@ def continuation(
 
 
 def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
-    """Return the spec of a run that begins with this run's particles."""
     if not view.population:
         raise RunError(f"{run} has no particles yet: wait for its first step")
     texts = tuple(view.texts[state.hypothesis] for state in view.population)
@@ -213,3 +204,122 @@ def config_for(config: Config, *, size: int) -> Config:
         return config
     is_weighed_anew = config.method == "smc" and not config.is_telescoping
     return replace(config, particles=size, final_weights="train" if is_weighed_anew else config.final_weights)
+
+
+MOST_CHARACTERS = 4_000
+"""Longest sentence in characters: a learner's call carries it whole."""
+LEAST_WEIGHT = 1e-100
+A_PRIOR = "a positive number for each sentence, in their order, or a JSON object from sentence to number"
+NAMED = 3
+
+
+def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
+    """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
+    lines = _listed(text, name=name) if text.lstrip().startswith("[") else text.splitlines()
+    sentences = tuple(line.strip() for line in lines if line.strip())
+    if not sentences:
+        raise InputError(f"{name} has no sentence: write one a line")
+    return sentences
+
+
+def _listed(text: str, *, name: str) -> list[str]:
+    try:
+        listed = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} begins with [ and is no JSON list: write a sentence a line, or a list") from None
+    if not all(isinstance(each, str) for each in listed):
+        raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
+    return list(listed)
+
+
+def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:
+    """Return both with the person's sentences as whole hypotheses, each once, and a note of those left out.
+
+    A run that weighs sentences gets its options too. A continued run takes over its texts as they are. Raises
+    InputError.
+    """
+    if spec.start and not spec.is_continued:
+        seed_text = seed_sentence(dataset, spec.config.prior)
+        whole = [whole_text(each, seed_text, name=f"sentence {number}") for number, each in enumerate(spec.start, 1)]
+        if again := repeated(whole):
+            notes = (*dataset.provenance.notes, again)
+            dataset = replace(dataset, provenance=replace(dataset.provenance, notes=notes))
+        spec = replace(spec, start=tuple(dict.fromkeys(whole)))
+    if spec.start_prior:
+        spec = replace(spec, start_prior=shares(spec.start_prior, spec))
+    if spec.config.is_weighing:
+        # One step on all rows with the likelihood itself: nothing is resampled or rewritten.
+        config = replace(spec.config, particles=max(1, len(spec.start)), epochs=1, batch_size=len(dataset.train))
+        spec = replace(spec, config=replace(config, tempering="incremental", beta_start=1.0))
+    return spec, dataset
+
+
+def whole_text(sentence: str, seed_text: str, *, name: str) -> str:
+    """Return the sentence after the seed sentence. name: names it in an error. Raises InputError."""
+    body = sentence.strip().removeprefix(seed_text).strip()
+    if not body:
+        raise InputError(f"{name} is empty: write it, or leave it out")
+    if len(body) > MOST_CHARACTERS:
+        raise InputError(f"{name} has {len(body):,} characters: shorten it to at most {MOST_CHARACTERS:,}")
+    return f"{seed_text} {body}"
+
+
+def read_prior(text: str, sentences: Sequence[str]) -> tuple[float, ...]:
+    """Return prior weights in the order of the sentences, from numbers with commas, or a JSON list or object.
+
+    Raises InputError.
+    """
+    try:
+        listed = json.loads(text if text.lstrip().startswith(("[", "{")) else f"[{text}]")
+    except (ValueError, RecursionError):
+        raise InputError(f"prior {quoted(text)} cannot be read: give {A_PRIOR}") from None
+    return prior_weights(listed, sentences)
+
+
+def prior_weights(given: Sequence[float] | Mapping[str, float], sentences: Sequence[str]) -> tuple[float, ...]:
+    """Return positive weights, by sentence or in the order of the sentences, each once. Raises InputError."""
+    different = list(dict.fromkeys(each.strip() for each in sentences))
+    if isinstance(given, Mapping):
+        weights = {sentence.strip(): weight for sentence, weight in given.items()}
+        odd = next((each for each in (*weights, *different) if (each in weights) != (each in different)), None)
+        if odd is not None:
+            why = "has no weight" if odd in different else "is none of the sentences"
+            raise InputError(f"prior: {quoted(odd)} {why}: give {A_PRIOR}")
+        given = [weights[each] for each in different]
+    if len(given) != len(different):
+        raise InputError(f"prior has {len(given)} weights for {len(different)} sentences: give {A_PRIOR}")
+    if not all(type(each) in (int, float) and LEAST_WEIGHT <= each <= 1 / LEAST_WEIGHT for each in given):
+        raise InputError(f"prior has a weight that is no positive number: give {A_PRIOR}")
+    return tuple(map(float, given))
+
+
+def shares(weights: Sequence[float], spec: RunSpec) -> tuple[float, ...]:
+    """Return prior weights divided by their sum. Raises InputError unless each sentence to weigh has one."""
+    if not spec.config.is_weighing or len(weights) != len(spec.start):
+        raise InputError(f"prior weights are for sentences that are only weighed: give {A_PRIOR}")
+    whole = math.fsum(weights)
+    return tuple(each / whole for each in weights)
+
+
+def repeated(texts: Sequence[str]) -> str:
+    again = [str(i + 1) for i, text in enumerate(texts) if text in texts[:i]]
+    if not again:
+        return ""
+    named = ", ".join(again[:NAMED]) + (f" and {len(again) - NAMED:,} more" if len(again) > NAMED else "")
+    if len(again) == 1:
+        return f"sentence {named} repeats an earlier one and counts once"
+    return f"sentences {named} repeat earlier ones and count once"
+
+
+def check_start(start: Sequence[str], config: Config, *, is_continued: bool) -> None:
+    if config.is_weighing and not start:
+        raise InputError("there are no sentences to weigh: give them, one a line (--start FILE)")
+    if is_continued and len(start) != config.size:
+        raise InputError(
+            f"{len(start)} hypotheses to begin with, and {config.size} particles: give one a particle, or change K"
+        )
+    if len(start) > config.size:
+        raise InputError(
+            f"{len(start)} sentences to start from, and {config.size} "
+            f"{'particle' if config.size == 1 else 'particles'}: give fewer sentences, or a larger K"
+        )

@@ -91,12 +91,10 @@ class Slots:
         return self._held is not None
 
     async def take(self) -> None:
-        """Wait for a slot."""
         while not self.take_now():
             await asyncio.sleep(SLOT_POLL_S)
 
     def give_back(self) -> None:
-        """Free the slot for another run."""
         if self._held is not None:
             self._held.close()
             self._held = None

@@ -1,18 +1,138 @@
-"""The optimizer's prompts. They are not stored: templates, data and journal rebuild them to the letter."""
+"""Prompts and rows of a run; the optimizer's are not stored: templates, data and journal rebuild them to the letter."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any, cast
 
-from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.dataset import Dataset, Value
+from vpp.events import RunStarted
+from vpp.llm.choices import Role
+from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
+from vpp.llm.forms import Carrier, carrier_for
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Message
-from vpp.problem import Prediction
+from vpp.llm.templates import Template, lettered, template_of
+from vpp.problem import Prediction, Problem
 from vpp.randomness import call_seed
-from vpp.runs.answers import AnswerReader
-from vpp.runs.run_prompts import optimizer_prompts, problem_of
-from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, StepView
+from vpp.runs.journal import AnswerReader
+from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.view import RunView
 
-KnownAnswers = Mapping[tuple[str, int], Value | None]
-"""Answers by hypothesis id and row id."""
+
+def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
+    template = learner_template(spec)
+    carrier = None if template.style == "letter" else carrier_of(spec)
+    return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
+
+
+def learner_template(spec: RunSpec) -> Template:
+    """Return the run's own template, or the one that asks for letters if log-probabilities are read."""
+    own = template_of(spec.learner_template, role="learner")
+    return lettered() if spec.config.likelihood == "logprobs" and own.style != "letter" else own
+
+
+def own_templates(spec: RunSpec) -> dict[Role, str | None]:
+    """Return the recorded text of each role's template; None where the prompts use a built-in one."""
+    is_replaced = spec.learner_template is not None and learner_template(spec).text != spec.learner_template
+    return {**spec.templates, "learner": None} if is_replaced else spec.templates
+
+
+def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
+    return OptimizerPrompts(
+        dataset=dataset,
+        refining=template_of(spec.optimizer_template, role="optimizer"),
+        drawing=template_of(spec.prior_template, role="prior"),
+        seed_text=seed_sentence(dataset, spec.config.prior),
+        cell_limit=spec.cell_limit,
+    )
+
+
+def carrier_of(spec: RunSpec) -> Carrier | None:
+    """Return the carrier of structured answers; None for free text, as until the server has been tested."""
+    return None if spec.endpoint.is_demo else carrier_for(spec.endpoint.structured, spec.structured_as)
+
+
+def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
+    """Return the run's rows in the order of its steps, without models: a caller that asks them adds them."""
+    nobody = cast(Any, None)
+    config = spec.config
+    return Problem(
+        dataset=dataset,
+        learner=nobody,
+        optimizer=nobody,
+        seed_text=seed_sentence(dataset, config.prior),
+        start_texts=spec.start,
+        start_prior=spec.start_prior,
+        start_origin="continued" if spec.is_continued else "yours",
+        reworded=spec.reworded,
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        seed=config.seed,
+        buffer_repeats=config.buffer_repeats,
+    )
+
+
+def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
+    """Return the event that opens the journal. versions: of the libraries in use, by name."""
+    learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
+    return RunStarted(
+        config=asdict(spec.config),
+        dataset=spec.dataset,
+        seed_text=prompts.seed_text,
+        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
+        templates={"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256},
+        versions=dict(versions),
+        models=spec.endpoint.models,
+    )
+
+
+def limits_of(spec: EndpointSpec, learner: int, optimizer: int) -> tuple[ModelLimits, ModelLimits]:
+    """Return the limits of learner and optimizer, given their context lengths in tokens; 0 if unknown."""
+    return (
+        ModelLimits(context_length=learner, max_tokens=spec.learner_max_tokens).bounded(),
+        ModelLimits(context_length=optimizer, max_tokens=spec.optimizer_max_tokens).bounded(),
+    )
+
+
+def fitted(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> RunSpec:
+    """Return the spec with the characters that prompts show of a cell, if it leaves them to the models' contexts."""
+    if spec.cell_limit:
+        return spec
+    problem = problem_of(spec, dataset)
+    limit = fitting_cell_limit(
+        learner_prompts(spec, dataset),
+        optimizer_prompts(spec, dataset),
+        [problem.batch(step) for step in range(problem.steps)],
+        limits=limits,
+    )
+    return replace(spec, cell_limit=limit)
+
+
+def fitted_to(spec: RunSpec, dataset: Dataset, context_length: int) -> RunSpec:
+    """Return the spec fitted to one context length for both models, in tokens; unchanged if it is 0, for unknown."""
+    return fitted(spec, dataset, limits_of(spec.endpoint, context_length, context_length)) if context_length else spec
+
+
+COUNTED_ROWS, COUNTED_CHARACTERS = 3, 50_000
+"""Longest rows whose tokens a server counts, and the characters of each."""
+
+
+def longest_prompts(spec: RunSpec, dataset: Dataset) -> list[str]:
+    """Return what the learner is asked about the longest rows, as text, for a server's tokenizer."""
+    rows = longest_rows(dataset.labelled, COUNTED_ROWS, spec.cell_limit)
+    prompts = learner_prompts(spec, dataset)
+    asked = (prompts.messages(seed_sentence(dataset, spec.config.prior), row) for row in rows)
+    return ["\n".join(message["content"] for message in messages)[-COUNTED_CHARACTERS:] for messages in asked]
+
+
+def check_prompts_fit(spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]) -> None:
+    check_fit(
+        learner_prompts(spec, dataset),
+        optimizer_prompts(spec, dataset),
+        learner_limits=limits[0],
+        optimizer_limits=limits[1],
+    )
 
 
 class PromptMaker:
@@ -20,10 +140,8 @@ class PromptMaker:
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
         """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
-        self._answers = answers
-        self._read: KnownAnswers | None = None
+        self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
-        self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
         self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
@@ -37,25 +155,19 @@ class PromptMaker:
         at = view.steps.get(step)
         if at is None or slot not in at.proposed:
             return None
-        if at.proposed[slot].origin == "prior":
-            return self._prompts.about_columns()
-        return self._about_batch(view, step, slot)
-
-    def _all_answers(self) -> KnownAnswers:
-        """Every answer of the learner; read once."""
-        if self._read is None:
-            pairs = self._answers().by_pair if self._answers else {}
-            self._read = {pair: prediction.value for pair, prediction in pairs.items()}
-        return self._read
-
-    def _about_batch(self, view: RunView, step: int, slot: int) -> list[Message] | None:
-        """Return the question about a batch; None if an answer of the parent is unknown."""
-        at = view.steps[step]
         proposed = at.proposed[slot]
+        if proposed.origin == "prior":
+            return self._prompts.about_columns()
         rows = self._batches.batch(step)[: proposed.shown]
-        known: dict[int, Value | None] = _scored(at, proposed.parent)
-        if any(row.id not in known for row in rows):
-            known |= {row: value for (text, row), value in self._all_answers().items() if text == proposed.parent}
+        known: dict[int, Value | None] = {
+            row: value
+            for scored in at.scored.values()  # the answers are the same in every slot
+            if scored.hypothesis == proposed.parent
+            for row, value in zip(scored.rows, scored.predictions, strict=True)
+        }
+        if self._answers and any(row.id not in known for row in rows):
+            said = self._answers().by_pair
+            known |= {row: answer.value for (text, row), answer in said.items() if text == proposed.parent}
         if any(row.id not in known for row in rows):
             return None
         predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
@@ -63,18 +175,7 @@ class PromptMaker:
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
 
 
-def _scored(step: StepView, hypothesis: str) -> dict[int, Value | None]:
-    """Return the hypothesis' answers in the step's scores, by row id; they are the same in every slot."""
-    return {
-        row: value
-        for scored in step.scored.values()
-        if scored.hypothesis == hypothesis
-        for row, value in zip(scored.rows, scored.predictions, strict=True)
-    }
-
-
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}
-"""Headings of the template's own turns, by role."""
 
 
 def as_text(messages: Sequence[Message]) -> str:

@@ -1,19 +1,30 @@
-"""A reader of one run that several watchers share: a refresh costs what is new."""
+"""Reading a run: a reader that several watchers share, summary.json, and what a reader is warned of.
+
+summary.json is a run's line in a list. The worker writes it at each step and at each change of phase. One that is
+missing, or that a killed worker left behind its journal, is made again by whoever lists the run.
+"""
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from typing import Literal
 
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
+from vpp import files
 from vpp.data.dataset import Dataset
-from vpp.errors import RunError
-from vpp.runs.answers import AnswerReader
+from vpp.errors import DataError, RunError
+from vpp.events import Scored, Usage, Votes
+from vpp.posterior.metric import label_figures, paired_difference
+from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, State, load_dataset
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView
-from vpp.usage import Usage
+from vpp.runs.view import Phase, RunView, StepView
 
 _EDITIONS = count(1)
 
@@ -53,23 +64,24 @@ class RunReader:
                 state = self.directory.state(self._shown)
             except OSError as error:
                 raise RunError(f"{self.directory.path} cannot be read ({error.strerror}): look at its disk") from None
+            beat, usage = self.directory.last_beat(), self._shown.usage
+            if beat and state == "running" and beat.usage.calls >= usage.calls:
+                usage = beat.usage
             return Snapshot(
                 spec=spec,
                 state=state,
                 view=self._shown,
-                usage=self._usage_now(state),
-                loading_s=self._loading_s(state),
+                usage=usage,
+                loading_s=beat.loading_s if beat and state == "queued" else None,
                 edition=self._edition,
             )
 
     def dataset(self) -> Dataset:
-        """Return the rows as used, with the split; read once."""
         if self._dataset is None:
             self._dataset = load_dataset(self.directory, self.directory.spec())
         return self._dataset
 
     def read_answers(self) -> AnswerReader:
-        """Return the learner's answers up to now."""
         with self._lock:
             self.answers.refresh()
             return self.answers
@@ -100,12 +112,226 @@ class RunReader:
             self._shown = view.copy()
             self._edition = next(_EDITIONS)
 
-    def _loading_s(self, state: State) -> float | None:
-        beat = self.directory.last_beat() if state == "queued" else None
-        return beat.loading_s if beat else None
 
-    def _usage_now(self, state: State) -> Usage:
-        """Return the journal's count, or a living worker's newer one."""
-        beat = self.directory.last_beat() if state == "running" else None
-        live = beat.usage if beat else self._shown.usage
-        return live if live.calls >= self._shown.usage.calls else self._shown.usage
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    journal: int = 0
+    """Size of the journal in bytes when this was written."""
+    phase: Phase = "queued"
+    is_at_cap: bool = False
+    last_step: int | None = None
+    """The last finished step; -1 for the initial population, None before it."""
+    total_steps: int = 0
+    metric: Literal["accuracy", "mse"] | None = None
+    train: float | None = None
+    test: float | None = None
+    balanced_accuracy: float | None = None
+    is_unread: bool = False
+    """True if most answers, or all proposals, could not be read."""
+    sent: int = 0
+    cost: float = 0.0
+
+    @property
+    def has_ended(self) -> bool:
+        return self.phase in ("finished", "stopped", "failed")
+
+
+_SUMMARY: TypeAdapter[Summary] = TypeAdapter(Summary)
+
+
+def read_summary(directory: RunDirectory) -> Summary:
+    """Return the run's summary; made from the journal if the written one is missing or out of date.
+
+    Raises RunError if the journal is read and cannot be.
+    """
+    size, written = directory.journal_bytes(), _written(directory)
+    if written and (written.journal == size or directory.is_held()):
+        return written
+    directory.check_journal()
+    if not size:
+        return Summary()
+    try:
+        view = JournalReader(directory.journal).read()
+    except OSError as error:
+        raise RunError(f"{directory.path} cannot be read ({error.strerror}): look at its disk") from None
+    return write_summary(directory, view, lambda: load_dataset(directory, directory.spec()), journal=size)
+
+
+def _written(directory: RunDirectory) -> Summary | None:
+    with suppress(OSError, ValueError):
+        return _SUMMARY.validate_python(files.read_json(directory.summary))
+    return None
+
+
+def write_summary(directory: RunDirectory, view: RunView, rows: Callable[[], Dataset], *, journal: int) -> Summary:
+    """Write the run's summary, and return it; a disk that refuses it is ignored, as the next reader makes it again.
+
+    journal: size of the journal in bytes, as far as the view goes.
+    """
+    test, train = view.evaluated.get("test"), view.evaluated.get("train")
+    either = test or train
+    summary = Summary(
+        journal=journal,
+        phase=view.phase,
+        is_at_cap=view.is_at_cap,
+        last_step=view.last_step,
+        total_steps=view.total_steps,
+        metric=either.metric if either else None,
+        train=train.value if train else None,
+        test=test.value if test else None,
+        balanced_accuracy=balanced_accuracy(view, rows),
+        is_unread=unread(view) is not None,
+        sent=view.usage.sent,
+        cost=view.usage.cost,
+    )
+    with suppress(OSError):
+        write_atomically(directory.summary, to_json(summary, inf_nan_mode="strings"), sync=False)
+    return summary
+
+
+def balanced_accuracy(view: RunView, rows: Callable[[], Dataset]) -> float | None:
+    """Balanced accuracy of the averaged prediction on the test rows, from 0 to 1.
+
+    None for regression, before the rows are evaluated, and if they are no longer readable.
+    """
+    test = view.evaluated.get("test")
+    if test is None or test.metric != "accuracy":
+        return None
+    with suppress(RunError, DataError, LookupError):
+        targets = {row.id: row.target for row in rows().labelled}
+        due = [target for row in test.rows if (target := targets[row]) is not None]
+        return label_figures(test.averaged, due).balanced.value
+    return None
+
+
+# Unreadable answers
+
+LEAST = 5
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Counts of a run that could hardly be read."""
+
+    answers: int
+    """Unreadable answers to rows; 0 if enough could be read."""
+    of: int
+    proposals: int
+    """Proposals, if none of them could be read; else 0."""
+
+
+def unread(view: RunView) -> Unread | None:
+    """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
+    if not (view.usage.unparsable or view.usage.refused):
+        return None
+    counts = [*(at.once("unread", partial(_of_step, at)) for at in view.steps.values()), _count(_at_end(view))]
+    silent, n = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    is_silent = n >= LEAST and silent >= MOSTLY * n
+    proposals = view.proposals
+    is_garbled = len(proposals) >= LEAST and all(proposed.why == "unparsable" for proposed in proposals)
+    if not (is_silent or is_garbled):
+        return None
+    return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
+
+
+def _of_step(at: StepView) -> tuple[int, int]:
+    return _count(scored.predictions for scored in (*at.scored.values(), *at.proposals_scored.values()))
+
+
+def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
+    """Yield the answers given after the last step, and those to rows that no step asks about."""
+    for scored in view.final_scored.values():
+        yield scored.predictions
+    for _, evaluated in view.evaluations:
+        yield from evaluated.predictions
+
+
+def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
+    counts = [(each.count(None), len(each)) for each in answers]
+    return sum(silent for silent, _ in counts), sum(n for _, n in counts)
+
+
+ENOUGH = 0.5
+"""Share of the training rows that a ruled-out text must have answered: on few rows, some text is always better."""
+CLEAR = 0.05
+"""Largest p of the sign test at which the prediction is clearly worse."""
+Losses = Mapping[int, float]
+"""Loss by training row: 1 if wrong and 0 if right, or the squared error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surpassed:
+    """A hypothesis compared with the averaged prediction, on the training rows that it answered."""
+
+    by: Literal["particle", "ruled out"]
+    hypothesis: str
+    slot: int | None
+    n: int
+    prediction: float
+    """Mean loss of the averaged prediction: share of wrong answers, or mean squared error."""
+    other: float
+    """The hypothesis' own, which is smaller."""
+    p: float
+
+    @property
+    def is_clear(self) -> bool:
+        """True if luck on these rows is an unlikely reason."""
+        return self.p < CLEAR
+
+
+def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
+    """The best particle and the best text ruled out, each only where it does better than the averaged prediction.
+
+    Empty before the training rows are evaluated.
+    """
+    train = view.evaluated.get("train")
+    if train is None or not train.rows:
+        return ()
+    own = _losses(dataset, train.rows, train.averaged)
+    alive = [(slot, _losses(dataset, train.rows, votes)) for slot, votes in enumerate(train.predictions)]
+    particles = [_beside(own, losses, "particle", train.hypotheses[slot], slot) for slot, losses in alive]
+    gone = [_beside(own, losses, "ruled out", identity) for identity, losses in _ruled_out(view, dataset)]
+    found = (min(some, key=lambda each: (each.other - each.prediction) * each.n) for some in (particles, gone) if some)
+    return tuple(each for each in found if each.other < each.prediction)
+
+
+def scores_of(view: RunView) -> Iterator[Scored]:
+    for step in view.steps.values():
+        yield from step.scored.values()
+        yield from step.proposals_scored.values()
+    yield from view.final_scored.values()
+
+
+def _ruled_out(view: RunView, dataset: Dataset) -> Iterator[tuple[str, Losses]]:
+    """Texts rejected or resampled away that no particle holds now and that enough training rows were asked about."""
+    gone = {p.proposal for p in view.decided_by_likelihood if not p.accepted}
+    for step in view.steps.values():
+        gone |= {scored.hypothesis for scored in step.scored.values()} if step.resampled else set()
+    gone -= {state.hypothesis for state in view.population}
+    answers: dict[str, dict[int, float]] = {}
+    for scored in scores_of(view):
+        if scored.hypothesis in gone:
+            answers.setdefault(scored.hypothesis, {}).update(_losses(dataset, scored.rows, scored.predictions))
+    return ((id_, losses) for id_, losses in answers.items() if len(losses) >= ENOUGH * len(dataset.train))
+
+
+def _beside(
+    own: Losses, losses: Losses, by: Literal["particle", "ruled out"], hypothesis: str, slot: int | None = None
+) -> Surpassed:
+    rows = [row for row in losses if row in own]
+    ours, theirs = [own[row] for row in rows], [losses[row] for row in rows]
+    return Surpassed(
+        by=by,
+        hypothesis=hypothesis,
+        slot=slot,
+        n=len(rows),
+        prediction=sum(ours) / len(rows),
+        other=sum(theirs) / len(rows),
+        p=paired_difference(ours, theirs).p,
+    )
+
+
+def _losses(dataset: Dataset, rows: tuple[int, ...], answers: Votes) -> Losses:
+    by_id = {row.id: row.target for row in dataset.train}
+    return dict(zip(rows, losses_of(dataset, answers, [by_id[row] for row in rows]).tolist(), strict=True))

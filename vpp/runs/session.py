@@ -1,12 +1,13 @@
-"""A session: a run's rows, endpoints and roles, opened from its directory while they are used."""
+"""A session: a run's rows, endpoints and roles, opened from its directory while they are used or tested."""
 
 import asyncio
 import importlib.metadata
 import platform
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from vpp import __version__
 from vpp.cancellation import cancel
@@ -15,7 +16,7 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import CarrierTest, honoured, try_carriers
+from vpp.llm.check import Finding, Role, Trial, check, honoured, try_carriers
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
@@ -28,7 +29,7 @@ from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
-from vpp.runs.run_prompts import (
+from vpp.runs.prompts import (
     check_prompts_fit,
     fitted,
     learner_prompts,
@@ -40,7 +41,7 @@ from vpp.runs.run_prompts import (
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
 TEST_ATTEMPTS = 2
-"""Attempts of a call that tests a server's structured output."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +52,14 @@ class Access:
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
-    """Called with each answer of the learner."""
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
     on_loading: OnLoading = lambda _: None
-    """Called while a model file is loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Settings shared by a run's endpoints."""
-
     counters: Counters
     budget: Budget
     cache: ResponseCache | None = None
@@ -77,7 +74,6 @@ class Session:
     problem: Problem
     learner: LlmLearner
     budget: Budget
-    """Calls that the endpoints may still send."""
     learner_limits: ModelLimits
 
 
@@ -98,7 +94,9 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         if longest_cell(dataset) > LEAST_SHOWN:
             limits = await _calibrated(limits, ends, longest_prompts(spec, dataset))
         spec = await with_carrier(directory, spec, ends[0], budget)
-        spec = with_cell_limit(directory, spec, dataset, limits)
+        whole, spec = spec, fitted(spec, dataset, limits)
+        if spec.cell_limit != whole.cell_limit:
+            directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
         learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
@@ -138,7 +136,6 @@ async def _calibrated(
 
 
 async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, int]:
-    """Return the tokens of each text; nothing once the server has no count."""
     counts: dict[str, int] = {}
     for text in texts:
         count = await endpoint.count_tokens(text)
@@ -149,21 +146,10 @@ async def _token_counts(endpoint: Endpoint, texts: Sequence[str]) -> dict[str, i
 
 
 async def _context_length(endpoint: Endpoint) -> int:
-    """Return the context length that the server lists, in tokens; 0 if it lists none."""
     with suppress(EndpointError):
         listed = await endpoint.models()
         return next((model.max_model_len or 0 for model in listed if model.id == endpoint.model), 0)
     return 0
-
-
-def with_cell_limit(
-    directory: RunDirectory, spec: RunSpec, dataset: Dataset, limits: tuple[ModelLimits, ModelLimits]
-) -> RunSpec:
-    """Return the spec with the characters shown of a cell; record them in run.json where whole cells do not fit."""
-    chosen = fitted(spec, dataset, limits)
-    if chosen.cell_limit != spec.cell_limit:
-        directory.amend(cell_limit=chosen.cell_limit)
-    return chosen
 
 
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:
@@ -175,7 +161,11 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     is_needed = spec.endpoint.structured != "off" and not spec.endpoint.is_demo and spec.config.likelihood == "labels"
     if not is_needed or spec.structured_as:
         return spec
-    tests = await _carrier_tests(learner, budget)
+    endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
+    try:
+        tests = await unless_at_cap(try_carriers(endpoint), budget)
+    finally:
+        await endpoint.aclose()
     if tests is None or not any(test.is_answered for test in tests):
         return spec
     carrier = honoured(tests) or "off"
@@ -183,17 +173,14 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
     return replace(spec, structured_as=carrier)
 
 
-async def _carrier_tests(learner: Endpoint, budget: Budget) -> tuple[CarrierTest, ...] | None:
-    """Test the carriers with counters of their own, so that only `sent` and `cost` count; None at the run's cap."""
-    endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)
-    testing = asyncio.ensure_future(try_carriers(endpoint))
-    at_cap = asyncio.ensure_future(budget.exhausted.wait())
+async def unless_at_cap(work: Coroutine[Any, Any, T], budget: Budget) -> T | None:
+    """Return the result, or None once the budget allows no further call."""
+    task, at_cap = asyncio.ensure_future(work), asyncio.ensure_future(budget.exhausted.wait())
     try:
-        await asyncio.wait((testing, at_cap), return_when=asyncio.FIRST_COMPLETED)
-        return testing.result() if testing.done() else None
+        await asyncio.wait((task, at_cap), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
     finally:
-        await cancel((testing, at_cap))
-        await endpoint.aclose()
+        await cancel((task, at_cap))
 
 
 async def open_cache(stack: AsyncExitStack, folder: Path, counters: Counters) -> ResponseCache | None:
@@ -272,3 +259,54 @@ def versions(*, gguf: bool = False) -> dict[str, str]:
     names = ("numpy", "pandas", "openai", *([LIBRARY] if gguf else []))
     libraries = {name: importlib.metadata.version(name) for name in names}
     return {"vpp": __version__, "python": platform.python_version(), "demo": DEMO_VERSION, **libraries}
+
+
+LONGEST_S = 60.0
+LONGEST_OF_FILE_S = 600.0
+"""Seconds a call may take for a model file, which a laptop's processor may serve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    roles: tuple[Role, ...]
+    base_url: str
+    model: str
+    finding: Finding
+
+
+async def check_servers(spec: EndpointSpec, keys: Keys) -> AsyncGenerator[Checked, None]:
+    """Yield each finding as it is made. Raises InputError for an address or a key that no request can carry."""
+    async with AsyncExitStack() as stack:
+        longest_s = LONGEST_OF_FILE_S if spec.gguf else LONGEST_S
+        quick = replace(spec, timeout_s=min(spec.timeout_s, longest_s))
+        counters = Counters()
+        budget = Budget(counters)
+        connection = Connection(counters=counters, budget=budget, max_attempts=1)
+        learner, optimizer = await open_endpoints(stack, quick, keys, connection)
+        servers: dict[Endpoint, tuple[Role, ...]] = {learner: ("learner",)}
+        servers[optimizer] = (*servers.get(optimizer, ()), "optimizer")
+        for endpoint, roles in servers.items():
+            trial = Trial(
+                roles=roles,
+                concurrency=spec.in_flight,
+                learner_max_tokens=spec.learner_max_tokens,
+                optimizer_max_tokens=spec.optimizer_max_tokens,
+                structured="off" if spec.is_demo else spec.structured,
+            )
+            async for finding in check(endpoint, trial):
+                yield Checked(roles=roles, base_url=endpoint.base_url, model=endpoint.model, finding=finding)
+
+
+def checking(spec: EndpointSpec, keys: Keys) -> Iterator[Checked]:
+    """Yield the findings to a caller without an event loop; closing it early closes its connections."""
+    with asyncio.Runner() as runner:
+        findings = check_servers(spec, keys)
+        try:
+            while (one := runner.run(_next(findings))) is not None:
+                yield one
+        finally:
+            runner.run(findings.aclose())
+
+
+async def _next(findings: AsyncGenerator[Checked, None]) -> Checked | None:
+    return await anext(findings, None)

@@ -19,8 +19,6 @@ MOST_AT_ONCE = 4_096
 
 
 class _DescriptionFields(TypedDict):
-    """Meanings of columns and labels, by name."""
-
     columns: dict[str, str]
     labels: dict[str, str]
 
@@ -66,7 +64,6 @@ def row_counts(dataset: Mapping[str, Any]) -> dict[str, int]:
 
 
 def first_fault(error: ValidationError) -> str:
-    """Return the place of the first wrong field, and what is wrong with it."""
     fault = error.errors()[0]
     return ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, "))))
 
@@ -78,7 +75,6 @@ class EndpointSpec:
     demo: bool = False
     """True if the worker starts the built-in demo model."""
     demo_latency_ms: int = 0
-    """Milliseconds that the demo model waits before each answer."""
     gguf: str = ""
     """Path of a model file that the worker serves itself; empty for a running server."""
     base_url: str = ""
@@ -90,11 +86,9 @@ class EndpointSpec:
     concurrency: int = 0
     """Calls in flight at most; 0: as many as one round needs (`RunSpec.ceiling`)."""
     timeout_s: float = 120
-    """Seconds a call may take."""
     max_wait_s: float = 3600
     """Seconds a run waits for an endpoint that does not answer, before it fails."""
     cache: bool = True
-    """Use the response cache."""
     learner_max_tokens: int = 512
     optimizer_max_tokens: int = 1536
     context_length: int = 0
@@ -130,8 +124,6 @@ class EndpointSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Prices of a run's models."""
-
     learner: Price = FREE
     optimizer: Price | None = None
     """None: the learner's."""
@@ -143,7 +135,6 @@ class Prices:
 
     @property
     def are_given(self) -> bool:
-        """True if anything is charged."""
         return self.learner.is_given or self.of_optimizer.is_given
 
 
@@ -155,11 +146,9 @@ class RunSpec:
     """Everything about a run except its rows, which are in data.csv."""
 
     name: str
-    """Name given by the user."""
     config: Config
     endpoint: EndpointSpec
     dataset: Annotated[dict[str, Any], AfterValidator(checked_fields)] = field(default_factory=dict)
-    """The dataset without its rows."""
     learner_template: str | None = None
     """Text of the user's own template; None for the default."""
     optimizer_template: str | None = None
@@ -185,12 +174,10 @@ class RunSpec:
 
     @property
     def templates(self) -> dict[Role, str | None]:
-        """Text of each role's template; None for the default."""
         return {"learner": self.learner_template, "optimizer": self.optimizer_template, "prior": self.prior_template}
 
     prices: Prices = NO_PRICES
     cap: Cap = NO_CAP
-    """Cap at which the run pauses."""
 
     @property
     def ceiling(self) -> int:
@@ -199,11 +186,10 @@ class RunSpec:
             return self.endpoint.concurrency
         config = self.config
         rows = max(config.batch_size, config.buffer_size)
-        if config.is_on_fixed_rows:
+        if config.scored_on == "train":
             rows = max(rows, self.dataset.get("n_train", 0))
-        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_calls(rows)))
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_samples * rows))
 
     @property
     def is_continued(self) -> bool:
-        """True if it continues from an earlier run's particles."""
         return bool(self.started_from)

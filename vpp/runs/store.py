@@ -26,22 +26,7 @@ EXAMPLES = (EXAMPLE, CHAINS_EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE)
 SHIPPED_FILES = ("run.json", "data.csv", "events.jsonl", "answers.jsonl")
 """Files of every shipped run; one may have results of later commands beside them."""
 DELETED = ".deleted-"
-"""Prefix of a deleted run's folder name."""
-FILES = frozenset(
-    {
-        "run.json",
-        "events.jsonl",
-        "answers.jsonl",
-        "data.csv",
-        "summary.json",
-        "control",
-        "heartbeat",
-        "asked",
-        "lock",
-        "worker.log",
-    }
-)
-"""Names of a run's files."""
+FILES = frozenset({*SHIPPED_FILES, "summary.json", "control", "heartbeat", "asked", "lock", "worker.log"})
 
 
 def run_id(name: str, method: str, *, now: datetime) -> str:
@@ -52,13 +37,10 @@ def run_id(name: str, method: str, *, now: datetime) -> str:
 
 
 class RunStore:
-    """A folder of runs."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def create(self, spec: RunSpec, data: bytes, *, now: datetime) -> RunDirectory:
-        """Write a new run, ready for a worker."""
         path = self.folder / run_id(spec.name, spec.config.method, now=now)
         while path.exists():
             path = self.folder / run_id(spec.name, spec.config.method, now=now)
@@ -124,7 +106,6 @@ def _written(run: RunDirectory) -> tuple[float, str]:
 
 
 def rename(directory: RunDirectory, name: str) -> None:
-    """Rename the run; its id stays."""
     if not name.strip():
         raise RunError("a run needs a name of at least one character")
     directory.amend(name=name.strip()[:NAME_LENGTH])
@@ -160,17 +141,14 @@ def unpack(shipped: Path, runs_dir: Path) -> RunDirectory:
     try:
         runs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=runs_dir) as part:
-            _copy(shipped, Path(part) / shipped.name)
-            (Path(part) / shipped.name).rename(target.path)
+            copy = Path(part) / shipped.name
+            copy.mkdir(mode=0o700)
+            for path in shipped.iterdir():
+                shutil.copyfile(path, copy / path.name)
+            copy.rename(target.path)
     except OSError as error:
         if not target.exists:
             raise RunError(
                 f"the example cannot be copied to {target.path} ({error.strerror}): choose another runs folder"
             ) from None
     return target
-
-
-def _copy(shipped: Path, to: Path) -> None:
-    to.mkdir(mode=0o700)
-    for path in shipped.iterdir():
-        shutil.copyfile(path, to / path.name)

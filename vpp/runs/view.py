@@ -20,10 +20,10 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
 )
 from vpp.inference.population import Particle, Population
 from vpp.posterior.weights import normalise
-from vpp.usage import Usage
 
 if TYPE_CHECKING:
     from vpp.runs.journal import Record
@@ -34,8 +34,6 @@ Phase = Literal["queued", "running", "paused", "finished", "stopped", "failed"]
 
 @dataclass(slots=True, kw_only=True)
 class StepView:
-    """One step so far."""
-
     step: int
     scored: dict[int, Scored] = field(default_factory=dict)
     """By slot: the score that the step's weights or decisions began with."""
@@ -49,14 +47,10 @@ class StepView:
     joined: dict[int, ParticleDrawn] = field(default_factory=dict)
     """By slot: newcomers at the step's end, where K grew."""
     proposed: dict[int, Proposed] = field(default_factory=dict)
-    """By slot."""
     finished: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
-    """Usage at the end of the step."""
     answers: int = 0
-    """Lines of answers.jsonl at the end of the step."""
     wall_s: float = 0.0
-    """`RunView.wall_s` at the end of the step."""
     _known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, what: str, find: Callable[[], T]) -> T:
@@ -97,17 +91,12 @@ class RunView:
     started: RunStarted | None = None
     phase: Phase = "queued"
     detail: str = ""
-    """Why it paused or failed."""
     paused_for: Literal["user", "endpoint", "budget"] | None = None
-    """Reason of the last pause."""
     retry_at: float | None = None
     """Unix time of the next try, of a run that waits for its endpoint."""
     gives_up_at: float | None = None
-    """Unix time at which it gives up trying."""
     failure: Literal["endpoint", "input", "error", "disk"] | None = None
-    """What failed, of a run that failed."""
     texts: dict[str, str] = field(default_factory=dict)
-    """Hypothesis text by id."""
     drawn: dict[int, ParticleDrawn] = field(default_factory=dict)
     steps: dict[int, StepView] = field(default_factory=dict)
     """By step in order; the initial population is step -1."""
@@ -118,25 +107,33 @@ class RunView:
     """Each with the last finished step before it."""
     usage: Usage = field(default_factory=Usage)
     began_at: float | None = None
-    """Unix time of the first event."""
     last_at: float | None = None
     wall_s: float = 0.0
     """Seconds from the first event to the last, pauses and interruptions left out."""
 
     def apply(self, record: "Record") -> None:
-        """Add one more event."""
-        _keep_time(self, record)
+        if self.began_at is None:
+            self.began_at = record.at
+        # Neither a pause before it goes on counts, nor a clock that was set back.
+        if self.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
+            self.wall_s += max(0.0, record.at - self.last_at)
+        self.last_at = record.at
         self.usage = record.usage
         match record.event:
             case StepFinished() as event:
-                _finish_step(self, event, record)
+                self.steps[event.step] = replace(
+                    _step(self, event.step),
+                    finished=event,
+                    usage=record.usage,
+                    answers=record.answers,
+                    wall_s=self.wall_s,
+                )
             case RunPaused() | RunResumed() | RunFinished() | RunFailed() as event:
                 _change_phase(self, event)
             case event:
                 _add(self, event)
 
     def copy(self) -> "RunView":
-        """Return a copy that later events do not change."""
         return replace(
             self,
             texts=dict(self.texts),
@@ -148,7 +145,6 @@ class RunView:
 
     @property
     def evaluated(self) -> dict[str, Evaluated]:
-        """The last evaluation by split."""
         return {evaluation.split: evaluation for _, evaluation in self.evaluations}
 
     @property
@@ -174,7 +170,6 @@ class RunView:
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
-        """The slots after the last finished step."""
         return last_finished(self).population
 
     @property
@@ -194,12 +189,10 @@ class RunView:
 
     @property
     def decided_by_likelihood(self) -> list[Proposed]:
-        """Proposals that an accept step judged."""
         return [p for p in self.proposals if p.why == "likelihood"]
 
     @property
     def n_unique(self) -> int:
-        """Distinct texts in the last finished population."""
         return len({p.hypothesis for p in self.population})
 
     @property
@@ -209,7 +202,6 @@ class RunView:
 
     @property
     def has_ended(self) -> bool:
-        """True if no more events are expected without a resume."""
         return self.phase in ("finished", "stopped", "failed")
 
 
@@ -222,12 +214,10 @@ def last_finished(view: RunView) -> StepView:
 
 
 def size_by_step(view: RunView) -> list[int]:
-    """Return K after each finished step, the initial population first."""
     return [len(at.population) for at in view.finished_steps]
 
 
 def resampled_at(view: RunView) -> list[int]:
-    """Return the steps that resampled because the ESS was low."""
     return [at.step for at in view.finished_steps if at.resampled]
 
 
@@ -238,24 +228,13 @@ def log_evidence(view: RunView) -> float | None:
 
 
 def fold(records: "Iterable[Record]") -> RunView:
-    """Return the view of all records."""
     view = RunView()
     for record in records:
         view.apply(record)
     return view
 
 
-def _keep_time(view: RunView, record: "Record") -> None:
-    """Add the time since the last event, unless the run begins or goes on; a clock set back adds nothing."""
-    if view.began_at is None:
-        view.began_at = record.at
-    if view.last_at is not None and not isinstance(record.event, RunStarted | RunResumed):
-        view.wall_s += max(0.0, record.at - view.last_at)
-    view.last_at = record.at
-
-
 def _add(view: RunView, event: Event) -> None:
-    """Add an event of the sampler, or the run's start."""
     match event:
         case RunStarted():
             view.started, view.phase, view.detail, view.failure = event, "running", "", None
@@ -263,8 +242,12 @@ def _add(view: RunView, event: Event) -> None:
             drawn = view.drawn if event.step == INITIAL_STEP else _step(view, event.step).joined
             drawn[event.particle] = event
             view.texts[event.hypothesis] = event.text
+        case Scored(role="final"):
+            view.final_scored[event.particle] = event
+        case Scored(role="proposal"):
+            _step(view, event.step).proposals_scored[event.particle] = event
         case Scored():
-            _scores(view, event)[event.particle] = event
+            _step(view, event.step).scored[event.particle] = event
         case Reweighted(role="final"):
             view.final = event
         case Reweighted():
@@ -285,20 +268,6 @@ def _step(view: RunView, step: int) -> StepView:
     return view.steps.setdefault(step, StepView(step=step))
 
 
-def _scores(view: RunView, event: Scored) -> dict[int, Scored]:
-    """Return the scores that the event belongs to."""
-    if event.role == "final":
-        return view.final_scored
-    step = _step(view, event.step)
-    return step.proposals_scored if event.role == "proposal" else step.scored
-
-
-def _finish_step(view: RunView, event: StepFinished, record: "Record") -> None:
-    view.steps[event.step] = replace(
-        _step(view, event.step), finished=event, usage=record.usage, answers=record.answers, wall_s=view.wall_s
-    )
-
-
 def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | RunFailed) -> None:
     match event:
         case RunPaused():
@@ -316,7 +285,6 @@ def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | R
 
 
 def _void_after(view: RunView, last: int) -> None:
-    """Drop what came after the end of step `last`."""
     view.steps = {step: at for step, at in view.steps.items() if step <= last}
     view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
     view.final, view.final_scored = None, {}
@@ -325,7 +293,6 @@ def _void_after(view: RunView, last: int) -> None:
 
 
 def population_of(view: RunView) -> Population | None:
-    """Return the last finished population; None before the first."""
     if not view.finished_steps:
         return None
     last = view.finished_steps[-1]

@@ -28,23 +28,21 @@ from vpp.events import (
     RunStarted,
     Scored,
     StepFinished,
+    Usage,
 )
 from vpp.inference import sample
-from vpp.inference.evaluation import conclude
-from vpp.inference.population import Population
+from vpp.inference.sampling import conclude
 from vpp.llm.counters import Counters
-from vpp.runs.answers import AnswerLog, read_answers
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, RunDirectory, load_dataset, steady_clock
 from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
-from vpp.runs.journal import Journal, JournalReader, Record, cut_torn_tail
+from vpp.runs.journal import AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
-from vpp.runs.run_prompts import start_of
+from vpp.runs.prompts import start_of
+from vpp.runs.reader import write_summary
 from vpp.runs.session import Access, Session, open_session, versions
-from vpp.runs.summary import write_summary
 from vpp.runs.view import RunView, last_finished, population_of
-from vpp.usage import Usage
 
 POLL_S = 0.1
 COMPLETING = (RunPaused, RunFinished, RunFailed)
@@ -53,7 +51,7 @@ log = logging.getLogger("vpp.worker")
 
 
 class Stopped(Exception):
-    """The user stopped the run."""
+    pass
 
 
 class Control:
@@ -66,7 +64,6 @@ class Control:
         self.retry = asyncio.Event()
         """Set when the user asks to try the endpoint again now."""
         self.queued = True
-        """True while the worker waits for a slot."""
         self.loading_s: float | None = None
         """Seconds for which a model file has been loading; None if it is not."""
         self._directory = directory
@@ -81,7 +78,6 @@ class Control:
             loop.add_signal_handler(name, self.obey, "stop")
 
     async def watch(self) -> None:
-        """Obey each new command once."""
         while True:
             sent = self._directory.last_command()
             if sent is not None and sent.token != self._last_token:
@@ -90,7 +86,6 @@ class Control:
             await asyncio.sleep(POLL_S)
 
     def obey(self, command: Command) -> None:
-        """Set the events that the command asks for."""
         match command:
             case "pause":
                 self.pause.set()
@@ -102,7 +97,6 @@ class Control:
                 self.stop.set()
 
     def note(self, event: Event) -> None:
-        """Mark the last command as carried out if the event completes it."""
         if isinstance(event, COMPLETING):
             self._done = self._last_token
 
@@ -139,7 +133,6 @@ WAITING = (ParticleDrawn, Scored, Reweighted, Resampled, Proposed)
 """Events within a step, written with the next other event, or after a moment so that watchers see them."""
 
 SUMMARISED = (RunStarted, RunPaused, RunResumed, RunFinished, RunFailed, StepFinished)
-"""Events after which the summary is written."""
 
 Listener = Callable[[RunView, Record], None]
 
@@ -157,7 +150,6 @@ class Recorder:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Keep the files open. Raises OSError."""
         with ExitStack() as files:
             self._journal = Journal(self._directory.journal, now=steady_clock())
             files.callback(_close, self._journal)
@@ -187,7 +179,6 @@ class Recorder:
         self._journal.flush()
 
     def end(self, end: Event) -> None:
-        """Record how the run ended, on the disk if it takes it."""
         try:
             if not (isinstance(end, RunFailed) and end.reason == "disk"):
                 self.record(end)
@@ -207,14 +198,12 @@ class Recorder:
         self._apply(record)
 
     def failure(self, error: OSError) -> RunFailed:
-        """Return the event of a run that an error of the system ended."""
         if is_of_the_disk(error):
             return RunFailed(reason="disk", detail=refusal(error, self._directory.path))
         log.error("the run failed", exc_info=error)
         return RunFailed(reason="error", detail=str(error))
 
     def _check_journal(self) -> None:
-        """Raise FileNotFoundError if the run was removed under its worker."""
         if not self._directory.journal.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._directory.journal))
 
@@ -243,8 +232,6 @@ LONGEST_RETRY_S = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Everything a worker needs besides the run itself."""
-
     keys: Keys
     cache_dir: Path
     slots_dir: Path
@@ -256,7 +243,6 @@ class Surroundings:
     listener: Listener | None = None
     """Called with every event: those within a step as they happen, all others after they are on disk."""
     on_queued: Callable[[], None] | None = None
-    """Called when the run has to wait for a slot."""
     on_loading: Callable[[float], None] | None = None
     """Called with the seconds so far while a model file is loaded."""
     on_beat: Callable[[RunView, Usage], None] | None = None
@@ -296,7 +282,10 @@ class _Worker:
         self.recorder = Recorder(directory, view, self.counters, self._listen)
 
     async def run(self) -> RunView:
-        self._count_spent()
+        beat = self.directory.last_beat()  # it may know of more calls than the journal
+        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
+            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
+        self.counters.restore(last_finished(self.recorder.view).usage)
         self.control.beat(self.counters.snapshot())
         with self.recorder.opened():
             self.directory.amend(status="running")
@@ -314,13 +303,6 @@ class _Worker:
         with suppress(VppError):  # the journal has the status too
             self.directory.amend(status=self.directory.state(self.recorder.view))
         return self.recorder.view
-
-    def _count_spent(self) -> None:
-        """Count the calls of earlier workers; the last heartbeat may know of more than the journal."""
-        beat = self.directory.last_beat()
-        for usage in (self.recorder.view.usage, beat.usage if beat else Usage()):
-            self.counters.keep_spent(sent=usage.sent, cost=usage.cost)
-        self.counters.restore(last_finished(self.recorder.view).usage)
 
     def _listen(self, view: RunView, record: Record) -> None:
         self.control.note(record.event)
@@ -364,11 +346,15 @@ class _Worker:
                 wait_s = outage.next_wait_s()
                 if wait_s is None:
                     raise EndpointUnreachable(given_up(error, max_wait_s)) from error
-                self.recorder.record(_paused_by(error, wait_s, outage.left_s))
+                now = time.time()
+                self.recorder.record(
+                    RunPaused(
+                        reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + outage.left_s
+                    )
+                )
                 await self._wait_for_retry(wait_s)
 
     async def _wait_for_retry(self, seconds: float) -> None:
-        """Leave the endpoint alone, until the user asks to try again now."""
         self.slots.give_back()
         self.control.retry.clear()
         with suppress(TimeoutError):
@@ -384,7 +370,6 @@ class _Worker:
             await self.slots.take()
 
     def paused_at_cap(self) -> RunPaused:
-        """Return the event of a run that has reached its cap."""
         detail = cap_reached(self.directory.spec(), self.recorder.view, self.counters)
         return RunPaused(reason="budget", detail=detail)
 
@@ -415,7 +400,6 @@ class Outage:
 
     @property
     def left_s(self) -> float:
-        """Seconds of patience left."""
         return self._ends - self._now()
 
     def next_wait_s(self) -> float | None:
@@ -450,7 +434,8 @@ class _Attempt:
         self.recorder.answers.keep_only(last_finished(view).answers)
         was_started = view.started is not None
         if not was_started:  # before a model is reached for, which may take long
-            self._start()
+            spec, used = worker.spec, versions(gguf=bool(worker.spec.endpoint.gguf))
+            self.recorder.record(start_of(spec, load_dataset(worker.directory, spec), versions=used))
         access = Access(
             keys=worker.around.keys,
             cache_dir=worker.around.cache_dir,
@@ -477,15 +462,9 @@ class _Attempt:
         if self.control.stop.is_set():
             raise Stopped
 
-    def _start(self) -> None:
-        """Record that the run begins."""
-        directory, spec = self.worker.directory, self.worker.spec
-        start = start_of(spec, load_dataset(directory, spec), versions=versions(gguf=bool(spec.endpoint.gguf)))
-        self.recorder.record(start)
-
     async def _sample(self, session: Session) -> None:
         """Run the steps and the evaluation; a stop ends the steps early and keeps the last complete one."""
-        events = sample(session.problem, self.worker.spec.config, resume_from=self._population(session))
+        events = sample(session.problem, self.worker.spec.config, resume_from=population_of(self.recorder.view))
         try:
             await self._consume(session, events)
         except Stopped:
@@ -507,13 +486,9 @@ class _Attempt:
             await self._conclude(session)
 
     async def _conclude(self, session: Session) -> None:
-        population = self._population(session)
+        population = population_of(self.recorder.view)
         if population is not None:
             await self._consume(session, conclude(session.problem, self.worker.spec.config, population))
-
-    def _population(self, session: Session) -> Population | None:
-        """Return the last complete population, if any."""
-        return population_of(self.recorder.view)
 
     async def _consume(self, session: Session, events: AsyncIterator[Event]) -> None:
         """Record events until there are no more. Raises Stopped, with every call cancelled, once the user stops."""
@@ -562,8 +537,3 @@ class _Attempt:
         if not self.worker.around.waits_at_cap:
             raise _AtCap
         return True
-
-
-def _paused_by(error: EndpointUnreachable, wait_s: float, left_s: float) -> RunPaused:
-    now = time.time()
-    return RunPaused(reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + left_s)

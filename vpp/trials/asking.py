@@ -13,9 +13,8 @@ from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.posterior.likelihood import Likelihood
 from vpp.problem import Prediction, likelihood_of
-from vpp.runs.asking import Answers, Asking, OnProgress
+from vpp.runs.asking import WITHOUT, Answers, Asking, OnProgress
 from vpp.runs.keys import Keys
-from vpp.runs.prompted import WITHOUT
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, last_finished
 from vpp.trials.clauses import Clause, clauses

@@ -9,7 +9,7 @@ from vpp.inspection.scores import LabelLine, Score
 from vpp.inspection.slots import why_grew
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
-from vpp.runs.summary import Summary
+from vpp.runs.reader import Summary
 from vpp.runs.view import RunView, size_by_step
 from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from vpp.inspection.calibrated import holds_truth, possible_labels, possible_range
 from vpp.inspection.points import Point
-from vpp.posterior.conformal import Conformal
+from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import CLEAR, CLEAR_WORDS, TIE
 from vpp.problem import Prediction
 from vpp.wording.markup import Metric, count_metric

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vpp.runs.directory import State
+from vpp.runs.reader import Summary
 from vpp.runs.spec import RunSpec
-from vpp.runs.summary import Summary
 from vpp.wording.counts import steps_text
 from vpp.wording.markup import Mark
 from vpp.wording.words import number, percent

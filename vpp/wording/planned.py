@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
+from vpp.events import Usage
 from vpp.llm.context import LEAST_SHOWN, longest_cell
-from vpp.runs.budget import cap_words, money
-from vpp.runs.estimate import (
+from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     LEARNER_ANSWER,
@@ -13,11 +13,12 @@ from vpp.runs.estimate import (
     Estimate,
     Outlook,
     Pace,
+    cap_words,
+    money,
     time_s,
 )
-from vpp.runs.run_prompts import fitted_to
+from vpp.runs.prompts import fitted_to
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.usage import Usage
 from vpp.wording.counts import cut_columns_sentence
 from vpp.wording.words import capitalised, counted, fixed, integer, seconds
 
@@ -27,8 +28,8 @@ DEMO_CALLS_A_SECOND = 350.0
 """Rough rate of the demo model with a page open."""
 ASSUMED = (
     f"Tokens are estimates: the run’s own prompts, a token for {BYTES_A_TOKEN:g} characters, hypotheses of about "
-    f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER.about:g} tokens (learner) and "
-    f"{OPTIMIZER_ANSWER.about:g} (optimizer). A reasoning model writes more."
+    f"{HYPOTHESIS.about:g} characters, answers of about {LEARNER_ANSWER:g} tokens (learner) and "
+    f"{OPTIMIZER_ANSWER:g} (optimizer). A reasoning model writes more."
 )
 
 

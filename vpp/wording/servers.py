@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vpp.llm.check import Finding, Mark
 from vpp.llm.protocol import NO_API
-from vpp.runs.checking import Checked
+from vpp.runs.session import Checked
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
 from vpp.wording.words import capitalised

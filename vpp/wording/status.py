@@ -4,12 +4,12 @@ import time
 from math import ceil
 from pathlib import Path
 
+from vpp.events import Usage
 from vpp.llm.errors import KEY_REFUSED
 from vpp.llm.protocol import RETRY_AFTER_LIMIT_S
 from vpp.runs.directory import Command, State
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
-from vpp.usage import Usage
 from vpp.wording.words import counted, integer, seconds
 
 # Commands that the worker has not carried out yet

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.support import Against, collapse, predicted
-from vpp.runs.summary import unread
-from vpp.runs.surpassed import Surpassed, surpassed
+from vpp.runs.reader import Surpassed, surpassed, unread
 from vpp.runs.view import RunView
 from vpp.wording.markup import state
 from vpp.wording.words import EQUAL, ROW_OF, capitalised, counted, integer, number, percent
