@@ -15,17 +15,9 @@ from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
 from vpp.inspection.baselines import has_prompted
 from vpp.inspection.slots import grouped
-from vpp.runs.asking import (
-    Asked,
-    PromptedAsking,
-    Rewording,
-    asking_of,
-    comparison_of,
-    last_rows,
-    reworded_run,
-    rewording,
-)
+from vpp.runs.asking import Asked, PromptedAsking
 from vpp.runs.reader import Snapshot
+from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.view import RunView
 from vpp.trials.asking import TrialAsking
 from vpp.trials.clauses import clauses
@@ -241,7 +233,7 @@ def form(run: opening.OpenRun) -> None:
     right.html(markup.block(markup.caption(words)))
     questions = len(set(last_rows(snapshot.view)))
     calls = asking_of(run.reader, wording, snapshot.view).total if wording else questions
-    label = button_words(questions, spec.config.learner_calls(calls))
+    label = button_words(questions, spec.config.learner_samples * calls)
     if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
         if wording is None:
             blocks.failed("This wording cannot be scored", failure)
