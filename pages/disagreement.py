@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import blocks, frame, opening, pieces, settling, thresholds
+from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent, trust
 from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import Matrix, usual_distance
@@ -22,7 +22,7 @@ from vpp.wording import markup
 from vpp.wording.brief import held_by, voting
 from vpp.wording.doubt import promise_sentence, rule_sentence
 from vpp.wording.support import unread_html
-from vpp.wording.verdicts import Thresholds, too_few_words
+from vpp.wording.verdicts import too_few_words
 from vpp.wording.words import ROW_OF, counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
@@ -57,7 +57,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
-    test_points, at = points(test, rows_by_id(dataset), doubt), thresholds.chosen()
+    test_points = points(test, rows_by_id(dataset), doubt)
     asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
     summary = markup.saying(dissent.saying(test_points, test, config))
@@ -67,12 +67,11 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
     )
     disputed(run, drawn, test_points)
-    matrix(run, snapshot, drawn, test_points)
-    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset, at=at)))
-    thresholds.draw_expander()
+    matrix(run, drawn, test_points)
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        judged(run, test, test_points, drawn.held, at)
+        judged(run, test, test_points, drawn.held)
 
 
 def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
@@ -95,7 +94,7 @@ def ask(run: opening.OpenRun, row: int) -> None:
     st.session_state[ASKED] = True
 
 
-def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points: list[Point]) -> None:
+def matrix(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
     test = drawn.test
     size, numeric = len(test.weights), test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
@@ -112,7 +111,7 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points:
     shown = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    inside = draw_matrix(run, snapshot, drawn, test_points, shown[:most], alike=columns == ALIKE)
+    inside = draw_matrix(run, drawn, test_points, shown[:most], alike=columns == ALIKE)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
@@ -121,14 +120,9 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points:
 
 
 def draw_matrix(
-    run: opening.OpenRun,
-    snapshot: Snapshot,
-    drawn: Opened,
-    test_points: list[Point],
-    shown: list[Point],
-    *,
-    alike: bool,
+    run: opening.OpenRun, drawn: Opened, test_points: list[Point], shown: list[Point], *, alike: bool
 ) -> bool:
+    """Draw the matrix; return whether the opened row is in it."""
     if not shown:
         blocks.captions("The particles agree on every row.")
         return False
@@ -138,7 +132,7 @@ def draw_matrix(
     columns = drawn.columns if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
     under = (chosen.row.id, opened_html(run, drawn, chosen)) if chosen else None
-    voted = voting(snapshot.spec.config, size)
+    voted = voting(run.snapshot.spec.config, size)
     table = Matrix(
         columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
     )
@@ -147,8 +141,7 @@ def draw_matrix(
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
     rows = counted(len(test_points), ROW_OF[test.split])
-    words = f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it."
-    blocks.captions(words)
+    blocks.captions(f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it.")
     return chosen is not None
 
 
@@ -185,12 +178,12 @@ def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> No
     pieces.steady(section, key="disagreement.particles")
 
 
-def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str, at: Thresholds) -> None:
+def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
     if len(test.weights) == 1:
         blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
         return
-    few = too_few_words(len(test_points), at=at)
-    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held, at=at)
+    few = too_few_words(len(test_points))
+    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held)
     left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")

@@ -148,10 +148,6 @@ class Config:
         return self.mh_rows if self.method == "mh" else "batch"
 
     @property
-    def is_on_fixed_rows(self) -> bool:
-        return self.scored_on == "train"
-
-    @property
     def is_filtered(self) -> bool:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
@@ -183,10 +179,6 @@ class Config:
     def draws_initial(self) -> bool:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
-
-    def learner_calls(self, n_rows: int) -> int:
-        """Number of learner calls about one hypothesis on this many rows, if every answer can be read."""
-        return n_rows * self.learner_samples
 
     @property
     def fixed_tau(self) -> float | None:

@@ -88,7 +88,6 @@ def open_folds(page: Page) -> None:
     fold = page.locator(".card [data-fold=next]").first
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
-    unfold(page, "Interpretation thresholds", "Back to the defaults")
     unfold(page, "This run", "Delete this run")
     page.locator(".strip button.term", has_text="ESS").click()
     page.locator("#term-ess").wait_for(state="visible")

@@ -91,15 +91,6 @@ def test_a_refusal_is_shown_with_its_reason_and_a_key_is_asked_for_once(
     assert [field.label for field in app.text_input].count("Key, where the server wants one") == 1
 
 
-def test_rows_leave_this_machine_only_with_consent(opened: Opened, tmp_path: Path, served: Model) -> None:
-    reader = asked_labels(tmp_path, served, base_url="http://models.example/v1", model="large")
-    app = opened(reader)
-    assert "Not this machine: models.example" in shown(app)
-    assert button(app, "Ask four particles").disabled
-    app.checkbox[0].check().run()
-    assert not button(app, "Ask four particles").disabled
-
-
 def uploaded(app: AppTest, reader: RunReader, content: bytes) -> AppTest:
     app.file_uploader(key=key(reader, "upload")).set_value(("new.csv", content, "text/csv"))
     return app.run()

@@ -67,24 +67,6 @@ def test_an_asked_label_leads_to_inputs_like_its_row(app: AppTest, tmp_path: Pat
     assert app.segmented_control(key=f"disagreement.settle.source.{run}").value == "Inputs like this row"
 
 
-def test_a_moved_threshold_changes_the_verdict_and_can_be_set_back(app: AppTest, tmp_path: Path) -> None:
-    opened(app, inspected.labels(tmp_path), "disagreement")
-    assert not [field for field in app.number_input if str(field.key).startswith("thresholds.")], (
-        "drawn once it is open"
-    )
-    app.session_state["thresholds.fold"] = True
-    app.run()
-    app.number_input(key="thresholds.well_backed").set_value(90).run()
-    app.number_input(key="thresholds.few_rows").set_value(6).run()
-    moved = shown(app)
-    assert value(moved, "Weakly backed") == "2 of 6"
-    assert "too few for a verdict" not in moved
-    assert app.query_params["thresholds"] == "well_backed:0.9,few_rows:6"
-    app.button(key="thresholds.back").click().run()
-    assert value(shown(app), "Weakly backed") == "4 of 6"
-    assert "thresholds" not in app.query_params
-
-
 def test_numbers_have_their_own_matrix_and_verdict(app: AppTest, tmp_path: Path) -> None:
     opened(app, inspected.numbers(tmp_path), "disagreement")
     html = shown(app)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.drawn import shown
 from tests.llm.stub import refusal
-from tests.processes import free_port, model
+from tests.processes import model
 from vpp.runs.spec import EndpointSpec
 
 WITHIN_S = 60
@@ -53,23 +53,6 @@ def test_a_server_is_tested_and_its_models_are_offered(field: AppTest) -> None:
     assert pace.calls_per_s > 0
 
 
-def test_another_server_for_the_optimizer_is_tested_with_a_key_of_its_own(field: AppTest) -> None:
-    with model() as learner, model() as optimizer:
-        learner.key, optimizer.key = "one", "two"
-        field.text_input(key="new.url").set_value(learner.base_url)
-        field.text_input(key="new.model").set_value("demo")
-        field.text_input(key="new.optimizer_url").set_value(optimizer.base_url).run()
-        keys = [each for each in field.text_input if each.label.startswith("Key")]
-        assert [each.label for each in keys] == ["Key, where the server wants one", "Key of the optimizer’s server"]
-        keys[0].set_value("one")
-        keys[1].set_value("two").run()
-        field.button(key="new.test_endpoint").click().run()
-    html = shown(field)
-    assert "<b>learner prompt</b>: read" in html
-    assert "<b>optimizer prompt</b>: read" in html
-    assert "fails" not in html
-
-
 def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test_old(field: AppTest) -> None:
     with model() as served:
         field.text_input(key="new.url").set_value(served.base_url)
@@ -84,19 +67,6 @@ def test_a_servers_refusal_is_shown_as_text_and_a_key_typed_later_makes_the_test
         assert "Key refused, as none was given" in shown(field)
         next(each for each in field.text_input if each.label.startswith("Key")).set_value("one").run()
     assert "Key refused" not in shown(field)
-
-
-def test_a_dead_port_is_explained_once_until_another_model_is_named(field: AppTest) -> None:
-    field.text_input(key="new.url").set_value(f"http://127.0.0.1:{free_port()}/v1")
-    field.text_input(key="new.model").set_value("m").run()
-    field.button(key="new.test_endpoint").click().run()
-    assert shown(field).count("othing listens at") == 1
-    assert "<h2>The server cannot be reached</h2>" in shown(field)
-    assert field.session_state["model"].lacks == "The server cannot be reached: see Model."
-    assert field.session_state["model"].doubt_html == ""
-    field.text_input(key="new.model").set_value("n").run()
-    assert "othing listens at" not in shown(field)
-    assert field.session_state["model"].lacks == ""
 
 
 def test_an_unknown_model_is_an_error_that_names_the_servers_models(field: AppTest) -> None:

@@ -1,20 +1,15 @@
-"""A finished run in a browser: film, prompts, copied texts, thresholds, the matrix, the genealogy, first screens."""
+"""A finished run in a browser: film, prompts, copied texts, the matrix, the genealogy, first screens."""
 
-import os
 import re
-import signal
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
-from pages.parts import pieces
 from tests import inspected
 from tests.app.conftest import App, Visit, placed
 from vpp.runs.prompts import PromptMaker
 
-BEYOND_MS = 700
-"""Longer than a film at full speed stays at a step."""
 AT_REST = """() => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 
 
@@ -43,89 +38,10 @@ def finished(app: App) -> Finished:
 
 # The film
 
-NOTE_PLACES = """() => {
-    window.places = ['the end']
-    window.drawn = 0
-    const slider = document.querySelector('.slide input')
-    new MutationObserver(() => {
-        drawn++
-        const place = slider.getAttribute('aria-valuetext')
-        if (places.at(-1) !== place) places.push(place)
-    }).observe(slider, { attributeFilter: ['aria-valuetext'] })
-}"""
-"""Note every place that is shown from now on, in order, and how often the slider is drawn."""
-
-
-@pytest.mark.browser
-def test_a_film_shows_every_step_of_a_held_server_and_a_move_by_hand_stops_it(finished: Finished, visit: Visit) -> None:
-    page = finished.open(visit, "watch")
-    page.get_by_text("Hypotheses at the end").wait_for()
-    end = page.get_by_role("button", name="Go to the end")
-    assert end.count() == 0
-    slider, play = page.get_by_role("slider", name="Step shown"), page.get_by_role("button", name="Play the film")
-    play.wait_for()
-    page.evaluate(NOTE_PLACES)
-    page.get_by_label("Speed").select_option("4")
-    slider.press(" ")
-    page.get_by_role("button", name="Pause the film").wait_for()
-    page.wait_for_function("() => places.includes('step 0')")
-    hold_server(finished.app.pid, page)
-    page.wait_for_function("() => places.length > 1 && places.at(-1) === 'the end'")
-    play.wait_for()
-    assert page.evaluate("places") == ["the end", "step 0", "step 1", "the end"]
-    page.get_by_text("The last texts were weighed once more").wait_for()
-    page.get_by_label("Speed").select_option("0.5")
-    play.click()
-    page.get_by_text("Hypotheses at step 0").wait_for()
-    slider.press("ArrowRight")
-    play.wait_for()
-    page.get_by_text("Hypotheses at step 1").wait_for()
-    # Tiles, sentence and cards tell of one step.
-    slider.press("Home")
-    page.get_by_text("Hypotheses at step 0").wait_for()
-    expect(page.locator(".happened")).to_contain_text("Step 0: ESS 3.2 of 4")
-    expect(page.locator(".say")).to_contain_text("At step 0:")
-    expect(page.locator('article.card[data-key="0"] .wt').first).to_have_text("0.750")
-    expect(page.locator(".moved")).to_have_count(0)  # no card showed a weight before
-    end.click()
-    page.get_by_text("Hypotheses at the end").wait_for()
-    expect(slider).to_be_focused()
-    assert end.count() == 0
-
-
-def hold_server(pid: int, page: Page) -> None:
-    """Hold the server for a while: the film waits for it.
-
-    Another theme draws the slider again from the server's last words, which do not say that the step is drawn.
-    """
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        for scheme in ("dark", "light"):
-            drawn = page.evaluate("drawn")
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            page.wait_for_function("() => drawn > " + str(drawn))
-            page.wait_for_timeout(BEYOND_MS)
-        assert "the end" not in page.evaluate("places.slice(1)")
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
 
 # What the optimizer was asked, under a card: it comes when it is opened
 
 SHOWS = """(words) => document.querySelector('details[data-wanted="0"][open] pre')?.innerText === words"""
-
-
-def test_a_browser_gets_prompts_of_slots_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked, slots in (
-        ([2, 0], (0, 2)),
-        ([2, 3, -1, 10**9], (2,)),
-        ([True, "1", 1.0, None, [1]], ()),
-        (1, ()),
-        ({"1": 1}, ()),
-        (None, ()),
-    ):
-        monkeypatch.setattr(pieces.st, "session_state", {"deck": {"wanted": asked}})
-        assert pieces.wanted("deck", most=3) == slots, asked
 
 
 def first_card(finished: Finished, visit: Visit) -> Locator:
@@ -194,9 +110,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
         button.click()
         copied.wait_for()
         assert page.evaluate("navigator.read.readText()") == inspected.EVEN
-
-
-# Thresholds, from page to page
 
 
 # The matrix

@@ -8,8 +8,7 @@ import pytest
 from pages.parts import person
 from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.environment import Environment
-from vpp.errors import InputError, RunError
-from vpp.runs.directory import RunDirectory
+from vpp.errors import RunError
 from vpp.runs.keys import Keys
 from vpp.runs.spec import EndpointSpec
 
@@ -69,28 +68,3 @@ def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeyp
             pytest.fail("it starts")
     with person.starting(SWEEP.endpoint):
         pass
-
-
-def test_runs_are_counted_while_no_other_start_can_come_between(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_home(tmp_path, monkeypatch)
-    seen: list[tuple[RunDirectory | None, bool]] = []
-    monkeypatch.setattr(person, "check_runs", lambda _, but, **__: seen.append((but, person._STARTING.locked())))
-    run = RunDirectory("a")
-    with person.starting(SWEEP.endpoint, run):
-        assert person._STARTING.locked()
-    assert seen == [(run, True)]
-
-
-def test_a_provider_asks_for_a_login_unless_that_is_switched_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(person, "_secrets", lambda: {"auth": {"client_id": "vpp"}})
-    monkeypatch.setenv("VPP_ALLOWED_USERS", "*@lab.org")
-    monkeypatch.setenv("VPP_LOGIN", "")
-    assert person.environment().login
-    monkeypatch.setenv("VPP_LOGIN", "0")
-    with pytest.raises(InputError, match="nobody is asked to log in"):
-        person.environment()

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.endpoint import DEMO, SERVER
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
 from tests.app.test_states import LABELS
@@ -47,20 +46,6 @@ def test_an_own_template_is_checked_in_place(form: AppTest) -> None:
     assert "the learner template has the unknown slot {odd} (line 3)" in shown(form)
     form.file_uploader(key="new.template.learner").set_value(("mine.txt", b"\xff\xfe", "text/plain")).run()
     assert "the learner template is not a UTF-8 text: save it as UTF-8" in shown(form)
-
-
-@pytest.mark.parametrize(("who", "rest"), [(DEMO, "paper"), (SERVER, "examples")])
-def test_roles_without_a_file_use_the_set_that_auto_takes(form: AppTest, who: str, rest: str) -> None:
-    own = b"{hypothesis}\n{input}\n{answer_form_json}"
-    form.session_state["new.who"] = who
-    form.selectbox(key="new.templates").set_value("my own files").run()
-    assert f"A role without a file uses the set {rest}." in shown(form)
-    form.file_uploader(key="new.template.learner").set_value(("mine.txt", own, "text/plain")).run()
-    assert not form.exception
-    assert own.decode() in previewed(form)
-    assert '{"explanation":' in previewed(form)
-    for role in ("optimizer", "prior"):
-        assert shipped(role, rest).text in previewed(form)
 
 
 def test_the_chosen_templates_reach_the_run_or_keep_it_from_starting(

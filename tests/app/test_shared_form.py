@@ -32,16 +32,6 @@ def keys() -> None:
     st.session_state["sent"] = [keys_of(EndpointSpec(base_url=url, model="big")).learner for url in urls]
 
 
-def test_a_fixed_endpoint_is_shown_and_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = drawn(tmp_path, monkeypatch, VPP_ENDPOINT_FIXED="1")
-    assert not app.exception
-    assert f"Address: {HOME}" in shown(app)
-    assert [field.label for field in app.text_input] == []
-    assert SECRET not in shown(app)
-    chosen = app.session_state["chosen"]
-    assert (chosen.base_url, chosen.model) == (HOME, "big")
-
-
 def test_a_server_that_may_not_be_asked_is_shown_and_cannot_be_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,5 @@
 """Each page's states, without a browser."""
 
-import shutil
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import pieces
 from pages.parts.endpoint import DEMO, SERVER
 from pages.parts.form import GOES_ON
 from pages.parts.method import START
 from tests.app.drawn import app as app
 from tests.app.drawn import shown, upload
-from tests.inspected import labels
 from tests.processes import free_port
 from tests.reporting.sampled import VARIANTS, sampled
 from vpp.drawing.cards import CardMaker
@@ -23,19 +20,6 @@ from vpp.runs.prompts import PromptMaker
 from vpp.settings import Config
 
 PAGES = ("pages/watch.py", "pages/posterior.py", "pages/disagreement.py", "pages/compare.py", "pages/report.py")
-
-
-def test_a_run_that_is_deleted_while_it_is_shown_is_named(
-    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its folder goes once the page has it open, before the parts that refresh are drawn."""
-    monkeypatch.setattr(pieces, "head", lambda run, _, **__: shutil.rmtree(run.directory.path))
-    app.run()
-    for page in PAGES[:3]:
-        app.session_state["run"] = labels(tmp_path).directory.id
-        app.switch_page(page).run()
-        assert not app.exception, page
-        assert "This run cannot be opened" in shown(app), page
 
 
 def test_an_uploaded_table_is_described_and_its_target_decides_the_task(app: AppTest) -> None:
@@ -162,18 +146,6 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
     assert f"2 sentences on {n} rows: {2 * n} calls" in shown(app)
     app.text_area(key=START).set_value("x" * 10_000).run()
     assert "sentence 1 has 10,000 characters" in shown(app)
-
-
-def test_options_that_cannot_be_are_refused_in_place_and_spoil_no_other_method(app: AppTest) -> None:
-    upload(app, LABELS)
-    choose(app, particles_max=20, particles=2)
-    assert "particles is 2: it must lie between 3 and particles_max (20)" in shown(app)
-    choose(app, epsilon=0.0, particles=5)
-    assert "epsilon is 0.0: it must lie between 0 and 1" in shown(app)
-    assert 'role="alert"' in shown(app)
-    choose(app, epsilon=0.1, method="vml")
-    assert 'role="alert"' not in shown(app)
-    assert "Predictions, each batch" in shown(app)
 
 
 SAID = {

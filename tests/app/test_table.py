@@ -119,23 +119,6 @@ def inputs(form: AppTest) -> list[str]:
     return next(field.value for field in form.multiselect if field.label == "Inputs")
 
 
-def test_rows_are_split_by_chance_and_better_splits_are_pointed_at_until_one_is_chosen(form: AppTest) -> None:
-    hint = "if its rows belong together, split by group (--split group:shop)"
-    html = shown(form)
-    assert "100 of 300 rows train, 60 test; 140 are not used." in html
-    assert inputs(form) == ["shop", "day", "size"]
-    assert "Rows and split: by chance" in [fold.label for fold in form.expander]
-    assert html.count(hint) == html.count("split by time (--split time:day)") == 1
-    form.number_input(key="new.train").set_value(40)
-    form.number_input(key="new.test").set_value(20)
-    html = choose_split(form, "By time")
-    assert "40 of 300 rows train, 20 test; 240 are not used." in html
-    assert "Rows and split: by time" in [fold.label for fold in form.expander]
-    assert hint not in html
-    assert next(field.options for field in form.selectbox if field.label == "Column of the time") == ["day", "size"]
-    assert "test rows are the latest, 20 rows from" in html
-
-
 def test_a_test_file_is_described_or_refused_in_one_line(form: AppTest) -> None:
     assert "Until there is one, rows are drawn by chance." in choose_split(form, "A test file")
     give_test_file(form, MORE.encode())

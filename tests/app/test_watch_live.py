@@ -1,10 +1,7 @@
 """Watch of a live run: charts that follow, and what a reader holds over refreshes. A finished run is written again."""
 
-import asyncio
 import json
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +13,6 @@ from pages.parts.opening import SHIPPED
 from tests import inspected
 from tests.app.conftest import App
 from tests.live import Lines, by_step, write
-from tests.performance.watcher import Watcher
 from tests.processes import wait_until
 from vpp.runs.directory import RunDirectory
 from vpp.runs.store import unpack
@@ -54,26 +50,6 @@ def retold(app: App, made: RunDirectory, run_id: str, *, shown: int = 1) -> Iter
 def labels(app: App) -> RunDirectory:
     """Return a finished run of two steps."""
     return inspected.labels(app.runs / "made").directory
-
-
-def test_charts_of_a_step_are_sent_once_and_then_by_their_hash(app: App) -> None:
-    """A refresh without a new step sends less than a tenth of the bytes of the first page."""
-    with retold(app, labels(app), "20260105-0000-once-smc-0000") as live:
-        watcher = Watcher(run=live.run.id, address=app.url)
-        received: list[int] = []
-
-        async def watch() -> None:
-            watching = asyncio.create_task(watcher.watch(time.time() + WITHIN_S, enough=4))
-            while not watching.done():
-                if watcher.refreshes > len(received):
-                    received.append(watcher.received_bytes)
-                await asyncio.sleep(0.02)
-            await watching
-
-        with ThreadPoolExecutor(1) as thread:  # Playwright's event loop may be running in this one
-            thread.submit(asyncio.run, watch()).result()
-    assert watcher.faults == []
-    assert 10 * (received[-1] - received[-2]) < received[0]
 
 
 def unfold_charts(page: Page) -> None:

@@ -139,13 +139,6 @@ def test_bad_input_is_shown_in_one_line(vpp: Vpp, tmp_path: Path, words: str, sa
     assert (tmp_path / "taken").is_dir()
 
 
-def test_two_reports_need_two_files(vpp: Vpp, tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.json").write_text("{}")
-    code, _, err = vpp("report", "run", "-o", "one", "--html", tmp_path / "one")
-    assert (code, err) == (2, "vpp: one cannot hold both reports: name two files with -o and --html\n")
-
-
 def test_a_run_elsewhere_of_the_same_name_is_not_taken_for_the_one_named(vpp: Vpp, desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "runs" / "mine").mkdir(parents=True)
     (tmp_path / "runs" / "mine" / "run.json").write_text("{}")

@@ -1,13 +1,10 @@
 """`baseline`: a run's learner without a rule and with examples, by HTTP, on the run's test rows."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.processes import Desk, Model
-from vpp.inspection.baselines import baselines, with_prompted
-from vpp.llm.budget import Cap
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
@@ -59,26 +56,6 @@ def test_calls_and_examples_can_be_limited_and_the_report_shows_them(desk: Desk,
     assert report == (run_dir / "report.md").read_text()
     assert "the learner without a rule" in report
     assert "drawn anew in each of 2 questions a row: the majority counts. 20 learner calls" in report
-
-
-def test_results_of_other_test_rows_are_left_out(desk: Desk, served: Model, run_dir: Path) -> None:
-    desk.vpp("baseline", run_dir, "--calls", "10")
-    path = run_dir / "prompted.json"
-    content = json.loads(path.read_text())
-    dataset, directory = RunReader(RunDirectory(run_dir)).dataset(), RunDirectory(run_dir)
-    simple = baselines(dataset)
-    assert len(with_prompted(simple, directory, dataset).models) == len(simple.models) + 3
-    for damaged in (json.dumps({**content, "rows": content["rows"][::-1]}), "{", "[]"):
-        path.write_text(damaged)
-        assert with_prompted(simple, directory, dataset) == simple
-
-
-def test_a_cap_on_calls_ends_the_command_and_keeps_nothing(desk: Desk, served: Model, run_dir: Path) -> None:
-    RunDirectory(run_dir).amend(cap=Cap(calls=15))
-    done = desk.vpp("baseline", run_dir)
-    assert done.code != 0
-    assert "the run's cap leaves no call for the baselines" in done.err
-    assert not (run_dir / "prompted.json").exists()
 
 
 @pytest.mark.parametrize("option", ["--calls", "--examples"])

@@ -4,18 +4,15 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import inspected
 from tests.processes import Desk, Outcome, answers_at, demo_server, model
-from tests.reporting import builders
 from vpp.cli import main
-from vpp.cli.summary import heaviest, summary
-from vpp.runs.store import rename
-from vpp.settings import Config
+from vpp.cli.summary import summary
 from vpp.wording.words import percent
 
 Vpp = Callable[..., str]
@@ -64,13 +61,6 @@ def test_list_shows_every_run_and_its_result(vpp: Vpp, desk: Desk, undisturbed: 
     assert any(line.startswith("vml  finished") and line.endswith("penguins") for line in lines)
 
 
-def test_list_shows_balanced_accuracy_if_it_differs_much_from_accuracy(vpp: Vpp, desk: Desk) -> None:
-    """Right on 3 of 3 and 2 of 3; the accuracy is what the event says."""
-    run = inspected.labels(desk.runs).directory.id
-    (line,) = (line for line in vpp("list").splitlines() if line.startswith(run))
-    assert "accuracy 50.0 % · balanced 83.3 %  toy" in line.replace("\N{NO-BREAK SPACE}", " ")
-
-
 def test_an_empty_list_says_how_to_begin(vpp: Vpp, desk: Desk) -> None:
     assert vpp("delete", "vml") == "vml: deleted\n"
     assert not (desk.runs / "vml").exists()
@@ -82,13 +72,6 @@ def test_rename_changes_the_name_alone(vpp: Vpp, desk: Desk) -> None:
     assert vpp("rename", desk.runs / "vml", "Pinguine") == ""
     assert json.loads(vpp("list", "--json"))[0]["name"] == "Pinguine"
     assert desk.runs.joinpath("vml").is_dir()
-
-
-def test_a_run_in_the_current_folder_has_that_folders_name(
-    vpp: Vpp, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(desk.runs / "vml")
-    assert json.loads(vpp("resume", ".", "--json", "--quiet"))["run"] == "vml"
 
 
 def test_resume_prints_the_result_of_a_finished_run(vpp: Vpp) -> None:
@@ -151,17 +134,6 @@ def test_used_options_are_not_reported_and_no_hypothesis_is_the_heaviest_without
     assert "heaviest" not in outcome.out
 
 
-def test_answers_that_could_not_be_read_are_counted_in_the_result(desk: Desk) -> None:
-    (desk.folder / "colours.csv").write_text(
-        "x,kind\n" + "".join(f"{i},{'red' if i % 2 else 'blue'}\n" for i in range(40))
-    )
-    (desk.folder / "odd").mkdir()  # no frame that the demo model knows
-    (desk.folder / "odd" / "learner.txt").write_text("{hypothesis} {input} {answer_form}")
-    text = desk.vpp("run", "colours.csv", *SMALLEST, "--method", "vml", "--templates", "odd").out
-    assert "calls gave answers that could not be read" in text
-    assert "disagree" not in text, "one hypothesis does not"
-
-
 def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
     words = ("run", toy, *SMALLEST, "--method", "vml")
     first, second = (desk.vpp(*words) for _ in range(2))
@@ -174,43 +146,6 @@ def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, t
     (count,) = re.findall(r"^(\d+) answers, ", desk.vpp("cache", "info").out)
     assert int(count) > 20
     assert desk.vpp("cache", "clear").out == f"{count} answers deleted\n"
-
-
-@pytest.mark.parametrize(
-    ("weights", "text"),
-    [
-        ((0.5, 0.25, 0.25), "heaviest hypothesis (0.500): a"),
-        ((0.25, 0.375, 0.375), "one of the 2 heaviest hypotheses (each 0.375): b"),
-        ((1 / 3, 1 / 3, 1 / 3), "one of 3 hypotheses that count alike (each 0.333): a"),
-    ],
-)
-def test_hypotheses_of_equal_weight_are_named_together(tmp_path: Path, weights: Sequence[float], text: str) -> None:
-    check_heaviest(tmp_path, ("a", "b", "c"), weights, text)
-
-
-def test_the_weight_of_a_text_is_that_of_all_particles_that_hold_it(tmp_path: Path) -> None:
-    check_heaviest(
-        tmp_path, ("a", "b", "b"), (0.4, 0.3, 0.3), "heaviest hypothesis (0.600, held by 2 of 3 particles): b"
-    )
-
-
-def check_heaviest(tmp_path: Path, texts: Sequence[str], weights: Sequence[float], text: str) -> None:
-    last = builders.finished(0, texts, weights=weights)
-    reader = builders.run(tmp_path, *builders.drawn(*texts), last, config=Config(particles=3))
-    assert heaviest(reader.directory, reader.refresh().view) == text
-
-
-def test_control_characters_in_names_and_hypotheses_are_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = "a \x1b[31m\nreport: elsewhere \N{RIGHT-TO-LEFT OVERRIDE}"
-    reader = builders.run(tmp_path, *builders.drawn(text), config=Config(particles=1))
-    rename(reader.directory, text)
-    plain = "a \N{REPLACEMENT CHARACTER}[31m report: elsewhere \N{REPLACEMENT CHARACTER}"
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    assert main(["list"]) == 0
-    assert capsys.readouterr().out.endswith(f"  {plain}\n")
-    assert f"heaviest hypothesis (1.000): {plain}" in summary(reader.directory, reader.refresh().view).splitlines()
 
 
 def test_the_result_is_compared_with_one_answer_for_every_row(tmp_path: Path) -> None:
@@ -269,11 +204,3 @@ def test_the_demo_server_ends_on_a_signal(number: signal.Signals) -> None:
         process.send_signal(number)
         process.wait(20)
         assert not answers_at(url)
-
-
-def test_a_run_with_an_infinite_error_is_listed(vpp: Vpp, desk: Desk) -> None:
-    directory = inspected.numbers(desk.runs).directory
-    journal = directory.journal.read_text()
-    directory.journal.write_text(re.sub(r'"metric":"mse","value":[^,]+', '"metric":"mse","value":"Infinity"', journal))
-    (line,) = (line for line in vpp("list").splitlines() if line.startswith(directory.id))
-    assert "MSE ∞" in line

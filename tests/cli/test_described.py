@@ -5,7 +5,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, but_times_and_ids
+from tests.processes import PENGUINS, SMALL, TARGET, Desk, Outcome, but_times_and_ids
 from vpp.data.descriptions import Descriptions
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
@@ -57,32 +57,6 @@ def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command
     again = desk.vpp(*shlex.split(shown_command(directory))[3:], "--no-cache", "--json")
     assert_alike(first, again)
     assert RunReader(RunDirectory(again.result["dir"])).dataset() == RunReader(directory).dataset()
-
-
-def test_every_call_of_a_run_its_continuation_and_its_predictions_says_what_columns_mean(
-    desk: Desk, served: Model
-) -> None:
-    """Each says so once, and no text of a description ends its line or the block."""
-    table(desk)
-    typed = ("--describe", f"body_mass_g={HOSTILE}", "--describe", "label:Adelie=small")
-    small = (*TARGET, *SMALL, *served.options, "--no-cache", "--json")
-    first = desk.vpp("run", "birds.csv", *small, *typed)
-    assert first.code == 0, first.err
-    head, *rows = (desk.folder / "birds.csv").read_text().splitlines()
-    new = [row for row in rows if "NA" not in row][-2:]
-    (desk.folder / "new.csv").write_text("\n".join([head, *new]))
-    n_run = len(served.bodies)
-    predicted = desk.vpp("predict", first.result["dir"], "new.csv", "-o", "out.csv")
-    n_predicted = len(served.bodies)
-    continued = desk.vpp("continue", first.result["dir"], "new.csv", "--json")
-    assert (predicted.code, continued.code) == (0, 0), predicted.err + continued.err
-    assert continued.result["described"] == first.result["described"] == {"columns": 1, "labels": 1}
-    assert 0 < n_run < n_predicted < len(served.bodies)
-    block = f"What the columns mean:\n<<<\nbody_mass_g: {FOLDED}\nspecies = Adelie: small\n>>>\n\n"
-    for body in served.bodies:
-        said = [turn["content"] for turn in body["messages"] if "What the columns mean:" in turn["content"]]
-        assert len(said) == 1
-        assert said[0].startswith(block)
 
 
 def shown_command(directory: RunDirectory) -> str:

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
-from tests.reporting.builders import run, view_of
+from tests.reporting.builders import run
 from vpp.cli import main
-from vpp.cli.progress import Progress
 from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed, Usage
@@ -68,18 +66,6 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
     assert queued == f"{directory.id}: queued. The command is pending: the worker has not read it yet."
 
 
-@pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_names_the_faults_that_hold_up_the_first_hypotheses(made: Made, is_terminal: bool) -> None:
-    stream, snapshot = StringIO(), made(label_events()[0]).refresh()
-    stream.isatty = lambda: is_terminal  # type: ignore[method-assign]
-    progress = Progress(stream, snapshot.spec)
-    for count in (36, 37):
-        progress.beat(snapshot.view, Usage(faults={"HTTP 503": count}))
-    *_, text = stream.getvalue().replace("\r\x1b[K", "\n").strip().splitlines()
-    assert text.startswith("first hypotheses, 0 so far, 0 calls, ")
-    assert text.endswith(f", failed or odd: HTTP 503 ({37 if is_terminal else 36})")
-
-
 def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
     gone = EndpointUnreachable("m: no connection")
     text = "m: no connection; the run waited for 12 s (--max-wait) and gave up: resume it once the endpoint answers"
@@ -98,11 +84,3 @@ def test_a_resume_after_a_refused_key_reads_it_anew(made: Made, failure: RunFail
     reader = made(*label_events()[:-3], failure)
     said = summary(reader.directory, reader.refresh().view).splitlines()
     assert f"continue with: python -m vpp resume {reader.directory.path}{text}" in said
-
-
-def test_the_summary_names_the_model_only_if_it_was_asked(made: Made) -> None:
-    reader = made(*label_events()[:-3], RunFailed(reason="error", detail="x"))
-    view = reader.refresh().view
-    assert "answered by the built-in demo model" in summary(reader.directory, view)
-    view.usage = view_of().usage
-    assert "answered by the built-in demo model" not in summary(reader.directory, view)

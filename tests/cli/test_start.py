@@ -1,6 +1,5 @@
 """What a command has imported by when: the time to a help text and to a run's first call."""
 
-import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from vpp.cli import main
-from vpp.collecting import no_collecting
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,38 +32,6 @@ def test_a_run_imports_nothing_before_its_first_call_that_comes_after_it() -> No
     later = {"pandas", "plotly", "sklearn", "streamlit", "charset_normalizer", "vpp.reporting", "vpp.drawing"}
     said = {"vpp.cli.control", "vpp.cli.summary", "vpp.wording.listing", "vpp.wording.markup", "vpp.runs.reader"}
     assert imported("import vpp.cli.running, vpp.llm.client") & (later | said | {"vpp.bench"}) == set()
-
-
-def test_a_runs_first_call_does_not_wait_for_a_reader_of_journals() -> None:
-    code = "import vpp.cli.running, vpp.runs.journal as journal; assert not journal._adapter.cache_info().currsize"
-    assert imported(code)
-
-
-@pytest.mark.parametrize(("name", "unasked"), [("OPENBLAS_NUM_THREADS", "1"), ("PYDANTIC_DISABLE_PLUGINS", "__all__")])
-@pytest.mark.parametrize("before", ["", "3"])
-def test_a_command_switches_off_threads_and_plugins_unless_set(name: str, unasked: str, before: str) -> None:
-    code = f"""
-import contextlib, os, runpy, sys
-os.environ.pop("{name}", None)
-if "{before}":
-    os.environ["{name}"] = "{before}"
-sys.argv = ["vpp", "--help"]
-with contextlib.suppress(SystemExit):
-    runpy.run_module("vpp", run_name="__main__")
-assert os.environ["{name}"] == "{before or unasked}"
-"""
-    assert imported(code)
-
-
-@pytest.mark.parametrize("was_on", [True, False])
-def test_garbage_is_collected_again_after_an_import_where_it_was_before(was_on: bool) -> None:
-    (gc.enable if was_on else gc.disable)()
-    try:
-        with no_collecting():
-            assert not gc.isenabled()
-        assert gc.isenabled() is was_on
-    finally:
-        gc.enable()
 
 
 def test_the_list_of_commands_says_how_to_continue_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:

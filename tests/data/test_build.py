@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from vpp.data.build import build_dataset
 from vpp.data.dataset import SplitRule
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 
 PENGUINS = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"

@@ -10,8 +10,7 @@ from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import Descriptions, checked, read_descriptions
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.roles import ColumnChoice
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 
 HEART = b"x1,x2,num\n" + b"".join(b"%d,%d,%s\n" % (i, i % 7, (b"no", b"yes")[i % 2]) for i in range(40))

@@ -6,8 +6,7 @@ from itertools import product
 from pathlib import Path
 
 from vpp.data.build import build_dataset
-from vpp.data.roles import target_guess
-from vpp.data.table import Table
+from vpp.data.table import Table, target_guess
 
 TITANIC = Path(__file__).parents[2] / "assets" / "examples" / "titanic.csv"
 PUBLISHED = {

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.data.columns import read_columns
-from vpp.data.kinds import DateForm, find_form, is_date, is_identifier, is_number, labels_among, sequence_items
+from vpp.data.columns import (
+    DateForm,
+    find_form,
+    is_date,
+    is_identifier,
+    is_number,
+    labels_among,
+    read_columns,
+    sequence_items,
+)
 
 
 def kind_of(cells: list[str], name: str = "x") -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.labelling import Answered, Field, candidate_rows, input_fields, input_key, typed_row, with_rows
+from vpp.data.labelling import Answered, candidate_rows, input_fields, input_key, typed_row, with_rows
 from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -113,15 +113,6 @@ def test_a_row_that_cannot_be_added_is_refused(dataset, rows, complaint):
 
 SIZES = made(["99,green,a", "-2.5,,a", ",blue,b", "9,red,b", "10,red,b", "9,blue,a"])
 SIZE, COLOUR = input_fields(SIZES)
-
-
-def test_a_field_has_the_range_of_the_training_rows():
-    assert SIZES.test[0].inputs == (("x", "99"), ("z", "green"))
-    assert Field(column=SIZES.columns[0], example="9", low="-2.5", high="10") == SIZE
-    assert Field(column=SIZES.columns[1], example="blue", values=("blue", "red")) == COLOUR
-    outside = {"-2.5": False, "10.0": False, "10.01": True, "-3": True, "ten": True, None: False}
-    assert {cell: SIZE.is_outside(cell) for cell in outside} == outside
-    assert [COLOUR.is_outside(cell) for cell in ("red", "green", None)] == [False, True, False]
 
 
 def test_typed_cells_become_a_row_and_an_empty_field_is_missing():

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vpp.data.columns import certain_decimal, read_notation, read_number, write_number
 from vpp.data.dataset import Notation
-from vpp.data.numbers import certain_decimal, read_notation, read_number, write_number
 
 MARKS = [
     (".", ""),
@@ -147,18 +147,3 @@ def test_an_ambiguous_mark_is_decided_and_marked_as_doubtful(cells, options, rea
 )
 def test_a_column_shows_its_decimal_mark_only_without_doubt(cells, mark):
     assert certain_decimal(cells) == mark
-
-
-def test_a_typed_number_may_be_plain_or_as_in_the_file():
-    euros = Notation(decimal=",", grouping=".", unit="€")
-    typed = {
-        "1.234,50 €": "1234.50",
-        "1234.5": "1234.5",
-        "1.234": "1234",
-        "12": "12",
-        "€ 5": "5",
-        "5 $": None,
-        "x": None,
-    }
-    assert {text: read_number(text, euros) for text in typed} == typed
-    assert read_number("7,5", None) is None

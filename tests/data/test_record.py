@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Column, Dataset, Provenance, Row
 from vpp.data.record import dataset_from_csv, rows_csv, spec
-from vpp.data.roles import ColumnChoice
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import DataError
 
 CELLS = st.none() | st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from(list(',"\r\n =a')))

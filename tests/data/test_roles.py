@@ -2,8 +2,7 @@
 
 import pytest
 
-from vpp.data.roles import find_task, resolve_task, sort_labels, target_guess, unlabelled_rows
-from vpp.data.table import Table, with_kinds
+from vpp.data.table import Table, find_task, resolve_task, sort_labels, target_guess, unlabelled_rows, with_kinds
 from vpp.errors import DataError
 
 

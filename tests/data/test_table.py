@@ -10,12 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data import table
-from vpp.data.build import build_dataset
-from vpp.data.dataset import ReadAs
-from vpp.data.dialect import DELIMITERS
-from vpp.data.labelling import input_fields, typed_row
-from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import Table, read_like, with_kinds
+from vpp.data.text import DELIMITERS
 from vpp.errors import DataError
 
 CELLS = st.text(
@@ -55,24 +51,6 @@ def test_any_cells_survive_any_dialect(rows, delimiter, encoding, quoting):
     assert list(zip(*table.texts, strict=True)) == [
         tuple(text.strip() for text in row) for row in rows if has_text([row])
     ]
-
-
-@settings(deadline=None)
-@given(
-    rows=tables().map(
-        lambda rows: [[text.encode("cp1252", "replace").decode("cp1252") for text in row] for row in rows]
-    ),
-    delimiter=st.sampled_from([*DELIMITERS, ":", " ", "^"]),
-    encoding=st.sampled_from(["cp1252", "utf-16-le", "utf-16-be", "utf-32"]),
-)
-def test_any_cells_survive_any_chosen_dialect(rows, delimiter, encoding):
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(rows)
-    said = ReadAs(encoding=encoding, delimiter=delimiter, header=False, skip_lines=0)
-    table = Table.read(out.getvalue().encode(encoding), name="some.csv", read_as=said)
-    kept = [row for row in rows if has_text([row])]
-    n_columns = max(i for row in kept for i, text in enumerate(row, 1) if text.strip())
-    assert list(zip(*table.texts, strict=True)) == [tuple(text.strip() for text in row[:n_columns]) for row in kept]
 
 
 @settings(deadline=None)
@@ -139,18 +117,3 @@ def test_new_rows_are_read_as_those_of_the_run():
     assert like.cells("preis") == ("1234", "7.5", "free")
     assert like.cells("note") == ("None", None, "Mild")
     assert like.notes == ("column 'preis': row 2 holds 'free', which is not a number; such cells stay as written",)
-
-
-def test_a_number_may_be_typed_as_the_file_writes_it():
-    dataset = build_dataset(GERMAN, target="y")
-    assert dataset_from_csv(rows_csv(dataset), header=spec(dataset)) == dataset
-    fields = input_fields(dataset)
-    assert [field.unit for field in fields] == ["€", "", ""]
-    assert typed_row(fields, ["1.234,5 €", "007", "None"]).inputs == (
-        ("preis", "1234.5"),
-        ("code", "007"),
-        ("note", "None"),
-    )
-    assert fields[0].written("1000.50") == "1000,50"
-    with pytest.raises(DataError, match=r"'preis' takes a number, such as \d000,5\d, not 'cheap'"):
-        typed_row(fields, ["cheap", "", ""])

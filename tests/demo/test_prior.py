@@ -9,7 +9,7 @@ from tests.demo.asking import BINARY, REGRESSION, prior_prompt
 from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS
 from vpp.demo.prior import propose
 from vpp.demo.prompt import PriorQuestion, read_prompt
-from vpp.demo.read_rule import read_rule
+from vpp.demo.reading import read_rule
 
 DIGITS = tuple((name, "number") for name in "abcd")
 POINT = (("x", "number"), ("y", "number"))

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from tests.demo.asking import BINARY, REGRESSION
-from vpp.demo.read_rule import read_rule
-from vpp.demo.values import Value, read_row
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import Value, read_row
 
 DIGITS = ("a", "b", "c", "d")
 

@@ -11,13 +11,11 @@ from numpy.random import Generator
 
 from tests.demo.asking import BINARY
 from tests.demo.test_reading import CONDITIONS, EVEN_SUM, HAS_ZERO
-from vpp.demo import classify, mistakes, regress, revise
-from vpp.demo.batch import Batch
-from vpp.demo.lexer import RESERVED
-from vpp.demo.read_rule import read_rule
-from vpp.demo.rule import Rule
-from vpp.demo.values import Row, Value
-from vpp.demo.write_rule import Unsayable, say_rule
+from vpp.demo import fitting, optimizer
+from vpp.demo.fitting import Batch
+from vpp.demo.reading import RESERVED, read_rule
+from vpp.demo.rules import Row, Rule, Value
+from vpp.demo.writing import Unsayable, say_rule
 
 ODD_NAMES = [
     "a", "b", "c", "d", "x", "y", "x1", "x_2", "e5", "s", "I", "1", "0", "2019", "-", "(a)", "a+b", "if", "is",
@@ -59,22 +57,22 @@ def table(names: list[str], texts: list[str], *, digits: bool, rng: Generator) -
 
 
 def label_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
-    for family in classify.families(batch):
+    for family in fitting.label_families(batch):
         rule = family(batch, rng)
         if rule is not None:
             yield rule
-            yield from revise.simpler(rule)
-            yield from revise.with_bound_moved(rule, batch, rng)
-            yield from revise.with_another_column(rule, batch, rng)
-            yield from mistakes.refined(rule, batch, rng)
+            yield from optimizer.simpler(rule)
+            yield from optimizer.with_bound_moved(rule, batch, rng)
+            yield from optimizer.with_another_column(rule, batch, rng)
+            yield from optimizer.refined(rule, batch, rng)
 
 
 def number_rules(batch: Batch, rng: Generator) -> Iterator[Rule]:
     everything = np.ones(len(batch.rows))
-    for family in regress.families(batch):
+    for family in fitting.number_families(batch):
         rule = family(batch, everything, rng)
         if rule is not None:
-            again = revise.refitted(rule, batch, everything, rng)
+            again = optimizer.refitted(rule, batch, everything, rng)
             yield from (one for one in (rule, again) if one is not None)
 
 

@@ -120,15 +120,6 @@ def waits(options: Options, requests: list[dict[str, Any]]) -> list[float]:
     return [wait_s for _, wait_s in answered(options, requests)]
 
 
-def test_answers_wait_for_latency_jitter_and_capacity() -> None:
-    assert waits(Options(latency_ms=300), [*[learner()] * 7, optimizer(0)]) == pytest.approx([0.3] * 8)
-    waits_of_two = waits(Options(latency_ms=150, capacity=2), [learner()] * 6)
-    assert waits_of_two == pytest.approx([0.15, 0.15, 0.3, 0.3, 0.45, 0.45])
-    spread = waits(Options(latency_ms=200, jitter=0.5), [learner()] * 12)
-    assert len(set(spread)) == 12
-    assert 0.1 <= min(spread) < max(spread) <= 0.3
-
-
 def test_it_ends_when_whoever_started_it_is_killed() -> None:
     starter = (
         "import subprocess, sys, time\n"

@@ -1,6 +1,6 @@
 """Cells as prompts show them."""
 
-from vpp.demo.values import read_row, read_value
+from vpp.demo.rules import read_row, read_value
 
 
 def test_a_cell_has_the_value_that_a_person_sees() -> None:

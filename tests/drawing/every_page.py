@@ -60,7 +60,6 @@ from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
 from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
 from vpp.wording.support import unread_html
-from vpp.wording.verdicts import DEFAULTS
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -99,7 +98,7 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         if view.last_step is not None:
             balanced = balanced_accuracy(view, reader.dataset) if step is None else None
             happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
-            metrics(snapshot, step, DEFAULTS)
+            metrics(snapshot, step)
             yield band_html(view, shown=step, has_end=step is None)
     if view.started is not None and view.drawn:
         yield deck_html(maker.initial(), seed_text=seed_text)
@@ -187,9 +186,9 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     """The run beside itself."""
     run = Candidate(id="run", label=snapshot.spec.name, snapshot=snapshot, dataset=reader.dataset())
     found = compare([run, run], reference=0)
-    state_words(run), verdict(found, None, at=DEFAULTS)
+    state_words(run), verdict(found, None)
     yield cost_html({0: run, 1: run})
     if found.comparable:
-        yield standings_html(found, NO_MODELS, at=DEFAULTS)
+        yield standings_html(found, NO_MODELS)
         shared_ideas({place: found.runs[place] for place in found.comparable})
     yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from tests import inspected
-from tests.reporting.builders import SEED, YES_NO, dataset, evaluated
+from tests.reporting.builders import SEED, evaluated
 from vpp.data.dataset import Dataset, Value
 from vpp.drawing import trust
-from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.deck import without_seed
 from vpp.drawing.row import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
@@ -96,41 +95,3 @@ def answered(
 ) -> list[Point]:
     """The test rows as answered. slots: the text each particle holds, a letter each."""
     return points(evaluated(data, answers, slots=tuple(slots), weights=weights), rows_by_id(data))
-
-
-def test_unanimous_errors_are_counted_as_errors() -> None:
-    data = dataset(["yes", "no"], ["no"] * 24 + ["yes"] * 36)
-    _, said, shown = judged(answered(data, {"a": ["yes"] * 60}, slots="aa"), data)
-    assert said == "Where all agree, 36 of 60 are right."
-    assert (shown["Right where all agree"].value, shown["Right where all agree"].scale) == ("36", "of 60")
-    # Sure of each: 24 of 60 are wrong, and each of them scores 2.
-    assert (shown["Calibration error, 10 bins"].value, shown["Brier score"].value) == ("0.400", "0.800")
-    surer = "100.0 % sure on average, 60.0 % right: surer than right."
-    assert shown["Calibration error, 10 bins"].words.replace(NBSP, " ") == surer
-    assert shown["Log score"].words == "None of the weight backs the truth on 24 rows; 0.000 on the other 36."
-    area = shown["Area under the risk curve"]
-    assert (area.value, area.words) == ("–", trust.NOT_EQUAL)
-
-
-def test_the_charts_say_what_they_show(labels: RunReader, tmp_path: Path) -> None:
-    result, _, _ = judged(on_test(labels)[1].values(), inspected.LABELS)
-    risk = risk_figure(result.curve, "light", is_label=True)
-    # (1/6 - .1306) of (1/6 - 1/36) is 26 %.
-    written = risk.alt.replace(NBSP, " ")
-    assert written.startswith("Answer the most certain half (3 rows) and 16.7 % are wrong; answer all 6 and 16.7 % are")
-    assert "26 % of the way from a random order to the best possible" in written
-    assert written.endswith("Rows of equal certainty count with their mean; at a tie one label is drawn")
-    assert [row[1] for row in risk.rows] == ["1", "2", "2", "3", "3", "4", "5", "5", "6", "6"]
-    reliability = reliability_figure(result, "dark")
-    assert [row[1] for row in reliability.rows] == ["1", "1", "1", "3"]
-    # (3 + .7 + .6 + .9) / 6 and 5 of 6
-    assert "86.7 % on average, and it is right on 83.3 % of 6 rows" in reliability.alt.replace(NBSP, " ")
-    numbers = on_test(inspected.numbers(tmp_path / "numbers"))[1].values()
-    spread, _, shown = judged(numbers, inspected.NUMBERS)
-    assert spread_figure(spread, "light").alt == "Error by spread on 4 rows: rank correlation 0.95"
-    assert [row[0] for row in spread_figure(spread, "light").rows] == ["7", "6", "4", "5"]
-    assert (shown["Truths in the 90 % range"].value, shown["Truths in the 90 % range"].scale) == ("4", "of 4")
-    # A run without errors has none to rank.
-    said = {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}
-    result, _, _ = judged(answered(YES_NO, said, slots="ab", weights=(0.75, 0.25)), YES_NO)
-    assert risk_figure(result.curve, "light", is_label=True).alt.startswith("No answer is wrong")

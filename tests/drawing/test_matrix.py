@@ -45,16 +45,6 @@ def test_the_most_divided_point_stands_first_and_dissent_is_inked(tmp_path: Path
     assert merged == "Four particles answer the rows in 3 ways: one column per way; ×2 = two particles."
 
 
-def test_nobody_dissents_at_a_tie_and_no_side_of_its_bar_is_inked() -> None:
-    test = evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b"))
-    rows = points(test, ROWS)
-    html = Matrix(columns=by_answers(test), labels=("no", "yes"), voting="unweighted").html(rows)
-    assert html.count('class="x d1"') == html.count('class="ct"') == 6
-    assert ('class="x di"' in html, 'class="c1"' in html, "vote wrong" in html) == (False, False, False)
-    assert html.count("undecided") == 3
-    assert "weight" not in html.replace("unweighted", "")
-
-
 def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path) -> None:
     test, rows = points_of(inspected.numbers(tmp_path))
     # Distances 1 1 | | .5 1.5 .5 | 2/3 4/3: the median of 1 1 .5 1.5 .5 2/3 4/3 is 1.

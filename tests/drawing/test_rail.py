@@ -6,7 +6,6 @@ from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import view_of
 from vpp.drawing.hypothesis_map import map_alt, map_caption, map_html, point_label
 from vpp.drawing.last_generations import generations_html
-from vpp.drawing.step_bars import bars_html
 from vpp.inspection.hypothesis_map import HypothesisMap, Point, hypothesis_map
 from vpp.wording.words import NBSP
 
@@ -57,19 +56,6 @@ def test_html_in_a_hypothesis_is_text_in_the_table() -> None:
     html = map_html(HypothesisMap(points=tuple(points), n_particles=2, n_rows=10))
     assert html.count("<td>&lt;img src=x&gt;</td>") == 2
     assert "<img" not in html
-
-
-def test_the_bars_of_weights_tell_the_ess_and_mark_what_resampled() -> None:
-    words = [caption_of(bars_html(VIEW, LABEL_CONFIG, LABELS, step)) for step in (0, 1, None)]
-    assert words == [
-        "ESS 3.2 of 4 · resamples below 2",
-        "ESS 1.9 of 4 · below 2, so resampled",
-        "ESS 3.3 of 4 at the end",
-    ]
-    html = bars_html(VIEW, LABEL_CONFIG, LABELS, 0).replace(NBSP, " ")
-    assert "ESS as a share of K by step: from 48 % to 83 %; resampled at 1 step." in html
-    assert html.count('class="limit"') == html.count('class="ring"') == 1
-    assert re.findall('class="now" d="([^"]*)"', html) == ["M0.00,62h123.67v-49.60h-123.67z"]
 
 
 def test_lines_end_where_a_particle_was_dropped_and_split_where_it_was_copied() -> None:

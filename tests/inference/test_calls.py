@@ -124,17 +124,3 @@ def test_fixed_rows_are_scored_once_a_text():
         assert measured["learner"] == 10 + 3 * 200 * 21 + 3 * N_TEST
         assert whole.calls - whole.optimizer_calls == measured["learner"] + 3 * 200, "the summary's rows are known"
         assert measured["rounds"] == whole.rounds
-
-
-@pytest.mark.parametrize("name", ["mh with a growing K", "smc with a growing K"])
-def test_the_plan_bounds_a_growing_population(name):
-    config = scripted.variant(name, epochs=4, final_weights="rescored")
-    measured, most = measure(config, ending=True, n_train=20, write=scripted.rewrite), planned(config, 20)
-    assert all(measured[what] <= most[what] for what in most)
-
-
-@pytest.mark.parametrize("method", ["vml", "mh", "smc"])
-def test_tau_from_the_data_costs_no_call_and_no_round_where_answers_are_kept(method):
-    config = as_published(method, epochs=1, particles=3)
-    given = measure(config, task="regression")
-    assert measure(replace(config, tau="auto"), task="regression") == given

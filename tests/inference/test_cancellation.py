@@ -7,7 +7,6 @@ import pytest
 
 from vpp.errors import EndpointUnreachable
 from vpp.inference import sample
-from vpp.inference.ahead import completed, together
 from vpp.inference.sampling import conclude
 
 from . import scripted
@@ -54,22 +53,6 @@ def test_closing_the_generator_at_any_event_leaves_no_task_running(method, task)
     running = [n for moment in MOMENTS if (n := asyncio.run(left_after(moment))) is not None]
     assert len(running) >= 5
     assert max(running) > 0 or method == "vml", "some were closed in the middle of a round"
-
-
-def test_closing_the_conclusion_leaves_no_task_running():
-    async def left_after(n):
-        script = scripted.Script("regression", delay=scripted.jitter(n))
-        problem, config = make("smc", script)
-        last = scripted.populations([e async for e in sample(problem, config)])[-1]
-        events = conclude(problem, config, last)
-        for _ in range(n):
-            await anext(events)
-        was_running = len(others())
-        await events.aclose()
-        assert others() == set()
-        return was_running
-
-    assert max(asyncio.run(left_after(n)) for n in range(1, 7)) > 0
 
 
 class Broken:
@@ -155,43 +138,3 @@ def test_cancelling_the_consumer_at_any_call_leaves_no_task_running(method):
 
 
 # --- the two shapes of a round ------------------------------------------------------------------------------------
-
-
-def test_results_come_as_they_are_done_and_together_in_the_order_given():
-    async def after(gates, number):
-        await gates[number].wait()
-        gates[number - 1].set()
-        return number
-
-    async def run(way):
-        gates = [asyncio.Event() for _ in range(4)]
-        gates[2].set()  # so 2 ends first, then 1, then 0; gates[-1] is for nobody
-        return await way([after(gates, n) for n in range(3)])
-
-    assert asyncio.run(run(lambda each: scripted.collect(completed(each)))) == [2, 1, 0]
-    assert asyncio.run(run(together)) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("way", [together, lambda each: scripted.collect(completed(each))])
-def test_the_first_failure_waits_until_the_cancelled_have_ended(way):
-    ended = []
-
-    async def slow_to_end():
-        try:
-            await asyncio.Event().wait()
-        finally:
-            for _ in range(5):
-                await asyncio.sleep(0)
-            ended.append(True)
-
-    async def fail():
-        await asyncio.sleep(0)
-        raise EndpointUnreachable("gone")
-
-    async def run():
-        with pytest.raises(EndpointUnreachable):
-            await way([slow_to_end(), fail(), slow_to_end()])
-        assert others() == set()
-
-    asyncio.run(run())
-    assert ended == [True, True]

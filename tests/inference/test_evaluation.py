@@ -6,7 +6,6 @@ import pytest
 
 from vpp.events import Evaluated, Resampled, Reweighted, Scored
 from vpp.inference.population import Particle, Population
-from vpp.inference.sampling import conclude
 
 from . import scripted, transcription
 
@@ -70,16 +69,6 @@ def test_methods_without_weights_predict_with_equal_ones(method, final_weights):
     assert all(e.weights == pytest.approx([1 / size] * size) for e in end)
 
 
-@CHOICES
-def test_an_initial_population_is_evaluated_with_equal_weights(final_weights):
-    config = scripted.paper(method="smc", final_weights=final_weights)
-    problem = scripted.make_problem(config, scripted.Script("classification"))
-    first = scripted.populations(scripted.run(problem, config))[0]
-    end = scripted.run_conclusion(problem, config, first)
-    assert [(e.step, e.split) for e in end] == [(-1, "test"), (-1, "train")]
-    assert all(e.weights == pytest.approx([0.2] * 5) for e in end)
-
-
 @TASKS
 @CHOICES
 def test_every_particle_is_applied_to_every_row_of_the_split(task, final_weights):
@@ -137,14 +126,3 @@ def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answ
     population = Population(step=-1, particles=particles, tau=1.0 if task == "regression" else None)
     evaluated = scripted.run_conclusion(problem, config, population)[0]
     assert evaluated.value == pytest.approx(value)
-
-
-def test_final_weights_of_a_run_stopped_early_use_the_beta_of_its_last_step():
-    config = scripted.paper(method="smc", final_weights="rescored")
-    problem = scripted.make_problem(config, scripted.Script("classification"))
-    stopped = scripted.populations(scripted.run(problem, config))[3]
-    end = scripted.asyncio.run(scripted.collect(conclude(problem, config, stopped)))
-    reweighted = scripted.of_kind(end, Reweighted)[0]
-    assert (reweighted.step, reweighted.beta) == (2, pytest.approx(10 - 9 * 2 / 7))
-    log_liks = [literal_log_p(problem, p.text, problem.buffer(2, size=12)) for p in stopped.particles]
-    assert list(reweighted.weights) == pytest.approx(softmax([x / reweighted.beta for x in log_liks]))

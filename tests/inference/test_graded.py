@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
-from vpp.inspection.points import points
-from vpp.llm.grading import graded, pooled
+from vpp.llm.grading import pooled
 from vpp.posterior.calibration import weight_ahead
 from vpp.posterior.disagreement import label_information
 from vpp.posterior.likelihood import ZeroOneLikelihood
@@ -112,28 +111,6 @@ def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
             assert said == (max(grade, key=lambda label: grade[label]) if grade else None)
 
 
-def test_a_particle_that_abstains_on_every_row_stays_beside_graded_ones():
-    silent = scripted.TEXTS[3]
-    config = scripted.paper(method="mh", particles=2, epsilon=EPSILON)
-    script = scripted.Script(
-        "classification",
-        grade=lambda text, row: None if text == silent else {"no": 0.3, "yes": 0.6},
-        answer=lambda text, row, task: None if text == silent else "yes",
-    )
-    problem = scripted.make_problem(config, script)
-    problem = scripted.replace(problem, start_texts=(silent, scripted.TEXTS[5]), start_origin="yours")
-    events = scripted.run(problem, config)
-    conclusion = scripted.run_conclusion(problem, config, scripted.populations(events)[0])
-    evaluated = scripted.of_kind(conclusion, Evaluated)[0]
-    at = evaluated.hypotheses.index(scripted.hypothesis_id(silent))
-    assert evaluated.shares[at] == (None,) * len(evaluated.rows)
-    by_row = points(evaluated, {row.id: row for row in problem.dataset.labelled})
-    heavy = evaluated.weights[1 - at]
-    for point in by_row:
-        assert dict(point.shares) == pytest.approx({"yes": 0.6 * heavy, "no": 0.3 * heavy})
-        assert point.abstained == pytest.approx(1 - 0.9 * heavy)
-
-
 def test_graded_answers_split_the_vote_and_carry_information():
     answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
     assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
@@ -151,10 +128,3 @@ def test_the_share_of_several_answers_counts_unreadable_ones_for_no_label():
     assert prediction.shares == {"a": 0.25, "b": 0.5}
     silent, _ = pooled([(Prediction(row=7, value=None, raw="?", reason="none"), 3)] * 2)
     assert (silent.value, silent.shares, silent.reason) == (None, None, "none")
-
-
-def test_equally_likely_labels_give_the_lowest_and_rounding_above_one_is_cut():
-    assert graded(1, {"b": 0.4, "a": 0.4, "c": 0.2}).value == "a"
-    assert graded(1, {"b": 1.0004}).shares == {"b": 1.0}
-    assert math.fsum(graded(1, {"a": 1.0, "b": 0.0041}).shares.values()) <= 1 + 1e-12
-    assert graded(1, {"a": 0.0}).value is None

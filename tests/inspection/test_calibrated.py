@@ -13,7 +13,6 @@ from scipy.stats import betabinom
 
 import vpp
 from tests import inspected
-from tests.asked import told_labels
 from tests.reporting.builders import evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.tasks import generate
@@ -27,7 +26,6 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import load_dataset
-from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
 from vpp.verification import verify
 
@@ -75,28 +73,6 @@ def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: P
 def test_a_posterior_that_is_often_wrong_decides_nothing(tmp_path: Path) -> None:
     found = on_test(labels(tmp_path, wrong=3))
     assert all(possible_labels(point) == ("no", "yes") and point.is_undecided for point in found.values())
-
-
-def test_the_calibration_of_another_step_is_not_used(tmp_path: Path) -> None:
-    reader = labels(tmp_path, wrong=0)
-    view, dataset = reader.refresh().view, reader.dataset()
-    test = view.evaluated["test"]
-    assert calibrated(view, dataset, of=test) is not None
-    assert calibrated(view, dataset, of=replace(test, step=0)) is None
-    assert calibrated(view, dataset, of=replace(told_labels(), step=0)) is None
-    assert calibrated(view, dataset, of=told_labels()) is not None
-    assert calibrated(view, dataset, of=replace(told_labels(), weights=(0.25,) * 4)) is None
-
-
-def test_a_run_that_has_gone_on_since_is_not_calibrated(tmp_path: Path) -> None:
-    reader = labels(tmp_path, wrong=0)
-    earlier = reader.refresh().view.evaluated["calibration"]
-    recorded = [record.event for record in JournalReader(reader.directory.journal).new_records()]
-    events = [replace(each, step=0) if each == earlier else each for each in recorded]
-    again = run(tmp_path / "again", *events, data=reader.dataset(), config=inspected.LABEL_CONFIG)
-    assert again.refresh().view.evaluated["calibration"].step == 0
-    view = again.refresh().view
-    assert calibrated(view, again.dataset(), of=view.evaluated["test"]) is None
 
 
 def test_ranges_of_numbers_are_widened_by_the_misses(tmp_path: Path) -> None:

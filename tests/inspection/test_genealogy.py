@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
-from tests.reporting.builders import YES_NO, drawn, finished, proposed, resampled, reweighted, started, view_of
+from tests.reporting.builders import view_of
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.events import ParticleDrawn, Resampled, hypothesis_id
 from vpp.inspection.genealogy import Genealogy, Place, genealogy
 from vpp.inspection.slots import came_from
 from vpp.runs.view import RunView
@@ -91,32 +89,7 @@ def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None
     assert [each.text for each in labels.ancestry(3, step=0)] == [NONE, NONE], "also of an extinct one"
 
 
-def test_newcomers_are_founders_and_a_shrinking_population_keeps_its_parents() -> None:
-    """Step 0 takes in slot 2; step 1 rewrites slot 0 and keeps old slots 2 and 0 as 0 and 1: slot 1 is dropped."""
-    joined = ParticleDrawn(particle=2, hypothesis=hypothesis_id("c"), text="c", temperature=1.0, raw="c", step=0)
-    view = view_of(
-        started(Config(particles=3, particles_max=4), YES_NO),
-        *drawn("a", "b"),
-        joined,
-        finished(0, ("a", "b", "c")),
-        proposed(1, 0, "a", "d", accepted=True, why="taken"),
-        Resampled(step=1, u=0.5, ancestors=(2, 0), why="agreement"),
-        finished(1, ("c", "d"), ancestors=(2, 0)),
-    )
-    found = found_in(view)
-    assert [node.parent for node in found.last] == [2, 0]
-    assert [node.happened for node in found.last] == ["not rewritten", "taken"]
-    assert [node.fate for node in found.generations[1]] == ["", "dropped", ""]
-    assert [(each.place, each.descendants) for each in found.founders] == [
-        ((-1, 0), (1,)),
-        ((-1, 1), ()),
-        ((0, 2), (0,)),
-    ]
-    assert [(each.step, each.happened) for each in found.ancestry(0)] == [(0, "joined"), (1, "not rewritten")]
-    assert found.shrank_at == (1,)
-
-
-@pytest.mark.parametrize("name", ["smc", "smc duplicates", "adaptive", "mh", "vml", "growing", "growing mh"])
+@pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml", "growing", "growing mh"])
 def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
     view = sampled(tmp_path, VARIANTS[name]).refresh().view
     _, *later = view.finished_steps
@@ -131,22 +104,3 @@ def resamplings(draw: st.DrawFn) -> list[list[int]]:
     """Ancestors of a few resamplings of a few particles."""
     k = draw(st.integers(1, 5))
     return draw(st.lists(st.lists(st.integers(0, k - 1), min_size=k, max_size=k), min_size=1, max_size=6))
-
-
-@given(resamplings())
-def test_every_living_particle_has_one_founder_and_nobody_else_survives(steps: list[list[int]]) -> None:
-    k = len(steps[0])
-    names = [f"text {slot}" for slot in range(k)]
-    events = [started(SMC, YES_NO, steps=len(steps)), *drawn(*names)]
-    for t, ancestors in enumerate(steps):
-        names = [names[ancestor] for ancestor in ancestors]
-        events += [reweighted(t, [1 / k] * k), resampled(t, *ancestors), finished(t, names, ancestors=ancestors)]
-    found = found_in(view_of(*events))
-    assert sorted(slot for founder in found.founders for slot in founder.descendants) == list(range(k))
-    assert sum(founder.weight for founder in found.founders) == pytest.approx(1)
-    for slot in range(k):
-        way = found.ancestry(slot)
-        assert (len(way), way[0].text) == (len(steps) + 1, names[slot])
-        assert [each.changed for each in way] == [True] + [False] * len(steps)
-    for node in (node for generation in found.generations for node in generation):
-        assert node.survives == bool(found.descendants(node.place)) == (found.ended_at(node.place) is None)

@@ -1,18 +1,6 @@
 import pytest
 
-from tests.reporting.builders import (
-    NUMBERS,
-    YES_NO,
-    dataset,
-    drawn,
-    evaluated,
-    finished,
-    proposed,
-    reweighted,
-    scored,
-    started,
-    view_of,
-)
+from tests.reporting.builders import YES_NO, dataset, drawn, evaluated, finished, reweighted, scored, started, view_of
 from vpp.events import Event
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.runs.reader import RunReader
@@ -83,18 +71,6 @@ def test_an_evaluation_of_an_earlier_population_is_not_used_for_new_texts() -> N
     assert merged(view).n_rows == 0
 
 
-def test_numbers_that_differ_by_rounding_alone_are_the_same_answer() -> None:
-    slots = ("x plus 0.3", "0.1 plus x plus 0.2", "x")
-    answers = {slots[0]: [0.3, 1.0], slots[1]: [0.1 + 0.2, 1.0], slots[2]: [0.3001, 1.0]}
-    view = view_of(
-        started(Config(particles=3), NUMBERS), *drawn(*slots), evaluated(NUMBERS, answers, slots=slots, step=-1)
-    )
-    ideas = merge_ideas(view, NUMBERS)
-    assert ideas is not None
-    assert sorted(idea.slots for idea in ideas) == [(0, 1), (2,)]
-    assert ideas.all[0].test.mse == pytest.approx((0.7**2 + 2**2) / 2)
-
-
 def test_a_label_is_never_a_number() -> None:
     data = dataset(["1", "1.0"], ["1", "1.0"])
     slots = ("one", "one point zero")
@@ -143,14 +119,3 @@ def test_before_an_evaluation_ideas_are_told_apart_on_the_rows_that_a_step_asked
     assert [idea.slots for idea in ideas] == [(0, 1), (2,)]
     assert [idea.compared.n_correct for idea in ideas if idea.compared] == [2, 1]
     assert ideas.all[0].test is None
-
-
-def test_a_rewritten_text_that_was_asked_about_no_row_is_told_apart_by_its_words() -> None:
-    view = view_of(
-        started(Config(particles=2), YES_NO),
-        *drawn("a", "b"),
-        *(scored(0, k, text, {0: "yes"}) for k, text in enumerate("ab")),
-        proposed(0, 1, "b", "c", why="taken", accepted=True),
-        finished(0, ("a", "c")),
-    )
-    assert merged(view).by == "text"

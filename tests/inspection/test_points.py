@@ -7,7 +7,7 @@ from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
 from vpp.inspection.camps import ABOVE, AT, BELOW, camps
 from vpp.inspection.points import Point, points, weakly_backed
-from vpp.inspection.reliability import loss, spread_reliability, vote_reliability
+from vpp.inspection.reliability import spread_reliability, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.voices import voices
 from vpp.runs.reader import RunReader
@@ -87,26 +87,6 @@ def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> No
     # -log2 of .7, .6 and .1
     assert found.log_score == pytest.approx((0.5145732 + 0.7369656 + 3.3219281) / 6)
     assert (found.n_infinite, found.n_all_abstained, found.is_equally_sure) == (0, 0, False)
-
-
-def test_a_truth_without_weight_and_a_row_without_an_answer_are_counted_apart() -> None:
-    said = evaluated(YES_NO, {"a": ["no", "no", None]}, slots=("a",))
-    found = vote_reliability(points(said, rows_by_id(YES_NO)))
-    # Truths yes, no, no: wrong and sure, right and sure, and nothing said.
-    assert (found.n_infinite, found.n_all_abstained, found.log_score) == (2, 1, 0)
-    assert found.brier == pytest.approx((2 + 0 + 1) / 3)
-    assert (found.unanimous.n, found.divided.n, found.n_undecided) == (2, 0, 1)
-    said = evaluated(YES_NO, {"a": ["yes", "no", "no"]}, slots=("a",))
-    assert vote_reliability(points(said, rows_by_id(YES_NO))).is_equally_sure
-
-
-def test_a_tie_has_half_a_loss_and_no_place_among_the_shares_of_leading_labels() -> None:
-    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", "no"]}, slots=("a", "b"))
-    rows = points(said, rows_by_id(YES_NO))
-    found = vote_reliability(rows)
-    assert [(point.row.id, point.leader, loss(point)) for point in rows] == [(4, None, 0.5), (5, "no", 0), (6, "no", 0)]
-    assert (found.n_without_leader, found.n_all_abstained, [each.n for each in found.bins]) == (1, 0, [2])
-    assert [voice.n_dissents for voice in voices(said, YES_NO)] == [0, 0]
 
 
 def test_the_log_score_is_the_mean_over_rows_whose_truth_has_weight() -> None:

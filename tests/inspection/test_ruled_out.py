@@ -94,19 +94,6 @@ def test_a_text_resampled_away_keeps_the_weight_it_had() -> None:
     assert [c.row.id for c in out.newest.contradictions] == [1]
 
 
-def test_for_numbers_a_lost_text_is_held_against_the_heaviest() -> None:
-    """Both miss every row by a little; only on row 2 is the lost text further off."""
-    view = view_of(
-        started(SMC, NUMBERS),
-        *drawn("lost", "kept", "kept"),
-        scored(0, 0, "lost", {0: 0.1, 1: 1.1, 2: 3.0}, role="buffer"),
-        *(scored(0, k, "kept", {0: 0.2, 1: 1.2, 2: 2.2}, role="buffer") for k in (1, 2)),
-        reweighted(0, (0.1, 0.45, 0.45)),
-        resampled(0, 1, 1, 2),
-    )
-    assert [c.row.id for c in resampled_away(view, NUMBERS)[0].newest.contradictions] == [2]
-
-
 def test_unreadable_answers_are_kept_whole_with_the_reason() -> None:
     unread = ParticleDrawn(
         particle=0, hypothesis=hypothesis_id("seed"), text="seed", temperature=0.3, raw="I cannot", reason="no rule"
@@ -127,16 +114,6 @@ def known(folder: Path) -> dict[str, RuledOut]:
     """What the run of labels ruled out, by text."""
     reader = inspected.labels(folder)
     return {out.text: out for out in ruled_out(reader.refresh().view, reader.dataset())}
-
-
-def test_how_far_a_text_fell_short_is_its_deficit(tmp_path: Path) -> None:
-    """LUCK: -0.25 + 2.5; NONE against EVEN, the heaviest: -0.5 + 5; SEVEN against NONE: -2.5 + 4.75."""
-    found = known(tmp_path)
-    assert found[inspected.LUCK].newest.deficit == 2.25
-    assert found[inspected.NONE].newest.deficit == 4.5
-    assert found[inspected.NONE].newest.log_likelihood_heaviest == -0.5
-    assert found[inspected.SEVEN].newest.deficit == 2.25
-    assert found["Sorry."].newest.deficit is None
 
 
 def test_after_a_resampling_a_proposal_is_held_against_the_text_that_its_slot_was_given(tmp_path: Path) -> None:

@@ -142,26 +142,6 @@ def test_labels_that_do_not_look_alike_are_read_back_in_every_form(named: list[s
     assert parse_label(data.draw(st.sampled_from(FORMS)).format(label), classes).value == label
 
 
-def test_labels_that_no_answer_can_distinguish_are_named() -> None:
-    cases: list[tuple[tuple[str, ...], str | None]] = [
-        (("a", ""), "a label is blank"),
-        (("a", " \n"), None),
-        (("a", "\u2003"), "a label is blank"),
-        (("a", "a "), "the labels 'a' and 'a ' look the same in a prompt"),
-        (("x\ny", "x\\ny"), None),
-        (("x" * 2001, "x" * 2002), "look the same in a prompt"),
-        (("</think>", "a"), "the label '</think>' reads as a mark of a model's thinking"),
-        (("yes", "Yes", "1", "1.0"), None),
-    ]
-    for classes, why in cases:
-        said = why_unreadable(classes)
-        assert (said is None) if why is None else why in (said or ""), (classes, why)
-
-
-def test_labels_that_look_alike_are_grouped() -> None:
-    assert look_alike(("yes", "no", "Yes", "1", "1.0", "2")) == [("yes", "Yes"), ("1", "1.0")]
-
-
 @given(labels, st.lists(labels, min_size=1, max_size=5, unique=True).map(tuple))
 def test_a_label_read_is_always_a_known_one(written: str, classes: tuple[str, ...]) -> None:
     assert parse_label(f"Output: {written}", classes).value in (None, *classes)
@@ -200,12 +180,6 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
 
 
 SHORT, LONG = 2_500, 25_000
-
-
-def test_hostile_text_ten_times_as_long_takes_about_ten_times_as_long() -> None:
-    """Quadratic work would take a hundred times as long; three tries leave other work on the machine out."""
-    for unit, lead in product(TOKENS, ("", "Output: ")):
-        assert any(took(unit, lead, LONG) <= max(0.5, 40 * took(unit, lead, SHORT)) for _ in range(3)), (unit, lead)
 
 
 def took(unit: str, lead: str, length: int) -> float:
@@ -284,10 +258,6 @@ def test_a_second_label_anywhere_leaves_an_explanation_unread(asserted: str, oth
     sentences = [f"The output is {asserted}.", f"It has no trait of {other}."]
     parsed = parse_label(" ".join(sentences if is_first else sentences[::-1]), SPECIES)
     assert parsed.value == (asserted if asserted == other else None)
-
-
-def test_an_explanation_of_any_length_is_read_quickly() -> None:
-    assert parse_label("x is even. " * 50_000 + "So it is a Gentoo.", SPECIES).value is None
 
 
 def test_thinking_is_cut() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from vpp.errors import EndpointUnreachable
-from vpp.llm.check import CARRIER_TOKENS, CarrierTest, Finding, Trial, check, honoured, try_carriers
-from vpp.llm.forms import CARRIERS, FIELDS
+from vpp.llm.check import CarrierTest, Finding, Trial, check, try_carriers
+from vpp.llm.forms import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
@@ -186,15 +185,6 @@ async def test_prompts_that_are_cut_off_are_told_with_the_options_that_mend_it()
         assert option in cut["learner prompt"].values["mend"]
 
 
-async def test_a_check_without_time_left_names_what_it_did_not_try() -> None:
-    findings = await findings_of(server(), longest_s=0)
-    assert findings["answers"].mark == "works"
-    assert findings["not tried"].values["untried"] == [
-        *("structured output", "learner prompt", "optimizer prompt", "throughput", "seed", "log-probabilities")
-    ]
-    assert "throughput" not in findings
-
-
 KEYS = (
     (refusal(401), None, "key refused, as none was given (HTTP 401 no): set OPENAI_API_KEY"),
     (refusal(401), "sk-x", "key refused (HTTP 401 no): give a key this server knows"),
@@ -207,19 +197,6 @@ async def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
         findings = await findings_of(server(models=refused), key=key)
         assert list(findings)[-1] == "key"
         assert words in findings["key"].words
-
-
-async def test_calls_of_the_burst_that_fail_are_counted_by_kind() -> None:
-    findings = await findings_of(
-        server(lambda b: refusal(500) if "the number 2" in b["messages"][0]["content"] else answer(b))
-    )
-    assert findings["throughput"].mark == "note"
-    assert "1 failed (HTTP 500: 1)" in findings["throughput"].words
-    assert findings["throughput"].values["answered"] == 3
-
-
-async def test_the_burst_is_bounded_whatever_a_run_may_have_in_flight() -> None:
-    assert (await findings_of(server(), concurrency=4096))["throughput"].values["calls"] == 64
 
 
 async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answers_under_its_name() -> None:
@@ -237,38 +214,6 @@ async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answ
     findings = await findings_of(server(), model="")
     assert list(findings) == ["reachable", "key", "models", "context length"]
     assert findings["models"].values["models"] == ["tiny", "tiny-chat"]
-
-
-async def test_a_server_without_a_list_or_pages_beside_is_used_all_the_same() -> None:
-    pages = dict.fromkeys(("/health", "/version", "/metrics"), refusal(404))
-    findings = await findings_of(server(models=refusal(404), **pages))
-    assert findings["models"].mark == "note"
-    assert findings["learner prompt"].mark == "works"
-    assert "/health" not in findings
-
-
-ENDS = (
-    (server(models=refusal(401, "no")), "key", "key refused"),
-    (server(lambda body: refusal(404, "The model `tiny` does not exist")), "answers", "unknown model"),
-    (server(lambda body: refusal(400, "Invalid model name passed", code="400")), "answers", "unknown model"),
-    (server(lambda body: None, models=None), "reachable", "cut without an answer"),
-    (server(lambda body: chat("<think>hm", finish="length")), "answers", "allow more tokens"),
-)
-
-
-async def test_a_fault_that_no_run_survives_ends_the_check() -> None:
-    for behaviour, last, words in ENDS:
-        findings = await findings_of(behaviour)
-        assert list(findings)[-1] == last
-        assert findings[last].mark == "fails"
-        assert words in findings[last].words
-
-
-async def test_a_server_whose_list_is_odd_but_whose_model_answers_is_reachable() -> None:
-    findings = await findings_of(server(models=Reply(b"<html></html>")))
-    assert findings["answers"].mark == "works"
-    assert findings["models"].words == "the server has no list of its models"
-    assert "fails" not in {one.mark for one in findings.values()}
 
 
 NO_PAGE = Reply(b"<html><head><title>Error response</title></head><body>Unsupported</body></html>", status=501)
@@ -298,32 +243,3 @@ async def outcomes(behaviour: Behaviour) -> tuple[tuple[CarrierTest, ...], list[
     """Return what the test of the fields found, and the requests that it sent."""
     async with endpoint_of(behaviour, max_attempts=1) as (endpoint, stub):
         return await try_carriers(endpoint), stub.bodies
-
-
-async def test_the_first_field_that_is_honoured_ends_the_test() -> None:
-    for place, carrier in enumerate(CARRIERS):
-        tested, bodies = await outcomes(server(held_to(FIELDS[carrier])))
-        assert honoured(tested) == carrier
-        assert [one.outcome for one in tested] == ["ignored"] * place + ["honoured"]
-        assert [body["max_completion_tokens"] for body in bodies] == [CARRIER_TOKENS] * (place + 1)
-
-
-async def test_a_server_that_refuses_other_fields_is_still_found_out() -> None:
-    named = "Unexpected fields in the request: {'structured_outputs', 'grammar'}"
-    for other in (refusal(400, "no"), refusal(422, named), refusal(400, "Unsupported", param="structured_outputs")):
-
-        def say(body: dict[str, Any], other: Reply = other) -> Reply:
-            return other if {"structured_outputs", "grammar"} & set(body) else held_to("response_format")(body)
-
-        tested, _ = await outcomes(server(say))
-        assert (honoured(tested), tested[0].outcome) == ("json_schema", "refused"), other
-
-
-async def test_a_server_that_honours_no_field_is_distinguished_from_one_that_answers_nothing() -> None:
-    tested, _ = await outcomes(script(chat("hello")))
-    assert honoured(tested) is None
-    assert {(one.outcome, one.answer, one.is_answered) for one in tested} == {("ignored", "hello", True)}
-    tested, _ = await outcomes(script(refusal(404, "no such model")))
-    assert [(one.outcome, one.is_answered) for one in tested] == [("refused", False)] * 3
-    with pytest.raises(EndpointUnreachable):
-        await outcomes(script(None))

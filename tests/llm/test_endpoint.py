@@ -64,23 +64,6 @@ async def test_an_effort_is_sent_if_it_is_given() -> None:
             assert stub.requests[0].headers["authorization"] == "Bearer EMPTY"
 
 
-async def test_a_structure_that_is_not_kept_is_counted_and_the_answer_stays() -> None:
-    async with endpoint_of(script(chat())) as (endpoint, stub):
-        assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
-        assert stub.bodies[0]["structured_outputs"] == {"choice": ["yes", "no"]}
-        assert endpoint.counters.snapshot().faults == {"not as structured": 1}
-
-
-def test_kinds_of_fault_are_bounded() -> None:
-    counters = Counters()
-    for number in range(100):
-        counters.fault(f"kind {number}")
-        counters.refuse(f"field {number}")
-    assert len(counters.snapshot().faults) == 20
-    assert sum(counters.snapshot().faults.values()) == 100
-    assert len(counters.snapshot().refused_fields) == 20
-
-
 HUGE = b" " * (8 * 2**20 + 1)
 GZIP = {"content-encoding": "gzip"}
 FAULTS: dict[str, tuple[Reply | None, str, str]] = {
@@ -223,44 +206,6 @@ async def test_a_refused_optional_field_is_left_out_from_then_on() -> None:
             assert (usage.retried, usage.failed) == (0, 0), fields
 
 
-async def test_fields_that_a_final_refusal_only_quotes_stay() -> None:
-    """The policy's words quote columns called as fields are; without these fields it says the same."""
-
-    async def behave(request: Request) -> Reply:
-        is_refused = request.body["messages"][0]["content"] == "policy"
-        return refusal(400, "The policy forbids rows with a temperature and a seed") if is_refused else chat()
-
-    async with endpoint_of(behave) as (endpoint, stub):
-        with pytest.raises(EndpointRefused, match="The policy forbids"):
-            await ask(endpoint, "policy")
-        assert len(stub.requests) == 2
-        await ask(endpoint)
-        assert {"temperature", "seed"} <= stub.bodies[-1].keys()
-        assert endpoint.dropped_fields == ()
-
-
-async def test_an_answer_is_not_blamed_for_a_structure_that_the_server_refused() -> None:
-    async with endpoint_of(refusing("structured_outputs", complaint=as_fastapi)) as (endpoint, _):
-        assert (await ask(endpoint, structured={"choice": ["yes", "no"]})).text == "Output: 1"
-        assert "not as structured" not in endpoint.counters.snapshot().faults
-
-
-async def test_a_limit_that_is_taken_and_ignored_is_sent_under_its_older_name() -> None:
-    """Ollama reads max_tokens alone, and says nothing of the newer name."""
-
-    async def behave(request: Request) -> Reply:
-        tokens = min(request.body.get("max_tokens", 200), 200)
-        message = {"index": 0, "finish_reason": "stop", "message": {"content": "Output: 1"}}
-        return as_json({"choices": [message], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}})
-
-    for limit, is_kept, refused in ((50, False, ("max_completion_tokens (tiny)",)), (300, True, ())):
-        async with endpoint_of(behave) as (endpoint, stub):
-            first, second = await ask(endpoint, max_tokens=limit), await ask(endpoint, max_tokens=limit)
-            assert (first.completion_tokens, second.completion_tokens) == (200, min(200, limit))
-            assert ("max_completion_tokens" in stub.bodies[-1]) == is_kept
-            assert endpoint.counters.snapshot().refused_fields == refused
-
-
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Make every back-off instant; return the list of their lengths."""
     asked_for: list[float] = []
@@ -358,18 +303,6 @@ async def test_a_pause_lets_calls_finish_and_sends_no_new_ones() -> None:
         assert asked_by(stub) == ["first", "second"]
 
 
-async def test_waiting_for_a_place_is_not_part_of_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with endpoint_of(script(chat()), concurrency=1) as (endpoint, _):
-        async with endpoint._throttle.semaphore:
-            waiting = asyncio.create_task(ask(endpoint))
-            await asyncio.sleep(0)
-            loop = asyncio.get_running_loop()
-            real = loop.time
-            monkeypatch.setattr(loop, "time", lambda: real() + 1_000)
-        await waiting
-        assert endpoint.counters.snapshot().retried == 0
-
-
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator[ResponseCache]:
     opened = ResponseCache(tmp_path)
@@ -418,22 +351,6 @@ async def test_the_key_and_a_port_that_stands_for_nothing_are_not_part_of_it(
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
-async def test_an_answer_without_a_text_is_not_cached(cache: ResponseCache) -> None:
-    async with endpoint_of(script(chat(None), chat()), cache=cache, max_attempts=1) as (endpoint, _):
-        with pytest.raises(EndpointUnreachable):
-            await ask(endpoint)
-        await cache.flush()
-        assert cache.info().entries == 0
-    for finish in ("length", "content_filter", "tool_calls"):
-        async with endpoint_of(script(chat(), chat(None, finish=finish)), cache=cache) as (endpoint, stub):
-            await ask(endpoint, f"first, {finish}")
-            assert (await ask(endpoint, "second")).text == "", "a server that answers others is not given up"
-            assert len(stub.requests) == 3
-            assert endpoint.counters.snapshot().failed == 0
-    await cache.flush()
-    assert cache.info().entries == 3
-
-
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "large"}, {"no": "id"}, 3]})
 
 
@@ -450,22 +367,6 @@ async def test_models_are_listed_with_their_context_or_raise() -> None:
             assert not endpoint.counters.snapshot().faults
 
 
-@pytest.mark.parametrize(
-    ("reply", "count"),
-    [
-        (as_json({"count": 3, "max_model_len": 2048, "tokens": [1, 2, 3]}), 3),  # vLLM
-        (as_json({"tokens": [{"id": 1}, {"id": 2}]}), 2),  # llama.cpp
-        *((each, None) for each in (as_json({}), as_json([1]), refusal(404), refusal(500), HTML)),
-    ],
-)
-async def test_tokens_are_counted_by_a_server_that_can_and_cost_no_call(reply: Reply, count: int | None) -> None:
-    async with endpoint_of(script(reply)) as (endpoint, stub):
-        assert await endpoint.count_tokens("a text") == count
-        assert [(request.path, request.body["prompt"]) for request in stub.requests] == [("/tokenize", "a text")]
-        snapshot = endpoint.counters.snapshot()
-        assert (snapshot.sent, snapshot.faults) == (0, {})
-
-
 def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
     incomplete = ("", "localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1")
     for address in (*incomplete, "http://me:pw@h/v1"):
@@ -476,13 +377,6 @@ def test_an_unusable_address_or_key_is_refused_without_being_repeated() -> None:
         with pytest.raises(InputError) as caught:
             Server(base_url="http://localhost/v1", model="tiny", api_key=key)
         assert key not in str(caught.value)
-
-
-async def test_a_proxy_of_the_environment_is_not_asked_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-
-    async with endpoint_of(script(chat()), max_attempts=1) as (endpoint, _):
-        await ask(endpoint)
 
 
 def test_only_the_client_imports_the_http_libraries() -> None:

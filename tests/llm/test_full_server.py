@@ -1,14 +1,12 @@
 """An endpoint before a full server, and before one that keeps connections open."""
 
 import asyncio
-import resource
 import time
 from collections.abc import Callable
 
 import pytest
 
-from vpp.errors import EndpointUnreachable
-from vpp.llm import client, limits, transport
+from vpp.llm import client
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Patience
 
@@ -42,17 +40,6 @@ async def test_a_full_server_narrows_the_window_and_the_counts_say_so() -> None:
     async with endpoint_of(script(refusal(503), chat()), concurrency=8, counters=counters) as (endpoint, _):
         await ask(endpoint)
         assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (4, "full")
-
-
-async def test_a_process_that_may_open_few_files_sends_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = limits.OTHER_FILES + 3
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
-    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
-    counters = Counters()
-
-    async with endpoint_of(script(chat()), concurrency=8, counters=counters) as (endpoint, _):
-        assert (counters.snapshot().window, counters.snapshot().narrowed_by) == (3, "files")
-        assert endpoint._throttle.ceiling == 3
 
 
 async def test_a_wait_that_a_server_asks_for_is_reported_until_it_answers() -> None:
@@ -91,33 +78,6 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
         refused.cancel()
 
 
-async def test_a_timeout_narrows_the_window_until_the_endpoint_is_closed() -> None:
-    async def silent(request: Request) -> Reply:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async with endpoint_of(silent, concurrency=8, timeout_s=0.02, max_attempts=1) as (endpoint, _):
-        with pytest.raises(EndpointUnreachable):
-            await ask(endpoint)
-        assert endpoint.counters.snapshot().window == 4
-        await endpoint.aclose()
-        assert endpoint.counters.snapshot().window == 0
-
-
-async def test_the_end_of_a_run_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "CLOSE_S", 0.01)
-
-    async with endpoint_of(script(chat())) as (endpoint, _):
-        await ask(endpoint)
-        opened, never = endpoint._transport._client, asyncio.Event()
-        assert opened is not None
-        real = opened.aclose
-        monkeypatch.setattr(opened, "aclose", never.wait)
-        await endpoint.aclose()
-        assert endpoint._transport._client is None
-        await real()
-
-
 def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     clock = [0.0]
     patience = Patience(25, now=lambda: clock[0])
@@ -130,19 +90,3 @@ def test_waits_are_granted_up_to_a_limit_since_the_last_answer() -> None:
     assert (patience.waited_s, patience.granted_s(20)) == (0, 20)
     unwilling = Patience(0)
     assert (unwilling.granted_s(20), unwilling.is_used_up) == (0, False), "the usual attempts remain"
-
-
-async def test_a_server_that_asks_for_longer_waits_than_are_granted_is_given_up() -> None:
-    clock = [0.0]
-
-    async def behave(request: Request) -> Reply:
-        clock[0] += 30
-        return as_json({}, 429, retry_after="100000")
-
-    async with endpoint_of(behave) as (endpoint, stub):
-        endpoint._retries.patience = Patience(0.01, now=lambda: clock[0])
-        with pytest.raises(EndpointUnreachable, match=r"HTTP 429: it is overloaded") as raised:
-            await ask(endpoint)
-        assert raised.value.waited_s == 30
-        assert len(stub.requests) == 2
-        assert not endpoint._throttle.held_until

@@ -6,7 +6,7 @@ import pytest
 from vpp.llm.gate import Gate
 from vpp.llm.gauges import Gauge, Load, page_beside, read_load
 
-from .stub import Reply, as_json, refusal, script, serving
+from .stub import Reply, refusal, script, serving
 
 VLLM = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.
@@ -51,35 +51,6 @@ async def test_a_page_beside_the_api_is_asked_once_without_a_key() -> None:
             assert "authorization" not in stub.requests[0].headers
 
 
-INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-DRIPS = ((INTERIM, INTERIM), (b"HTTP/1.1 200 OK\r\nX: ", b"x"), (b"HTTP/1.1 200 OK\r\n\r\n", b" "))
-"""First bytes of a page, and those that follow without an end."""
-
-
-async def test_a_page_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vpp.llm.gauges.TIMEOUT_S", 0.1)
-    parts, was_cut = iter(DRIPS), asyncio.Queue[bool]()
-
-    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        first, then = next(parts)
-        writer.write(first)
-        for _byte in range(300):
-            await asyncio.sleep(0.01)
-            writer.write(then)
-            if writer.is_closing():
-                break
-        was_cut.put_nowait(writer.is_closing())
-        writer.close()
-
-    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
-        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        for _drip in DRIPS:
-            await asyncio.to_thread(page_beside, base_url, "/metrics", Gate())
-            assert await was_cut.get()
-
-
 def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, free, read = threading.Event(), threading.Event(), threading.Event()
 
@@ -99,12 +70,3 @@ def test_a_gauge_never_waits_and_has_the_load_once_it_was_read(monkeypatch: pyte
     asked.clear()
     assert gauge.latest() == Load(running=20, waiting=3, kv_use=0.5, prefix_hits=0.9)
     assert not asked.is_set()
-
-
-async def test_the_load_goes_with_the_page() -> None:
-    async with serving(script(Reply(VLLM.encode(), headers=TEXT), as_json({}, 503))) as stub:
-        gauge = Gauge(stub.base_url, Gate())
-        await asyncio.to_thread(gauge._read)
-        assert gauge._load is not None
-        await asyncio.to_thread(gauge._read)
-        assert gauge._load is None

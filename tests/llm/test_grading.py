@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from vpp.errors import EndpointRefused, InputError
 from vpp.events import Usage
-from vpp.llm.cache import ResponseCache
 from vpp.llm.grading import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import Template, lettered
@@ -17,8 +15,8 @@ from vpp.runs.preparation import Preparation
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config
 
-from .asking import RULE, Noted, ask, learner_of
-from .stub import Reply, Request, as_json, chat, endpoint_of, script
+from .asking import RULE, Noted, learner_of
+from .stub import Reply, Request, as_json, chat
 from .tables import LINE, PARITY
 
 DEMO = EndpointSpec(demo=True, model="demo")
@@ -60,17 +58,6 @@ async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out()
     async with learner_of(chat("B"), template=lettered()) as (learner, _, _):
         with pytest.raises(EndpointRefused, match="no log-probabilities: use --learner-samples"):
             await learner.predict(RULE, PARITY.train[:1])
-
-
-async def test_an_answer_without_them_is_not_kept_for_the_day_when_the_server_sends_them(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
-    async with endpoint_of(script(chat("B"), letter("B", B=0.9)), cache=cache) as (endpoint, stub):
-        first = await ask(endpoint, max_tokens=1, top_logprobs=20)
-        second = await ask(endpoint, max_tokens=1, top_logprobs=20)
-        assert (first.first_tokens, second.first_tokens[0][0]) == ((), "B")
-        assert (await ask(endpoint, max_tokens=1, top_logprobs=20)).cached
-        assert len(stub.requests) == 2
-    cache.close()
 
 
 async def test_several_answers_have_seeds_of_their_own_and_are_pooled() -> None:

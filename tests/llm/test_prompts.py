@@ -62,11 +62,6 @@ def test_no_two_texts_are_shown_alike(one: str, other: str) -> None:
     assert (shown[0] == shown[1]) == (with_one_line_end(one) == with_one_line_end(other))
 
 
-def test_a_backslash_is_doubled_only_where_it_could_begin_an_escape() -> None:
-    for text, line in (("a\\b", "a\\b"), ("a\\n", "a\\\\n"), ("a\t", "a\\t"), ("\\\t", "\\\\\\t")):
-        assert render_input(row(0, a=text)) == f"a: {line}"
-
-
 def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
     given_ = [Prediction(row=0, value="0"), Prediction(row=1, value=None), Prediction(row=2, value="1")]
     assert render_inputs(PARITY.train) == "[1]\na: 3\nb: 5\n[2]\na: 3\nb: 4\n[3]\na: 2\nb: missing"
@@ -89,22 +84,8 @@ def test_categories_are_listed_by_the_only_output_that_has_them() -> None:
     assert render_values(rows) == "sky: only no: fog, rain; only yes: 3, missing; shared: haze"
 
 
-def test_long_texts_are_not_listed_by_column() -> None:
-    rows = [
-        row(0, "no", note="short", size="3"),
-        row(1, "yes", note="so long that a list of such cells helps nobody", size="1"),
-    ]
-    assert render_values(rows) == "size: only no: 3; only yes: 1"
-
-
 def test_numbers_to_predict_are_listed_by_column_in_their_order() -> None:
     assert render_values((row(0, 7.5, x="2"), row(1, 4.0, x="1"))) == "x: only 4: 1; only 7.5: 2"
-
-
-def test_values_in_their_shortest_form() -> None:
-    for number, text in ((3.0, "3"), (-0.0, "0"), (0.1, "0.1"), (1e-7, "1e-07"), (1e16, "1e+16"), (1e8, "100000000")):
-        assert render_value(number) == text
-    assert render_value("3.0") == "3.0"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -231,17 +212,6 @@ def test_descriptions_stand_once_before_the_first_question_and_change_nothing_el
         ]
         assert len(changed) == 1
         assert [read_prompt(turn["content"]) for turn in plain] == [read_prompt(turn["content"]) for turn in said]
-
-
-def test_a_prompt_without_descriptions_is_the_template_with_its_slots_filled() -> None:
-    prompts = LearnerPrompts(dataset=LINE, template=shipped("learner", "terse"))
-    assert prompts.messages("y is x.", LINE.train[0]) == [
-        {
-            "role": "user",
-            "content": "Apply the rule to the input, as it is written.\n\nRule:\n<<<\ny is x.\n>>>\n\nInput:\n<<<\n"
-            "x: 0\n>>>\n\nAnswer in exactly this form:\nOutput: a number, nothing else\n",
-        }
-    ]
 
 
 @given(st.text(), st.text(), st.text())

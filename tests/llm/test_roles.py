@@ -4,7 +4,6 @@ from typing import Any
 
 from vpp.events import Usage, hypothesis_id
 from vpp.llm.conversation import CUT_OFF
-from vpp.llm.learner import THOUGHTS_LIMIT
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import seed_sentence
 from vpp.problem import Prediction
@@ -131,15 +130,6 @@ async def test_a_proposal_is_the_seed_text_and_the_new_rule() -> None:
 
 
 SENTENCE = seed_sentence(PARITY)
-LEADS = (SEED_TEXT, SEED_TEXT.replace(" ", "\n  "), f"{SEED_TEXT} {SEED_TEXT}", SENTENCE, "The sum matters.")
-
-
-async def test_the_seed_text_never_compounds() -> None:
-    own = ((SEED_TEXT, lead) for lead in (*LEADS, f"{SENTENCE}\n{SENTENCE} The sum matters. "))
-    for seed_text, lead in (*own, ("Do (.*) well.", "Do (.*)\nwell.")):
-        said = chat(f"New rule: {lead} If even, output 1.")
-        async with optimizer_of(said, seed_text=seed_text) as (optimizer, _, _):
-            assert (await propose(optimizer)).text == f"{seed_text} If even, output 1."
 
 
 UNREADABLE = (
@@ -208,18 +198,6 @@ async def test_a_draw_from_the_prior_shows_the_columns_and_no_row() -> None:
 
 
 THOUGHTS = "Let me see. Output: 0. " * 200
-
-
-async def test_thoughts_are_no_answer_and_their_beginning_is_recorded() -> None:
-    for reply in (chat(f"{THOUGHTS}</think>\nOutput: 1"), chat("Output: 1", reasoning=THOUGHTS)):
-        noted: list[Noted] = []
-        async with learner_of(reply, noted=noted) as (learner, _, _):
-            (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-            assert (prediction.value, prediction.explanation, prediction.thoughts) == ("1", "", "")
-            assert noted[0][1].thoughts == THOUGHTS[:THOUGHTS_LIMIT]
-    async with optimizer_of(chat("New rule: Output 1.", reasoning=THOUGHTS)) as (optimizer, _, _):
-        proposal = await propose(optimizer)
-        assert (proposal.text, proposal.thoughts) == (f"{SEED_TEXT} Output 1.", THOUGHTS[:2_000])
 
 
 async def test_a_thought_without_an_end_abstains_and_says_what_would_help() -> None:

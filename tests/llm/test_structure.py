@@ -101,12 +101,6 @@ def test_llama_cpp_is_sent_a_grammar_of_the_answer_form() -> None:
     }
 
 
-def test_quotes_and_backslashes_of_labels_are_escaped_in_a_grammar() -> None:
-    dataset = table("classification", (row(0, 'say "a\\b"', x="1"),), classes=("other", 'say "a\\b"'))
-    asked = held("brief", dataset, "grammar")
-    assert asked["grammar"] == r'root ::= "Output: " ("other" | "say \"a\\b\"")'
-
-
 def test_a_json_schema_asks_for_the_explanation_before_the_output() -> None:
     sent = request_options(held("text", PARITY, "json_schema"))["response_format"]
     assert sent == {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
@@ -120,27 +114,11 @@ def test_the_prompt_asks_for_json_only_where_the_server_takes_a_schema() -> None
         assert ("Output: one of the labels" in form) == (carrier != "json_schema")
 
 
-def test_a_schema_without_an_explanation_is_asked_for_in_the_prompt_too() -> None:
-    asked = held("brief", PARITY, "json_schema")
-    assert list(asked["json_schema"]["properties"]) == ["output"]
-    assert answer_form("json_schema", "brief", PARITY).endswith('{"output": "one of the labels"}')
-    assert is_kept(asked, '{"output": "1"}')
-
-
 def test_an_answer_held_to_a_schema_is_read() -> None:
     said = '{\n  "explanation": "it is even",\n  "output": 2.5\n}'
     assert is_kept(held("text", LINE, "json_schema"), said)
     assert parse_number(said).value == 2.5
     assert parse_number(said).explanation == "it is even"
-
-
-def test_an_explanation_is_one_line_that_is_not_empty() -> None:
-    forms: dict[Style, str] = {"text": "Explanation: {}\nOutput: 1", "json": '{{"explanation": "{}", "output": "1"}}'}
-    for style, form in forms.items():
-        asked = held(style, PARITY)
-        assert is_kept(asked, form.format("because"))
-        for said in ("", " ", "   because", "two\nlines", "two\r\nlines", "x" * 401):
-            assert not is_kept(asked, form.format(said)), said
 
 
 BROKEN = (

@@ -17,8 +17,8 @@ from typing import Any
 from tests.models.rules import ROWS, TABLES, Rule, Table
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
+from vpp.data.table import ColumnChoice
 from vpp.data.table import Table as Csv
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat

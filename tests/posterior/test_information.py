@@ -116,15 +116,3 @@ def test_weights_after_a_number_by_hand():
     # e^0 and e^(-4 / 2), the one without weight keeps none
     found = weights_after([1.0, 3.0, 1.0], [0.5, 0.5, 0.0], 1.0, GaussianLikelihood(tau=1.0, abstention_error=9.0))
     assert found == pytest.approx([1 / (1 + math.exp(-2)), math.exp(-2) / (1 + math.exp(-2)), 0.0])
-
-
-@given(votes_of_labels)
-def test_the_answers_expected_gain_is_the_information(said):
-    # I = sum_c p(c) KL(weights after c || weights now), where nobody abstains
-    votes, weights = said
-    if None in votes:
-        return
-    p = np.asarray(weights) @ label_laws(votes, LABELS, NOISE)
-    after = [weights_after(votes, weights, label, NOISE) for label in LABELS]
-    gain = sum(p[c] * float(np.sum(w * np.log2(w / weights))) for c, w in enumerate(after))
-    assert bits(said) == pytest.approx(gain, abs=CLOSE)

@@ -20,7 +20,7 @@ from tests.reporting.builders import (
 from tests.reporting.renderers import RENDERERS, tokens
 from tests.wording.test_escaping import HOSTILE
 from vpp.data.dataset import Dataset
-from vpp.events import Event, Proposed, RunFailed, RunFinished, RunPaused
+from vpp.events import Event, Proposed, RunFailed, RunFinished
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
@@ -141,26 +141,6 @@ def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:
         report = report_markdown(run(tmp_path / str(length), *smc_run()[:length]))
         assert [line[3:] for line in report.splitlines() if line.startswith("## ")] == SECTIONS, length
         assert "interrupted: its worker is gone, and it can be resumed" in report, length
-
-
-def test_a_run_that_failed_paused_or_stopped_says_so_at_the_top(tmp_path: Path) -> None:
-    cases: tuple[tuple[Event, str, str], ...] = (
-        (
-            RunFailed(reason="endpoint", detail="no model `x` at http://localhost"),
-            "> **Failed.** no model \\`x\\` at http\\:",
-            "1 of 2 steps (failed, and can be resumed)",
-        ),
-        (RunPaused(reason="endpoint", detail="no answer"), "no answer", "1 of 2 steps"),
-        (
-            RunFinished(outcome="stopped"),
-            "1 of 2 steps (stopped by the user)",
-            "The run is incomplete: 1 of 2 steps are done. With β = 10.00, weights are flatter",
-        ),
-    )
-    for n, (end, banner, words) in enumerate(cases):
-        report = report_markdown(run(tmp_path / str(n), *smc_run()[:11], end))
-        assert banner in report.split("## In brief")[0]
-        assert words in report
 
 
 def test_the_command_stands_in_a_block_that_no_text_closes(tmp_path: Path) -> None:

@@ -65,15 +65,6 @@ def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> N
     assert last[4:] == ["0.942809041582", "2", "4", "0.25", "2", "", "4"]
 
 
-def test_an_input_keeps_its_name_and_own_columns_give_way() -> None:
-    answers = asked(["yes"], weights=(1.0,), rows=rows(["x"], first_id=0, name="share_no"), classes=("no", "no_"))
-    summary = ["prediction", "share", "entropy_bits", "abstained"]
-    assert read(prediction_csv(answers)) == [
-        ["row", "share_no", *summary, "share_no_", "share_no__", "particle_0"],
-        ["0", "0", "yes", "1", "0", "0", "0", "0", "yes"],
-    ]
-
-
 def test_other_columns_of_the_asked_table_stand_beside_the_inputs_and_reasons_follow() -> None:
     answers = asked([1.5, 2.0], weights=(1.0,))
     head, *lines = read(prediction_csv(answers, beside={"customer": ("C-7", None), "prediction": ("p", "=q")}))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import vpp
 from tests.app import drawn
 from tests.asked import asked_pair
 from tests.inspected import LABELS
@@ -94,19 +93,6 @@ def test_the_command_writes_a_sheet_that_continue_goes_on_with(desk: Desk, serve
     before, after = (desk.directory(name).spec().dataset["n_train"] for name in ("run", "next"))
     assert after == before + 2
     assert desk.vpp("sheet", desk.folder / "run", "-o", sheet, "--rows", "0").code != 0
-
-
-def test_python_goes_on_with_a_filled_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
-    small = {"train_size": 20, "test_size": 10, "particles": 3, "epochs": 1}
-    posterior = vpp.fit("assets/examples/penguins.csv", target="species", **small)
-    sheet = posterior.labelling_sheet(5)
-    assert list(sheet.columns)[-2:] == ["species", BITS]
-    assert set(sheet["species"]) == {""}
-    sheet.loc[0, "species"] = "Gentoo"
-    after = posterior.continue_with(sheet)
-    assert after.directory.spec().dataset["n_train"] == 21
-    assert after.directory.spec().started_from == posterior.directory.id
 
 
 def test_a_filled_sheet_is_read_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Model) -> None:

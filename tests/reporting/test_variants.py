@@ -9,7 +9,6 @@ import pytest
 from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
 from vpp.drawing.band import band_html
-from vpp.drawing.cards import CardMaker
 from vpp.drawing.figures import acceptance_figure, evidence_figure, size_figure, weights_figure
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
@@ -18,18 +17,16 @@ from vpp.reporting.exports import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader
-from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader
 from vpp.runs.view import log_evidence, size_by_step
 from vpp.settings import Config
-from vpp.wording.progress import batch_errors, headline, metrics
-from vpp.wording.words import percent
+from vpp.wording.progress import metrics
 
 from . import builders
 
 TASKS = ("classification", "regression")
 TELESCOPING = ("incremental", "adaptive")
-SHRINKING = Config(**{**SMALL, "particles": 8, "epochs": 2}, particles_max=8)
+SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8)
 
 
 @cache
@@ -120,43 +117,6 @@ def test_a_k_that_changes_breaks_no_figure(
         assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
         assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
         assert " dropped: all agreed |" in reported(reader)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_headline_tiles_and_cards_of_a_replayed_step_are_of_that_step(name: str) -> None:
-    reader = sampled_run(name, "regression")
-    snapshot, data = reader.refresh(), reader.dataset()
-    view, config = snapshot.view, snapshot.spec.config
-    maker = CardMaker(view, config, data, PromptMaker(snapshot.spec, data))
-    for step in range(view.total_steps):
-        shown = [each for card in maker.at(step) for each in card.stack]
-        cards = [card for card in shown if card.slot not in view.steps[step].joined]
-        written, n = plain(headline(snapshot, step)), len({card.sentence for card in cards})
-        assert written.startswith(f"At step {step}: ")
-        if config.largest_size == 1:
-            assert "one hypothesis, rewritten at each step" in written
-            continue
-        assert f"{n} different sentence{'s' if n > 1 else ''}" in written
-        assert tiles(reader, step)["Different sentences"].startswith(f"{n} of {len(cards)}:")
-        if config.is_weighted:
-            held = [sum(c.weight or 0 for c in cards if c.sentence == each.sentence) for each in cards]
-            assert f" holds {plain(percent(max(held)))} of the weight" in written
-            assert "; the heaviest" in written
-    assert not headline(snapshot).startswith("At step")
-
-
-def test_an_error_on_the_batch_leaves_out_the_other_rows() -> None:
-    reader = sampled_run("mh on train")
-    view, config, data = reader.refresh().view, VARIANTS["mh on train"], reader.dataset()
-    found = batch_errors(view, config, data).by_step
-    targets = {row.id: row.target for row in data.train}
-    assert set(found) == set(range(5))
-    for step, error in found.items():
-        at = view.steps[step]
-        assert at.finished is not None
-        answers = [dict(zip(s.rows, s.predictions, strict=True)) for s in at.scored.values()]
-        wrong = [said[row] != targets[row] for said in answers for row in at.finished.batch]
-        assert error == pytest.approx(sum(wrong) / len(wrong))
 
 
 @pytest.mark.parametrize("task", TASKS)

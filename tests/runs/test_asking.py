@@ -80,8 +80,3 @@ def test_a_failure_is_told_and_keeps_what_was_answered(tmp_path: Path, served: M
     assert job.outcome == "failed"
     assert "no such key" in job.failure
     assert 2 <= len(job.asking.whole().rows) <= 5
-
-
-def test_a_table_is_asked_in_blocks(tmp_path: Path, served: Model) -> None:
-    blocks = list(Asking(asked_pair(tmp_path, served).directory, ROWS * 500)._blocks(2))
-    assert [len(block) for block in blocks] == [1024, 1024, 952]  # 2048 questions in flight

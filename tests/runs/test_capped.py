@@ -56,27 +56,6 @@ def test_a_worker_of_the_app_waits_at_the_cap_and_goes_on_or_is_killed_and_resum
     assert ended.result["spent"]["requests"] == served.asked
 
 
-def test_a_stop_at_the_cap_sends_nothing_more(desk: Desk, served: Model) -> None:
-    directory = prepare(desk, served)
-    directory.amend(cap=Cap(calls=60))
-    launch(directory, keys=Keys(), environment=desk.variables)
-    desk.wait_for("run", "paused")
-    directory.send_command("stop")
-    wait_until(lambda: desk.state("run") == "stopped" and not directory.is_held(), "it has stopped")
-    assert served.asked == 60
-    assert desk.look("run").view.population
-
-
-def test_a_raised_cap_reaches_a_worker_that_waits(desk: Desk, served: Model) -> None:
-    directory = prepare(desk, served)
-    directory.amend(cap=Cap(calls=60))
-    launch(directory, keys=Keys(), environment=desk.variables)
-    desk.wait_for("run", "paused")
-    raised = desk.vpp("resume", directory.path, "--max-calls", "0")
-    assert raised.code == 0
-    wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it is finished")
-
-
 def test_the_plan_is_told_without_a_call_and_without_a_run(desk: Desk, served: Model) -> None:
     words = ("--plan", "--price", "0.5,0", "--max-calls", "10")
     told = desk.run("run", *served.options, *words).finish()

@@ -11,12 +11,11 @@ from tests.processes import PENGUINS
 from tests.reporting import builders
 from vpp.cli import main
 from vpp.data.labelling import Answered
-from vpp.errors import DataError, InputError, RunError
+from vpp.errors import DataError, RunError
 from vpp.events import INITIAL_STEP, Scored, hypothesis_id
 from vpp.runs.directory import RunDirectory
-from vpp.runs.preparation import Preparation, config_for, continue_run
+from vpp.runs.preparation import config_for, continue_run
 from vpp.runs.reader import RunReader
-from vpp.runs.spec import RunSpec
 from vpp.settings import Config
 from vpp.wording.command import repeat_command
 
@@ -49,16 +48,6 @@ def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
     assert spec.config.particles == len(spec.start) == 4
 
 
-def test_a_run_of_before_these_fields_can_still_be_read(tmp_path: Path) -> None:
-    directory = inspected.labels(tmp_path).directory
-    content = json.loads((directory.path / "run.json").read_text())
-    for name in ("start", "started_from"):
-        del content[name]
-    (directory.path / "run.json").write_text(json.dumps(content))
-    assert (directory.spec().start, directory.spec().is_continued) == ((), False)
-    assert RunReader(directory).dataset().unlabelled == ()
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -86,13 +75,6 @@ def test_rows_that_cannot_be_added_are_refused_before_anything_is_written(tmp_pa
         continue_run(directory, [Answered(inputs={"a": "20"}, target="maybe")])
     with pytest.raises(DataError, match="answered row 1 repeats row 2 of the run"):
         continue_run(directory, [Answered(inputs={"a": "2"}, target="yes")])
-
-
-def test_texts_and_particles_must_be_as_many() -> None:
-    config = Config(particles=3, batch_size=2)
-    spec = RunSpec(name="", config=config, endpoint=builders.DEMO, start=("one", "two"), started_from="a")
-    with pytest.raises(InputError, match="2 hypotheses to begin with, and 3 particles"):
-        Preparation(dataset=inspected.LABELS, spec=spec)
 
 
 def test_a_run_gone_on_with_by_hand_names_the_command_and_what_it_needs(tmp_path: Path) -> None:

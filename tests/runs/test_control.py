@@ -1,12 +1,7 @@
 """Pause, go on, stop: by the control file, by the commands, and by signals."""
 
 import signal
-import time
-from io import StringIO
-from itertools import pairwise
 from pathlib import Path
-
-import pytest
 
 from tests.processes import (
     PENGUINS,
@@ -19,18 +14,13 @@ from tests.processes import (
     stays,
     wait_until,
 )
-from vpp.cli.progress import Progress
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.events import RunPaused, StepFinished, Usage
 from vpp.runs.directory import RunDirectory
-from vpp.runs.journal import JournalReader, Record
-from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import Slots, launch
+from vpp.runs.process import Slots
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView
 from vpp.settings import Config
 
 IN_A_STEP = 20
@@ -80,39 +70,6 @@ def test_a_paused_run_asks_nothing_gives_its_slot_back_and_goes_on_to_the_same_r
     assert is_like(desk, "run", outcome, shared_desk, undisturbed)
 
 
-def test_a_run_whose_answers_are_cached_can_be_paused(desk: Desk, served: Model) -> None:
-    """Pausing holds the steps, not only the calls."""
-    words = ("run", str(desk.folder / "d.csv"), "--quiet", "--batch-size", "2", "--particles", "1", "--epochs", "1")
-    rows = "\n".join(f"{i / 2},{i % 2}" for i in range(60))
-    (desk.folder / "d.csv").write_text(f"x,parity\n{rows}\n")
-    assert desk.vpp(*words, *served.options, "--run-dir", "first").code == 0
-    asked = served.asked
-    second = desk.start(*words, *served.options, "--run-dir", "second")
-    wait_until(lambda: desk.state("second"), "the second run is there")
-    desk.directory("second").send_command("pause")
-    desk.wait_for("second", "paused")
-    assert stays(lambda: desk.directory("second").journal.stat().st_size, for_s=0.4)
-    desk.directory("second").send_command("go on")
-    assert second.finish().code == 0
-    assert served.asked == asked
-
-
-def test_a_word_said_before_the_worker_is_up_is_obeyed(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    """But none that was said to an earlier one. As the app does: prepare, launch, and a user who pauses at once."""
-    directory = prepare(desk, served)
-    directory.send_command("stop")
-    launch(directory, keys=Keys(), environment=desk.variables)
-    directory.send_command("pause")
-    wait_until(lambda: desk.state("run") == "paused", "it is paused")
-    assert served.asked == 0
-    directory.send_command("go on")
-    wait_until(lambda: desk.state("run") == "finished" and not directory.is_held(), "it is finished")
-    assert posterior(directory) == posterior(shared_desk.directory("smc"))
-    assert not directory.log.exists() or "Traceback" not in directory.log.read_text()
-
-
 def test_a_stopped_run_keeps_its_last_whole_step_evaluates_it_and_can_be_resumed(
     desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
@@ -146,41 +103,6 @@ def test_a_second_stop_does_without_the_test_rows(desk: Desk, served: Model) -> 
     assert outcome.result["metric"]["test"] is None
 
 
-def test_what_keeps_calls_few_is_told_once_and_a_wait_with_each_line() -> None:
-    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True), dataset={})
-    progress = Progress(told := StringIO(), spec)
-    usage = Usage(window=80, narrowed_by="files", held_until=time.time() + 1000)
-    ended = StepFinished(step=0, population=(), batch=(), tau=None)
-    view = RunView(usage=usage)
-    for _ in range(2):
-        progress(view, Record(at=0.0, usage=usage, answers=0, event=ended))
-    few, *lines = told.getvalue().splitlines()
-    assert few == "80 calls at a time: this process may open no more files (ulimit -n)"
-    assert [line.rpartition(", ")[2] for line in lines] == [
-        "the server asked to wait: next calls in 2\u00a0min 00\u00a0s"
-    ] * 2
-
-
-def test_a_closed_standard_error_harms_no_run() -> None:
-    spec = RunSpec(name="", config=Config(), endpoint=EndpointSpec(demo=True), dataset={})
-    progress = Progress(None, spec)
-    event = RunPaused(reason="user")
-    progress(RunView(), Record(at=0.0, usage=Usage(), answers=0, event=event))
-    progress.close()
-
-
-def test_a_terminal_closed_before_the_first_hypotheses_leaves_a_run_without_any(desk: Desk, served: Model) -> None:
-    served.hold_after = 5
-    worker = desk.run("run", *served.options)
-    wait_until(lambda: served.is_holding, "the run waits")
-    worker.signal(signal.SIGHUP)
-    outcome = worker.finish()
-    assert outcome.code == 130
-    assert outcome.result["weights"] == []
-    served.hold_after = None
-    assert desk.resume("run").finish().code == 0
-
-
 def test_an_interrupt_at_the_terminal_still_evaluates_with_the_demo_model(desk: Desk) -> None:
     """The demo model is a child: the terminal's interrupt is not for it."""
     worker = desk.run("run", "--demo", "--method", "vml", "--batch-size", "2", "--epochs", "60")
@@ -189,23 +111,6 @@ def test_an_interrupt_at_the_terminal_still_evaluates_with_the_demo_model(desk: 
     outcome = worker.finish()
     assert outcome.code == 130
     assert outcome.result["metric"]["test"] is not None
-
-
-def test_a_paused_run_can_be_stopped_and_its_pause_is_not_its_time(desk: Desk, served: Model) -> None:
-    hold_in_a_step(desk, served)
-    directory = desk.directory("run")
-    directory.send_command("pause")
-    desk.wait_for("run", "paused")
-    served.hold_after = None
-    directory.send_command("stop")
-    outcome = desk.started[0].finish()
-    assert outcome.code == 130
-    assert outcome.result["metric"]["test"] is not None
-    records = list(JournalReader(directory.journal).new_records())
-    paused, after = next(pair for pair in pairwise(records) if isinstance(pair[0].event, RunPaused))
-    lasted_s, pause_s = records[-1].at - records[0].at, after.at - paused.at
-    assert pause_s > 0.005
-    assert outcome.result["wall_s"] == pytest.approx(lasted_s - pause_s, abs=0.002)
 
 
 def test_a_second_run_waits_for_a_slot_and_can_be_stopped_while_it_waits(desk: Desk, served: Model) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import fcntl
 import os
 import shutil
 import subprocess
@@ -13,16 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
-from tests.runs.conftest import empty_run, surroundings
+from tests.runs.conftest import surroundings
 from vpp.errors import DiskRefused
-from vpp.events import RunFinished, RunResumed, StepFinished
 from vpp.llm.counters import Counters
-from vpp.runs import store, worker
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import is_of_the_disk, refusal
-from vpp.runs.journal import Record
 from vpp.runs.session import open_cache
-from vpp.runs.view import RunView
 from vpp.runs.worker import work
 from vpp.wording.status import cache_sentence
 
@@ -94,48 +89,6 @@ def test_a_full_disk_ends_the_run_in_a_clear_state_and_a_resume_loses_nothing(
     assert posterior(directory) == posterior(shared_desk.directory("smc"))
 
 
-def test_what_a_read_only_disk_cannot_record_is_told_by_who_looks(
-    desk: Desk, served: Model, small_disk: Path, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    directory = held_in_a_step(desk, served, small_disk)
-    desk.started[0].kill()
-    remount(small_disk, "ro")
-    assert Desk(small_disk).state("run") == "interrupted"
-    assert "(the disk is read-only): mount it for writing" in directory.obstacle("interrupted")
-    with pytest.raises(DiskRefused, match="read-only"):
-        work(directory, surroundings(desk.folder))
-    with pytest.raises(DiskRefused, match="read-only"):
-        directory.send_command("stop")
-    remount(small_disk, "rw")
-    served.hold_after = None
-    assert desk.start("resume", directory.path, "--json", "--quiet").finish().code == 0
-    assert posterior(directory) == posterior(shared_desk.directory("smc"))
-
-
-def test_a_folder_of_another_user_is_told_in_one_line(directory: RunDirectory) -> None:
-    """A child that drops its rights asks for the run, since nothing is denied to root."""
-    if os.getuid() != 0:
-        pytest.skip("another user's folder takes root to make")
-    for folder in (directory.path, *directory.path.parents[:4]):
-        folder.chmod(0o755)
-    told, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setuid(65534)
-        try:
-            work(directory, surroundings(directory.path.parent))
-        except DiskRefused as error:
-            os.write(tell, f"{error}|{directory.obstacle('interrupted')}".encode())
-        finally:
-            os._exit(0)
-    os.close(tell)
-    os.waitpid(child, 0)
-    refused, _, seen = os.read(told, 2000).decode().partition("|")
-    mend = "cannot be written (permission denied): give this user the right to write there"
-    assert refused == f"{directory.path / 'lock'} {mend}"
-    assert seen == f"{directory.path} {mend}"
-
-
 def test_a_run_removed_under_its_worker_ends_and_asks_no_more(desk: Desk, served: Model) -> None:
     directory = held_in_a_step(desk, served, desk.folder)
     shutil.rmtree(directory.path)
@@ -189,38 +142,6 @@ def test_a_refusal_is_one_line_that_says_what_where_and_the_mend(number: int) ->
     assert told.partition("): ")[2]
 
 
-def test_a_file_system_that_locks_nothing_is_named(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", refused)
-    with pytest.raises(DiskRefused, match="locks no files"), directory.lock():
-        pass
-    assert not directory.is_held()
-
-
-def test_a_run_that_cannot_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", refused)
-    with pytest.raises(DiskRefused, match="the disk is full"):
-        empty_run(tmp_path / "run")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_half_deleted_run_is_none(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an interrupted delete leaves behind goes with the next one."""
-    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
-    store.delete(directory)
-    runs = store.RunStore(directory.path.parent)
-    assert runs.runs() == []
-    assert [path.name.startswith(".deleted-run.") for path in runs.folder.iterdir()] == [True]
-    monkeypatch.undo()
-    store.delete(empty_run(directory.path))
-    assert list(runs.folder.iterdir()) == []
-
-
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of what was synced, in order: as far as what is asked of the system tells, since no power is cut here."""
@@ -235,30 +156,3 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         pytest.skip("which file a descriptor is, only Linux tells")
     monkeypatch.setattr(os, "fsync", note)
     return names
-
-
-def test_a_new_run_and_its_steps_reach_the_disk_and_their_folders_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synced: list[str]
-) -> None:
-    directory = empty_run(tmp_path / "runs" / "run")
-    kinds = [name.lstrip(".").split(".")[0] for name in synced]
-    assert kinds == ["data", "run", "run", "run", "run", "runs"]
-
-    async def attempt(self: worker._Attempt) -> None:
-        self.recorder.record(RunResumed(step=None))
-        self.recorder.record(StepFinished(step=-1, population=(), batch=(), tau=None))
-        self.recorder.record(RunFinished(outcome="finished"))
-
-    by_then: list[list[str]] = []
-
-    def listen(_: RunView, record: Record) -> None:
-        by_then.append(list(synced))
-
-    monkeypatch.setattr(worker._Attempt, "run", attempt)
-    synced.clear()
-    assert work(directory, surroundings(tmp_path, listener=listen)).phase == "finished"
-    begun, at_a_step, at_the_end = by_then
-    assert begun[0] == "run"
-    assert begun[1].startswith(".run.json.")
-    assert at_a_step[len(begun) :] == ["answers.jsonl", "events.jsonl"]
-    assert at_the_end[len(at_a_step) :] == ["events.jsonl"]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from vpp.cli.system import find_run
 from vpp.cli.working import _Log
 from vpp.errors import RunError
 from vpp.runs.directory import RunDirectory
@@ -45,12 +44,6 @@ def test_a_folder_whose_files_are_not_plain_is_no_run(runs: Path, name: str, kin
         RunStore(runs).get("odd")
 
 
-def test_a_folder_of_notes_beside_a_runs_files_does_no_harm(runs: Path) -> None:
-    (runs / "sound" / "notes").mkdir()
-    (runs / "sound" / "notes.txt").write_text("mine")
-    assert listed(runs) == ["sound"]
-
-
 def test_a_link_to_a_run_elsewhere_is_not_listed_and_delete_does_not_follow_it(runs: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(SHIPPED, elsewhere)
@@ -70,14 +63,6 @@ def test_delete_does_not_follow_links_inside_a_run(runs: Path, tmp_path: Path) -
     delete(RunDirectory(runs / "sound"))
     assert listed(runs) == []
     assert (kept / "file").read_text() == "mine"
-
-
-def test_the_command_line_reads_no_pipe_for_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path / "runs"))
-    (tmp_path / "piped").mkdir()
-    os.mkfifo(tmp_path / "piped" / "run.json")
-    with pytest.raises(RunError):
-        find_run(str(tmp_path / "piped"))
 
 
 def test_runs_and_their_folder_are_private(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Records on disk, and reading them while they are written."""
 
-import resource
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.processes import Desk, Model, Outcome, posterior, wait_until
+from tests.processes import Desk, Outcome
 from vpp.events import Evaluated, Event, RunStarted, Scored
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
@@ -137,32 +136,3 @@ def test_a_replaced_file_is_old_or_new_whoever_writes_and_nothing_is_left_beside
             each.result()
     assert seen <= contents
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]
-
-
-def test_a_replacement_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    folder = tmp_path / "taken"
-    (folder / "inside").mkdir(parents=True)
-    with pytest.raises(OSError):
-        write_atomically(folder, b"new")
-    assert [p.name for p in tmp_path.iterdir()] == ["taken"]
-    assert (folder / "inside").is_dir()
-
-
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of another process are Linux's")
-def test_a_limit_of_files_ends_the_run_in_one_line_and_spoils_nothing(
-    desk: Desk, served: Model, shared_desk: Desk, undisturbed: dict[str, Outcome]
-) -> None:
-    served.hold_after = 20
-    worker = desk.run("run", *served.options)
-    wait_until(lambda: served.is_holding, "the run waits in a step")
-    limit = desk.directory("run").journal.stat().st_size + 300
-    resource.prlimit(worker.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
-    served.hold_after = None
-    outcome = worker.finish()
-    assert outcome.code == 1
-    assert "(the file is as large as is allowed): raise the limit" in outcome.complaint
-    assert desk.directory("run").journal.read_bytes().endswith(b"\n")
-    # Whether the end itself still fits depends on which file met the limit first.
-    assert desk.state("run") in ("interrupted", "failed")
-    assert desk.resume("run").finish().code == 0
-    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))

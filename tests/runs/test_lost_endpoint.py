@@ -15,7 +15,6 @@ from tests.processes import (
     demo_server,
     free_port,
     posterior,
-    resumed_steps,
     wait_until,
 )
 from vpp.events import RunPaused
@@ -119,16 +118,3 @@ def test_a_refusal_in_mid_run_keeps_what_was_answered(
     outcome = desk.resume("run").finish()
     assert outcome.code == 0
     assert posterior(desk.directory("run")) == posterior(shared_desk.directory("smc"))
-
-
-def test_a_stop_while_the_endpoint_is_gone_ends_the_run(desk: Desk, served: Model) -> None:
-    served.hold_after = 20
-    worker = desk.run("run", *served.options)
-    wait_until(lambda: served.is_holding, "the run waits in its first step")
-    desk.directory("run").send_command("stop")
-    wait_until(lambda: resumed_steps(desk.directory("run")) == [-1], "it goes back to the last whole step")
-    served.refusal = refusal(403)
-    served.hold_after = None
-    outcome = worker.finish()
-    assert outcome.code == 130
-    assert outcome.result["status"] == "stopped"

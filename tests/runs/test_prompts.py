@@ -49,7 +49,7 @@ RUNS = {
     "always-accept": "--method always-accept",
     "smc, every": "--method smc --mutate every --seed 4",
     "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --buffer-repeats --epochs 3",
-    "smc, growing": "--method smc --mutate every --particles-max 16 --beta-start 1",
+    "smc, growing": "--method smc --mutate every --particles-max 16 --beta-start 1 --epsilon 0.001 --epochs 4",
     "smc, incremental": "--method smc --tempering incremental --restart 0.5",
     "mh on the buffer": "--method mh --mh-rows buffer",
     "mh on all rows": "--method mh --mh-rows train --restart 0.5",

@@ -86,15 +86,6 @@ def test_test_calls_count_as_sent_and_as_nothing_else(desk: Desk) -> None:
     assert desk.look("tested").view.usage.faults == {}
 
 
-def test_a_server_that_refuses_every_field_is_asked_for_free_text(desk: Desk) -> None:
-    with holding("none", refuses=True) as served:
-        ended = desk.run("run", *served.options, *NAMED).finish()
-    assert ended.code == 0
-    assert desk.directory("run").spec().structured_as == "off"
-    assert desk.look("run").view.usage.refused_fields == ()
-    assert desk.look("run").view.usage.failed == 0
-
-
 def test_a_resumed_run_is_not_tested_again(desk: Desk) -> None:
     with holding("grammar") as served:
         served.hold_after = 40
@@ -107,32 +98,6 @@ def test_a_resumed_run_is_not_tested_again(desk: Desk) -> None:
         assert ended.code == 0
         assert before == len(served.probes) == 2
         assert ended.result["structured"] == {"option": "auto", "carrier": "grammar"}
-
-
-def test_the_demo_model_is_not_tested(desk: Desk, served: Model) -> None:
-    ended = desk.run("run", *served.options, *NAMED).finish()
-    assert ended.code == 0
-    assert not any(is_probe(body) or set(FIELDS.values()) & set(body) for body in served.bodies)
-    assert ended.result["structured"] == {"option": "auto", "carrier": None}
-
-
-def test_a_lost_server_pauses_the_run_before_it_is_tested(desk: Desk) -> None:
-    ended = desk.run("run", "--base-url", "http://127.0.0.1:9/v1", "--model", "small", "--max-wait", "0").finish()
-    assert ended.code == 3
-    assert "is the server up" in ended.complaint
-    assert desk.directory("run").spec().structured_as == ""
-
-
-def test_a_cap_that_the_test_reaches_pauses_the_run(desk: Desk) -> None:
-    with holding("none") as served:
-        ended = desk.run("run", *served.options, *NAMED, "--max-calls", "2").finish()
-        assert ended.code == 3
-        assert desk.state("run") == "paused"
-        assert served.asked == 2
-        assert desk.directory("run").spec().structured_as == ""
-        assert desk.start("resume", desk.folder / "run", "--max-calls", "9", "--quiet").finish().code == 3
-    assert len(served.probes) == 2 + len(CARRIERS)
-    assert desk.directory("run").spec().structured_as == "off"
 
 
 def test_a_context_and_a_structure_reach_every_request_of_a_run(desk: Desk) -> None:

@@ -12,7 +12,6 @@ from tests.processes import Desk, Model, Outcome, wait_until
 from vpp.cli import main
 from vpp.events import RunFinished
 from vpp.llm.counters import Counters
-from vpp.runs import reader
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import Summary, read_summary, write_summary
@@ -92,22 +91,6 @@ def test_a_living_workers_summary_is_taken_as_it_is(run: RunDirectory, monkeypat
     forbid_journals(monkeypatch)
     with run.lock():
         assert read_summary(run) == made
-
-
-def test_a_broken_summary_or_one_that_cannot_be_written_is_made_again(
-    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = read_summary(run)
-    for content in (b"", b"[]", b'{"phase":"asleep"}'):
-        run.summary.write_bytes(content)
-        assert read_summary(run) == made
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(reader, "write_atomically", refuse)
-    run.summary.unlink()
-    assert read_summary(run) == made
 
 
 def test_a_recorder_writes_the_summary_with_each_change(run: RunDirectory) -> None:

@@ -24,7 +24,7 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
-from vpp.runs.reader import RunReader, surpassed
+from vpp.runs.reader import RunReader
 from vpp.settings import Config
 from vpp.wording.support import support_sentence
 
@@ -88,13 +88,6 @@ def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: 
     ]
 
 
-def test_one_row_of_difference_is_a_caveat_and_no_headline(tmp_path: Path) -> None:
-    reader = ended(tmp_path, wrong_on(3), wrong_on())
-
-    assert headline(reader) == ""
-    assert "- The vote does worse than particle 1 alone: 19 against 20 right" in report(reader)
-
-
 def test_a_vote_as_good_as_its_best_particle_says_nothing(tmp_path: Path) -> None:
     reader = ended(tmp_path, wrong_on(3), wrong_on(4))
 
@@ -131,12 +124,6 @@ def test_a_vote_worse_than_a_ruled_out_hypothesis_says_so_on_the_rows_that_it_an
     assert (found["by"], found["slot"], found["text"], found["rows"]) == ("ruled out", None, GONE, 10)
 
 
-def test_a_ruled_out_hypothesis_that_answered_few_training_rows_is_not_compared(tmp_path: Path) -> None:
-    reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *rejection(range(N // 2 - 1), wrong_on()))
-
-    assert (headline(reader), in_json(reader)) == ("", [])
-
-
 def test_a_rejected_text_that_a_particle_holds_in_the_end_counts_as_a_particle_alone(tmp_path: Path) -> None:
     events = (scored(0, 0, B, dict(enumerate(wrong_on())), role="proposal"), proposed(0, 0, A, B))
     reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(), *events)
@@ -151,10 +138,3 @@ def test_a_mean_is_compared_by_its_squared_error(tmp_path: Path) -> None:
     assert headline(reader) == (
         "The mean does worse than particle 1 alone: mean squared error 9 against 0, on the same 20 training rows."
     )
-
-
-def test_nothing_is_compared_before_the_training_rows_are_evaluated(tmp_path: Path) -> None:
-    reader = run(tmp_path)
-
-    assert surpassed(reader.refresh().view, reader.dataset()) == ()
-    assert in_json(reader) == []

@@ -5,7 +5,6 @@ is made or changed.
 
 import json
 import os
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,12 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests import inspected
-from vpp import files
 from vpp.errors import DiskRefused, RunError
-from vpp.files import LARGEST_JSON, read_json
-from vpp.runs import directory as directories
+from vpp.files import read_json
 from vpp.runs.directory import RunDirectory
-from vpp.runs.disk import is_locked, locked
+from vpp.runs.disk import locked
 from vpp.runs.process import Slots
 
 USES: dict[str, Callable[[RunDirectory], object]] = {
@@ -46,21 +43,6 @@ def test_a_link_or_a_pipe_where_a_file_is_written_is_refused(run: RunDirectory, 
     assert not elsewhere.exists()
 
 
-@pytest.mark.parametrize("name", ["control", "heartbeat", "lock"])
-def test_a_pipe_where_a_note_is_read_tells_nothing(run: RunDirectory, name: str) -> None:
-    (run.path / name).unlink(missing_ok=True)
-    os.mkfifo(run.path / name)
-    assert (run.last_command(), run.last_beat(), is_locked(run.path / "lock")) == (None, None, False)
-
-
-def test_no_descriptor_is_kept_of_what_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
-    with pytest.raises(OSError):
-        files.read(tmp_path / "pipe")
-    assert before == (len(os.listdir("/proc/self/fd")) if before else 0)
-
-
 @pytest.mark.parametrize("content", ['{"a":' + "[" * 100_000, '{"a":' + "[" * 900 + "]" * 900 + "}"])
 def test_a_run_json_nested_deep_is_told(run: RunDirectory, content: str) -> None:
     (run.path / "run.json").write_text(content)
@@ -74,28 +56,6 @@ def test_a_run_json_of_any_size_is_not_read_in(run: RunDirectory) -> None:
     os.truncate(run.path / "run.json", 2**40)
     with pytest.raises(ValueError, match="larger than 16 MiB"):
         read_json(run.path / "run.json")
-
-
-def test_a_run_that_could_not_be_read_again_is_not_made(run: RunDirectory) -> None:
-    before = run.spec()
-    with pytest.raises(RunError, match="larger than 16 MiB"):
-        run.amend(learner_template="x" * LARGEST_JSON)
-    assert run.spec() == before
-
-
-def test_a_long_name_is_read_by_its_beginning(run: RunDirectory) -> None:
-    content = json.loads((run.path / "run.json").read_text())
-    (run.path / "run.json").write_text(json.dumps({**content, "name": "n" * 10_000}))
-    assert run.spec().name == "n" * directories.NAME_LENGTH
-
-
-def test_unfinished_files_of_a_killed_program_are_removed_by_the_next_worker(run: RunDirectory) -> None:
-    left, new = run.path / ".run.json.1.2.part", run.path / ".control.1.4.part"
-    for part in (left, new):
-        part.write_text("{")
-    os.utime(left, (time.time() - 3_600,) * 2)
-    with run.lock():
-        assert [part.exists() for part in (left, new)] == [False, True]
 
 
 def test_a_run_json_with_an_integer_beyond_64_bits_is_told(run: RunDirectory) -> None:

@@ -102,10 +102,6 @@ def test_a_resume_voids_what_came_after_its_step(
     assert shown(view(*kept, *void, RunResumed(step=last))) == shown(view(*kept))
 
 
-def test_an_evaluation_along_the_way_outlives_a_resume_at_its_step() -> None:
-    assert view(*FIRST, *STEP_0, scored(1), RunResumed(step=0)).evaluated["test"] == evaluated(0)
-
-
 def test_a_run_that_failed_before_it_began_is_no_failure_once_it_begins() -> None:
     failed = RunFailed(reason="disk", detail="full")
     view = fold(Record(at=0, usage=Usage(), answers=0, event=event) for event in (failed, STARTED))
@@ -175,20 +171,6 @@ def test_a_held_run_is_what_its_worker_says(directory: RunDirectory) -> None:
         assert directory.state(view(*FIRST, RunFailed(reason="endpoint", detail="gone"))) == "queued"
         assert directory.state(view(*FIRST, RunFinished(outcome="finished"))) == "finished"
     assert not directory.is_held()
-
-
-def test_a_note_that_is_not_a_command_is_ignored(directory: RunDirectory) -> None:
-    assert directory.last_command() is None
-    odd = ("", "{", "[]", "{}", '{"command": "stop"}', '{"command": "fly", "at": 1}', '"stop"', "[" * 50_000)
-    large = '{"command": "pause", "at": 1, "token": 3}', '{"command": "pause", "at": ' + "9" * 5000 + "}"
-    for content in (*odd, *large, '{"command": "pause", "at": 1}' + " " * 70_000, "\udcff\udcfe"):
-        for name in ("control", "heartbeat", "asked"):
-            (directory.path / name).write_bytes(content.encode(errors="surrogateescape"))
-        assert (directory.last_command(), directory.last_beat()) == (None, None)
-    directory.send_command("go on")
-    sent = directory.last_command()
-    assert sent is not None
-    assert sent.command == "go on"
 
 
 def test_the_journal_of_a_real_run_folds_to_its_result(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:

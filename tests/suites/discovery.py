@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.suites.rules import TrueRule
+from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
-from vpp.data.kinds import is_number
 from vpp.inspection.ideas import merge_ideas
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically

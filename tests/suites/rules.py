@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 
 Cells = Mapping[str, str | None]
 Values = Mapping[str, Sequence[str]]

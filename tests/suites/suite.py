@@ -19,9 +19,8 @@ from tests.suites.rules import TrueRule, nearest, read_rule, read_sentences
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import MOST_CHARACTERS, by_key
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 
 

@@ -17,9 +17,7 @@ from tests.processes import Desk, Model, Outcome, Running, model, wait_until
 from vpp.bench.cells import Cell, Sizes, prepare
 from vpp.bench.runner import share
 from vpp.bench.sweep import SweepDirectory
-from vpp.bench.variants import VARIANTS
 from vpp.cli import main
-from vpp.errors import InputError
 from vpp.runs.spec import EndpointSpec
 
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--jobs", "1", "--seeds", "1")
@@ -165,22 +163,6 @@ def test_a_stopped_sweep_leaves_nothing_running_and_can_be_continued(
     assert (results(copy), tables(copy)) == expected
 
 
-def test_more_seeds_and_methods_extend_a_sweep_without_repeating_a_cell(
-    copy: SweepDirectory, desk: Desk, server: Model
-) -> None:
-    journal = copy.run_of(VML).journal.read_bytes()
-    more = ["--tasks", "two-blobs", "--methods", "vml5", "--seeds", "2", "--jobs", "2", "--concurrency", "7"]
-    run_ended(bench(desk, "copy", *server.options, *SMALL, *more))
-    assert sorted(methods(copy)) == ["mh", "vml", "vml5", "vml5"]
-    assert copy.run_of(VML).journal.read_bytes() == journal
-    assert set(copy.spec().methods) == {"vml", "mh", "vml5"}
-    five = next(row for row in results(copy) if row["method"] == "vml5")
-    assert five["K"] == "5"
-    assert float(five["oracle_best_test"]) >= float(five["best_on_train"])
-    runs = [copy.run_of(Cell(task="two-blobs", method="vml5", seed=seed)) for seed in (0, 1)]
-    assert {run.spec().endpoint.concurrency for run in runs} == {3}, "parallel cells share the limit of calls in flight"
-
-
 def test_a_cell_that_fails_is_reported_and_can_be_run_again(copy: SweepDirectory, desk: Desk) -> None:
     shutil.rmtree(copy.run_of(VML).path)
     run = copy.run_of(VML)
@@ -235,35 +217,6 @@ def test_a_folder_takes_one_sweep_at_a_time_of_one_model_and_size(refusal: Refus
     assert directory.tables.read_bytes() == before
     with directory.lock():
         assert "held by another sweep" in refusal("-o", directory.path)
-
-
-def test_a_folder_of_other_things_is_refused_and_left_unchanged(refusal: Refusal, tmp_path: Path) -> None:
-    folder = tmp_path / "thesis"
-    folder.mkdir()
-    (folder / "chapter.txt").write_text("mine")
-    complaint = refusal("-o", folder, "--demo", *TWO)
-    for words in (str(folder), "'chapter.txt'", "no sweep", "empty folder with -o"):
-        assert words in complaint
-    assert [path.name for path in folder.iterdir()] == ["chapter.txt"]
-
-
-def test_the_remains_of_a_sweep_killed_early_are_a_sweeps_folder(tmp_path: Path) -> None:
-    remains = SweepDirectory(tmp_path)
-    (tmp_path / "runs").mkdir()
-    for name in (".lock", "bench.log", "stop", ".sweep.json.12.34.part"):
-        (tmp_path / name).touch()
-    with remains.lock():
-        assert remains.is_held()
-    (tmp_path / "run.json").touch()
-    with pytest.raises(InputError, match=r"run\.json"):
-        remains.check_is_ours()
-
-
-def test_help_names_every_method_and_variant(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["bench", "--help"])
-    named = set(re.findall(r"[\w-]+", capsys.readouterr().out.split("methods of the paper")[1]))
-    assert set(VARIANTS) <= named
 
 
 @pytest.mark.parametrize(("limit", "jobs", "each"), [(0, 1, 0), (0, 2, 512), (2048, 2, 1024), (3, 8, 1)])

@@ -10,9 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.drawn import shown
 from tests.processes import Desk, wait_until
-from vpp.bench.cells import Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
-from vpp.runs.spec import EndpointSpec
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--seeds", "1")
@@ -76,41 +74,6 @@ def test_a_finished_sweep_shows_its_model_and_its_tables_beside_the_papers(
     assert "Stop and keep" not in labels(app)
 
 
-def test_added_cells_are_counted_before_the_start(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(swept.runs, monkeypatch)
-    app.number_input(key="paper.seeds.bench-demo").set_value(4).run()
-    assert "8 cells, of which 2 are finished; 6 will run: at most" in shown(app)
-    assert not app.button(key="paper.start").disabled
-    app.multiselect(key="paper.methods.bench-demo").set_value(["vml", "smc-dedup"]).run()
-    assert "smc-dedup: The buffer keeps each row once." in shown(app)
-    app.multiselect(key="paper.tasks.bench-demo").set_value([]).run()
-    assert not app.exception
-    assert "Name at least one task" in shown(app)
-    assert "Main results" in shown(app), "the tables stay"
-
-
-def test_a_new_sweep_names_the_sweep_that_it_extends(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(swept.runs, monkeypatch)
-    app.selectbox(key="paper.sweep").set_value("A new sweep").run()
-    sweep = SweepDirectory(swept.runs / "bench-demo")
-    assert "holds a sweep of 20 training rows" in shown(app), "other sizes are refused"
-    whole = sweep.spec()
-    sweep.write(replace(whole, sizes=Sizes()))
-    try:
-        app.run()
-        assert "This adds to bench-demo: 132 cells, of which 2 are finished; 130 will run: at most" in shown(app)
-    finally:
-        sweep.write(whole)
-
-
-def test_a_finished_cell_leads_to_its_run(swept: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(swept.runs, monkeypatch)
-    app.selectbox(key="paper.cell.bench-demo").set_value("two-blobs-smc-0").run()
-    path = swept.runs / "bench-demo" / "runs" / "two-blobs-smc-0"
-    assert app.code[0].value == f"{path}\npython -m vpp report {path}"
-    assert "% on the test rows" in shown(app)
-
-
 def test_the_time_left_is_known_once_each_method_has_a_finished_cell(
     swept: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,30 +122,6 @@ def test_a_sweep_started_on_the_page_runs_in_its_own_process(tmp_path: Path, mon
     app.run()
     assert "Every" in shown(app)
     assert "two-blobs,vml,0,accuracy" in sweep.results.read_text()
-
-
-def test_the_reason_of_a_failed_sweep_is_shown_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sweep = sweep_of(tmp_path, EndpointSpec(base_url="http://127.0.0.1:9/v1", model="<b>m</b>"))
-    sweep.log.write_text("one line\nvpp: two-blobs-vml-0: 401: the <key> was refused\n")
-    text = shown(opened(tmp_path, monkeypatch))
-    assert "The sweep ended early" in text
-    assert "401: the &lt;key&gt; was refused" in text
-    assert "<b>m</b>" not in text
-
-
-def test_an_unreadable_sweep_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sweep = sweep_of(tmp_path, EndpointSpec(demo=True, model="demo"))
-    (sweep.path / "sweep.json").write_text("{")
-    text = shown(opened(tmp_path, monkeypatch))
-    assert 'role="alert"' in text
-    assert "sweep.json cannot be read" in text
-
-
-def sweep_of(runs: Path, endpoint: EndpointSpec) -> SweepDirectory:
-    sweep = SweepDirectory(runs / "bench-m")
-    sweep.path.mkdir()
-    sweep.write(SweepSpec(endpoint=endpoint, tasks=("two-blobs",), methods=("vml",), seeds=1, sizes=Sizes()))
-    return sweep
 
 
 def test_a_sweep_starts_with_its_users_folders_and_within_the_users_limit(

@@ -7,13 +7,11 @@ import json
 import pytest
 
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.cells import Sizes
 from vpp.bench.outcome import COLUMNS, Outcome, results_csv
 from vpp.bench.sweep import SweepSpec
-from vpp.bench.tables import Table, heading, papers_part, tables, tables_markdown, uncovered
+from vpp.bench.tables import Table, papers_part, tables, tables_markdown, uncovered
 from vpp.bench.variants import PAPER
 from vpp.data.tasks import TASKS
-from vpp.runs.spec import EndpointSpec
 
 
 def titled(title: str, sweep: SweepSpec, outcomes: list[Outcome]) -> Table:
@@ -71,26 +69,6 @@ def test_the_winner_has_the_lower_error_or_the_higher_accuracy(task: str, mh: fl
     both = [outcome(task, method, seed, test) for seed in (0, 1) for method, test in (("mh", mh), ("smc", smc))]
     assert cell(titled("MH against", spec(tasks=(task,)), both), 0, "winner") == winner
     assert cell(titled("MH against", spec(tasks=(task,)), both[:2]), 0, "winner") == "one seed"
-
-
-def test_tables_without_requested_cells_are_named_in_one_line() -> None:
-    sweep = spec(tasks=("poly",), methods=("vml", "mh", "mh-k3"))
-    outcomes = [outcome("poly", "vml", 0, 1.0)]
-    titles = [table.title for table in tables(sweep, outcomes)]
-    assert titles[:3] == ["Main results on the test rows", "MH against SMC", "Every seed"]
-    line = uncovered(sweep)
-    for title in (
-        "Robustness on one data set",
-        "With and without the accept step",
-        "Number of particles",
-        "The five runs of VML×5",
-        "Effective sample size",
-        "Test points on which",
-    ):
-        assert title in line
-        assert not any(each.startswith(title) for each in titles)
-    assert line.startswith("Not in this sweep: ")
-    assert line in tables_markdown(sweep, outcomes)
 
 
 def test_a_sweep_of_the_paper_leaves_nothing_out() -> None:
@@ -180,43 +158,6 @@ def test_every_table_of_the_paper_is_shown_before_a_cell_is_run_and_its_note_spe
     assert papers_part(filled).rows == filled.rows, "every column has a value"
     assert "best on the training rows is not in the paper. Your columns are dependent" in filled.about
     assert "VML×5 best on train" not in papers_part(titled("Main results", whole, LINEAR[:3])).head
-
-
-def test_the_heading_names_the_model_and_sizes_and_says_that_the_demo_is_no_language_model() -> None:
-    text = " ".join(heading(spec(sizes=Sizes(train=20, test=10, epochs=1)), LINEAR))
-    for words in (
-        "demo model",
-        "no language model",
-        "Preset paper",
-        "3 seeds",
-        "vpp 0",
-        "other work",
-        "without the",
-        "20 training and 10 test rows, 1 epoch",
-    ):
-        assert words in text
-    other = " ".join(heading(spec(endpoint=EndpointSpec(base_url="http://a/v1", model="llama")), LINEAR))
-    assert "llama at http://a/v1 with the response cache" in other
-    assert "demo" not in other
-
-
-def test_versions_are_named_in_one_order_before_and_after_the_first_cell() -> None:
-    sweep = spec(versions={"vpp": "0", "demo": "2"})
-    made = [
-        heading(sweep, outcomes)[1].partition("Made with ")[2] for outcomes in ([], [_versioned(demo="2", vpp="0")])
-    ]
-    assert made == ["demo 2, vpp 0."] * 2
-
-
-def _versioned(**versions: str) -> Outcome:
-    return outcome("linear", "vml", 0, 1.0, versions=tuple(sorted(versions.items())))
-
-
-def test_a_models_name_is_text_in_the_tables() -> None:
-    hostile = EndpointSpec(base_url="http://a/v1", model="**x** <img src=y> | `z`")
-    text = tables_markdown(spec(endpoint=hostile), LINEAR)
-    assert "\\*\\*x" in text
-    assert "<img" not in text.replace("\\<img", "")
 
 
 def test_results_have_a_line_a_cell_and_lists_as_json() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import inspected
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
@@ -23,7 +22,7 @@ from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
 from vpp.trials.asking import TrialAsking, TrialSize
-from vpp.trials.counterfactuals import Change, agree, changes, program_of
+from vpp.trials.counterfactuals import Change, changes, program_of
 from vpp.trials.record import Trial, read_trial, trial_json
 
 NAMES = ("a", "b", "unit_price", "note")
@@ -205,14 +204,6 @@ def test_minimal_pairs_part_two_ideas_by_one_cell(tmp_path: Path, served: Model)
         assert cells[pair.column] == pair.after != pair.before
 
 
-def test_an_unreadable_answer_agrees_with_none_and_parts_nobody() -> None:
-    assert agree("yes", "yes")
-    assert agree(0.3, 0.1 + 0.2)
-    assert not agree(None, None)
-    assert not agree("yes", None)
-    assert not agree("yes", "no")
-
-
 def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND)
     view = reader.refresh().view
@@ -223,20 +214,6 @@ def test_a_trial_is_kept_until_the_run_goes_on(tmp_path: Path, served: Model) ->
     for content in (json.dumps({**json.loads(path.read_text()), "step": 7}), "[]", "{"):
         path.write_text(content)
         assert read_trial(reader.directory, view) is None
-
-
-def test_a_regression_is_tried_by_its_numbers(tmp_path: Path, served: Model) -> None:
-    line = inspected.LINE
-    config = replace(inspected.NUMBER_CONFIG, particles=1)
-    endpoint = EndpointSpec(base_url=served.base_url, model="demo", cache=False)
-    data = inspected.NUMBERS
-    events = [started(config, data, steps=1), *drawn(line), replace(finished(0, (line,)), tau=1.0)]
-    reader = run(tmp_path, *events, data=data, config=config, endpoint=endpoint)
-    idea = tried(reader, tmp_path, TrialSize(ideas=1, changes=5, rows=4)).ideas[0]
-    assert (idea.must_change.obeyed, idea.must_change.n) == (4, 4)  # no other rows are possible
-    assert idea.must_stay.n == 0  # the one column is named
-    # a = 0 1 2 3 against 0 1 2 4: one error of 1, so -1 / 2 tau.
-    assert idea.log_likelihood == pytest.approx(-0.5)
 
 
 def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served: Model) -> None:

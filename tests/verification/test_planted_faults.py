@@ -86,6 +86,7 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("filtered", Proposed, {"why": "likelihood"}),
     ("filtered", Proposed, {"why": "unparsable"}),
     ("filtered", StepFinished, {}),
+    ("filtered", Evaluated, {"split": "test"}),
     ("filtered", Evaluated, {"split": "train"}),
     ("filtered", RunFinished, {}),
     ("graded", Scored, {"role": "buffer"}),

@@ -1,4 +1,3 @@
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,6 @@ from tests.reporting.builders import DEMO, YES_NO
 from vpp.cli.parser import build_parser
 from vpp.cli.running import _templates, endpoint_of
 from vpp.data.build import build_dataset
-from vpp.data.dataset import ReadAs
-from vpp.data.descriptions import Descriptions, typed
-from vpp.data.descriptions import describe as describe_columns
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import describe, generate
@@ -77,19 +73,6 @@ def test_a_folder_holds_some_templates_and_the_default_set_the_others(
     used = {**asked_with(EXAMPLES), "learner_template": own}
     assert read_back(spec(endpoint=SERVER, **used)) == used
     assert any("learner.txt" in note for note in repeat_command(spec(endpoint=SERVER, **used)).notes)
-
-
-MEANINGS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="="), max_size=30)
-
-
-@given(st.dictionaries(st.text("xyz=: '", min_size=1), MEANINGS, max_size=4))
-def test_descriptions_are_read_back_as_they_are_kept(meant: dict[str, str]) -> None:
-    """Names and labels may hold the sign that ends a key."""
-    lines = {name: line for name, text in meant.items() if (line := " ".join(plain(text).split()))}
-    kept = Descriptions(columns=tuple(lines.items()), labels=tuple(lines.items()))
-    line = repeat_command(spec(dataset={**dataset_spec(YES_NO), "descriptions": kept.record})).line
-    read = typed(build_parser().parse_args(shlex.split(line)[3:]).describe, columns=list(meant), cells=list(meant))
-    assert describe_columns(read, columns=list(meant), labels=list(meant)) == kept
 
 
 def test_a_run_from_elsewhere_is_put_together_from_its_record() -> None:
@@ -168,11 +151,3 @@ def test_a_generated_table_is_written_by_the_first_command(sizes: tuple[int, int
     assert read["output"] == "linear.csv" == shlex.split(command.line)[4]
     written = generate(read["name"], seed=read["seed"], train_size=read["train_size"], test_size=read["test_size"])
     assert written == generate("linear", seed=7)
-
-
-def test_the_options_for_reading_the_file_are_repeated() -> None:
-    read_as = ReadAs(encoding="cp1252", delimiter=";", header=False, skip_lines=2, decimal=",")
-    table = Table.read(b"\n\n" + b"".join(b"%d;%d,5\n" % (i, i % 7) for i in range(40)), name="t.csv", read_as=read_as)
-    record = json.loads(json.dumps(dataset_spec(build_dataset(table, target="column_2"))))
-    words = shlex.split(repeat_command(spec(dataset=record)).line)
-    assert ReadAs(**dict(build_parser().parse_args(words[3:]).read)) == read_as

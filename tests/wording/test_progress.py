@@ -9,7 +9,7 @@ from tests.reporting.builders import YES_NO, drawn, run, started
 from vpp.cli.summary import summary
 from vpp.events import Usage
 from vpp.inspection.summary import result
-from vpp.reporting.markdown_record import calls
+from vpp.reporting.markdown import calls
 from vpp.runs.directory import State
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config

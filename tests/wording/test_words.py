@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reporting.builders import dataset
 from vpp.posterior.metric import wilson
 from vpp.wording import verdicts, words
 from vpp.wording.markup import votes
@@ -133,23 +132,6 @@ TARGET_TEXTS = {
 def test_a_value_of_the_target_has_one_decimal_more_than_its_data() -> None:
     for (value, decimals), shown in TARGET_TEXTS.items():
         assert words.target_text(value, decimals) == shown
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
-def test_no_digit_of_a_target_is_lost_beside_its_prediction(targets: list[float]) -> None:
-    decimals = dataset(targets, targets).target_decimals
-    shown = [words.target_text(target, decimals) for target in targets]
-    assert [float(each.replace(",", "").replace(words.MINUS, "-")) for each in shown] == targets
-
-
-def test_numbers_have_a_true_minus_sign() -> None:
-    assert words.number(-1234.5678) == "−1234.6"
-    assert words.number(-math.inf) == "−∞"
-    assert words.number(math.nan) == "undefined"
-    assert words.fixed(-1.005, 1) == "−1.0"
-    assert (words.fixed(-0.001), words.fixed(-math.inf)) == ("0.00", "−∞")
-    assert words.integer(-1964) == "−1,964"
-    assert words.value_text(-3.0) == "−3"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

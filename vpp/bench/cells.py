@@ -7,9 +7,8 @@ from typing import Any
 from vpp.bench.variants import VARIANTS
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import describe, find_info, generate
 from vpp.inference.plan import plan
 from vpp.llm.choices import PAPER

@@ -11,8 +11,7 @@ from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, until_interrupted, write_bytes
-from vpp.data.roles import other_columns, unlabelled_rows
-from vpp.data.table import read_like
+from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.drawing import trying
 from vpp.drawing.comparison import MODEL_NAMES

@@ -13,9 +13,8 @@ from vpp.cli.working import cap_of, work_on
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.descriptions import typed
-from vpp.data.roles import ColumnChoice, guess_note, target_guess
 from vpp.data.split import SplitPlan
-from vpp.data.table import with_kinds
+from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.llm.budget import FREE, NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from vpp.data.dataset import DELIMITER_NAMES, ReadAs
 from vpp.data.descriptions import ENDINGS, checked
-from vpp.data.table import MAX_BYTES, Reading, Table
-from vpp.data.text import encoding_name
+from vpp.data.table import MAX_BYTES, Table
+from vpp.data.text import Reading, encoding_name
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.files import read_at_most

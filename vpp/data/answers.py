@@ -151,7 +151,6 @@ def compatible(text: str) -> str:
 
 
 def _ascii_number(text: str) -> str:
-    """Rewrite digits, signs and powers of ten in ASCII."""
     narrow = compatible(without_invisible(text[:_LONGEST])).replace("{,}", ",").replace("\\,", " ")
     digits = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in narrow)
     signed = _SIGN_APART.sub("", digits.translate(_SIGN_CHARACTERS).strip())
@@ -183,7 +182,8 @@ def peel(value: str) -> list[str]:
     """Return `value` and the text inside each layer of markup: bold, quotes, boxes, tags, a full stop."""
     layers = [value.strip()]
     while len(layers) <= _LAYERS and (wrapped := _WRAPPED.fullmatch(layers[-1])):
-        layers.append(_inside(wrapped).strip())
+        inside = (text for name, text in wrapped.groupdict().items() if name != "tag" and text is not None)
+        layers.append(next(inside).strip())
     return layers
 
 
@@ -191,10 +191,6 @@ def without_noun(layers: list[str]) -> list[str]:
     """Return the layers of `1` for `Class 1` or `label: 1`; empty if no layer begins with such a noun."""
     values = [match["value"] for layer in layers if (match := _NOUN.fullmatch(layer))]
     return [layer for value in values for layer in peel(value)]
-
-
-def _inside(wrapped: re.Match[str]) -> str:
-    return next(text for name, text in wrapped.groupdict().items() if name != "tag" and text is not None)
 
 
 def match_label(value: str, classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -245,7 +241,6 @@ def look_alike(classes: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def shown_label(label: str) -> str:
-    """The label as a prompt shows it."""
     return one_line(label).strip()
 
 
@@ -278,7 +273,6 @@ _NORMS = (shown_label, _squashed, _bare, _numeric, _spaced)
 
 @lru_cache(maxsize=256)
 def _named(classes: tuple[str, ...], norm: Callable[[str], str]) -> dict[str, tuple[str, ...]]:
-    """Group the classes by their normal form."""
     named: dict[str, tuple[str, ...]] = {}
     for label in classes:
         named[norm(label)] = (*named.get(norm(label), ()), label)

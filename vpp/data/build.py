@@ -8,22 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from vpp.data.answers import quoted
+from vpp.data.columns import is_integer
 from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
 from vpp.data.descriptions import NOTHING, describe
-from vpp.data.kinds import is_integer
-from vpp.data.roles import (
+from vpp.data.split import Examples, Parted, SplitPlan, counted, part
+from vpp.data.table import (
     MAX_CLASSES,
     ColumnChoice,
+    Table,
     check_numbers,
     check_readable,
     choose_inputs,
     label_notes,
+    read_like,
     require_columns,
     resolve_task,
     sort_labels,
 )
-from vpp.data.split import Examples, Parted, SplitPlan, counted, part
-from vpp.data.table import Table, read_like
 from vpp.errors import DataError, InputError
 
 UNLABELLED = 103
@@ -111,7 +112,6 @@ def _check_classes(classes: Sequence[str], files: Sequence[Examples]) -> None:
 
 
 def _test_examples(examples: Examples, table: Table) -> Examples:
-    """Examples of the test file, read as those of the training file."""
     require_columns(table, (*examples.inputs, examples.target), of=examples.table.file)
     table = read_like(table, examples.table.columns)
     if examples.task == "regression":
@@ -190,7 +190,6 @@ def _rare(trained: Counter[str]) -> str:
 
 
 def _test_file_notes(files: Sequence[Examples]) -> Iterator[str]:
-    """Note the rows of the test file that are in the training file too, where it comes from, and how it was read."""
     if len(files) < 2:
         return
     known = set(_word_for_word(files[0]))
@@ -226,7 +225,6 @@ _GROUP_NAME = re.compile(
 
 
 def split_hints(table: Table, target: str) -> tuple[str, ...]:
-    """Suggest a split by the first column of groups and by the first column of dates, a sentence each."""
     others = [column for column in table.columns if column.name != target]
     groups = [column for column in others if _are_groups(column, table)]
     dates = [column for column in others if column.kind == "date" and column.n_distinct > 1]

@@ -1,26 +1,439 @@
-"""Columns of a table from the texts of its file: kind, cells, and a note on each decision."""
+"""Columns of a table from the texts of its file: kinds of cells, notations of numbers, and a note on each decision."""
 
+import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from itertools import islice
+from typing import NamedTuple
 
 from vpp.data.answers import quoted
 from vpp.data.dataset import Column, Kind, Notation
-from vpp.data.kinds import (
-    DateForm,
-    are_codes,
-    clean_cell,
-    find_form,
-    find_kind,
-    is_code_name,
-    is_date,
-    is_number,
-    is_sequence,
-    labels_among,
-)
-from vpp.data.numbers import certain_decimal, is_written_number, read_notation, read_number, two_ways
 from vpp.errors import DataError
+
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "#n/a", "#na", "#n/a n/a", "<na>", "nan", "-nan", "1.#qnan", "-1.#ind", "null", "<null>"}
+    | {"(null)", "\\n", "none", "missing", "(blank)", "?", "-", "--", "---", "–", "—", ".", ".."}
+    | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d."}
+    | {"#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"}
+)
+"""Texts of a missing cell, in lower case."""
+
+_SIGNS = re.compile(r"[+±/-]+")
+_PAIR = re.compile(r"[A-Z]{2}")
+_WORD = re.compile(r"[^\W\d_].*")
+FEWEST_OTHERS = 2
+MOST_OTHERS = 50
+"""Least and most other labels of a column in which a word for a missing cell is a label too."""
+
+
+def clean_cell(text: str) -> str | None:
+    """Strip the text; None if it stands for a missing cell."""
+    stripped = text.strip()
+    return None if stripped.lower() in MISSING else stripped
+
+
+def labels_among(counts: Counter[str]) -> frozenset[str]:
+    """Return the words for a missing cell that are labels in this column. counts: occurrences of each stripped text.
+
+    `None` is a label among other words that repeat; `NA` among codes of two capitals; `-` among signs.
+    """
+    doubtful = {text for text in counts if text in _RULES}
+    if not doubtful:
+        return frozenset()
+    others = {text: n for text, n in counts.items() if text.lower() not in MISSING}
+    return frozenset(text for text in doubtful if _RULES[text](others))
+
+
+def _among_words(others: dict[str, int]) -> bool:
+    repeated = 2 * len(others) <= sum(others.values())
+    return FEWEST_OTHERS <= len(others) <= MOST_OTHERS and repeated and all(map(_WORD.fullmatch, others))
+
+
+_RULES: dict[str, Callable[[dict[str, int]], bool]] = {
+    **dict.fromkeys(("None", "none", "NONE"), _among_words),
+    "NA": lambda others: len(others) >= FEWEST_OTHERS and all(map(_PAIR.fullmatch, others)),
+    "-": lambda others: bool(others) and all(map(_SIGNS.fullmatch, others)),
+}
+
+
+_TIME = (
+    r"(?:(?:[T ]\s?|,\s)(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d+)?)?"
+    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\.?)?\s?(?P<zone>Z|UTC|[+-]\d\d:?\d\d)?)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = rf"(?P<named>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_FORMS = {
+    "year-month-day": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
+    "yearmonthday": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)",
+    "month/day/year": r"(?P<month>\d\d?)(?P<mark>[/-])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day/month/year": r"(?P<day>\d\d?)(?P<mark>[/.-])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|(?<=[/.])\d\d)",
+    "day month year": rf"(?P<day>\d\d?)(?P<mark>[- ]|\.\s?){_NAMED}(?:[- ]|,\s)(?P<year>\d{{4}}|\d\d)",
+    "month day, year": rf"{_NAMED}\s(?P<day>\d\d?),?\s(?P<year>\d{{4}})",
+}
+_PATTERNS = {name: re.compile(form + _TIME, re.ASCII | re.IGNORECASE) for name, form in _FORMS.items()}
+COMPACT = "yearmonthday"
+FEWEST_COMPACT = 3
+"""Least distinct numbers such as 20240131 that are read as dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    """Format of a column's dates."""
+
+    name: str
+    """Order of the parts: year-month-day, day/month/year, …"""
+    other: str | None = None
+    """A second order in which every cell is a date."""
+
+    def read(self, text: str) -> datetime:
+        """Parse a date into a naive datetime, in UTC if the text has a zone. Raises ValueError for other text."""
+        moment = _read(_PATTERNS[self.name], text)
+        if moment is None:
+            raise ValueError(f"{text!r} is not a date")
+        return moment
+
+
+def is_date(text: str) -> bool:
+    """True for a date in any form but the compact one, with or without a time."""
+    return any(_read(pattern, text) for name, pattern in _PATTERNS.items() if name != COMPACT)
+
+
+def find_form(present: Sequence[str]) -> DateForm | None:
+    """Return the form in which every cell is a date, or None. A date needs a year."""
+    distinct = list(dict.fromkeys(present))
+    fits = [name for name, pattern in _PATTERNS.items() if distinct and all(_read(pattern, text) for text in distinct)]
+    if not fits or (fits == [COMPACT] and len(distinct) < FEWEST_COMPACT):
+        return None
+    if len(fits) == 1:
+        return DateForm(fits[0])
+    first, second = _PATTERNS[fits[0]], _PATTERNS[fits[1]]
+    is_doubtful = any(_read(first, text) != _read(second, text) for text in distinct)
+    return DateForm(fits[0], fits[1] if is_doubtful else None)
+
+
+def _read(pattern: re.Pattern[str], text: str) -> datetime | None:
+    match = pattern.fullmatch(text) if len(text) <= 60 else None
+    if match is None:
+        return None
+    parts = match.groupdict()
+    try:
+        year, day, named = int(parts["year"]), int(parts["day"]), parts.get("named")
+        if len(parts["year"]) == 2:
+            year += 2000 if year < 70 else 1900
+        month = _MONTHS.index(named.lower()) + 1 if named else int(parts["month"])
+        if parts["hour"] is None:
+            return datetime(year, month, day)
+        hour, second = int(parts["hour"]), min(int(parts["second"] or 0), 59)
+        if parts["half"]:
+            if not 1 <= hour <= 12:
+                return None
+            hour = hour % 12 + (12 if parts["half"] in "pP" else 0)
+        return datetime(year, month, day, hour, int(parts["minute"]), second) - _offset(parts["zone"])
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(zone: str | None) -> timedelta:
+    if zone in (None, "Z", "z", "UTC", "utc"):
+        return timedelta()
+    return datetime.strptime(str(zone), "%z").utcoffset() or timedelta()
+
+
+FEW_VALUES = 20
+"""Most values of a category in which not every value repeats."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
+_SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
+_HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
+_ITEM = re.compile(r"[+-]?\d+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_CODE = re.compile(r"[\w./#:+@-]+")
+_CODE_MARK = re.compile(r"[0-9@]|://")
+MOSTLY_CODES = 0.9
+"""Least share of words with a digit, an @ or `://` in a column of codes."""
+_CODE_NAME = re.compile(
+    r"(.*[^a-z])?(zip|zip_?code|post(al)?[ _-]?code|plz|phone|tele?fon|telephone|tel|mobile|fax|ssn|iban|isbn|ean|gtin|"
+    r"barcode)([ _-]?(no|nr|number|nummer|code))?\.?",
+    re.IGNORECASE,
+)
+"""Column names of codes and phone numbers."""
+_ZERO_FIRST = re.compile(r"0\d+", re.ASCII)
+_PHONE = re.compile(r"\d{3,}(-\d{3,})+", re.ASCII)
+SHORTEST_CODE = 4
+"""Least digits of a code that is recognised by its column's name alone."""
+LONGEST_COUNT = 15
+"""Most digits of an integer that a float represents exactly; longer ones are codes."""
+_ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|uuid|guid|index|idx|key|nr|no))|.*[a-z](Id|ID)")
+
+
+def is_number(text: str) -> bool:
+    """True for a finite decimal number without thousands separators and with a decimal point."""
+    return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
+
+
+def is_integer(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None
+
+
+def is_sequence(text: str) -> bool:
+    """True for two or more integers: `3 4 0 7`, `[3, 4, 0, 7]`, `3;4;0;7`, `3-4-0-7`."""
+    return _SEQUENCE.fullmatch(text) is not None
+
+
+def sequence_items(text: str) -> tuple[float, ...] | None:
+    """Return the integers of a sequence in order; None for other text and for integers beyond the range of floats."""
+    if not is_sequence(text):
+        return None
+    items = text.split("-") if _HYPHENATED.fullmatch(text) else _ITEM.findall(text)
+    values = tuple(map(float, items))
+    return values if all(map(math.isfinite, values)) else None
+
+
+def find_kind(distinct: Sequence[str], *, n: int, are_numbers: bool, name: str) -> Kind:
+    """Return the kind of a column's distinct cells, unless they are dates; an empty column is text.
+
+    n: present cells. are_numbers: whether `is_number` holds for all distinct cells. A column of 0 and 1 is a category.
+    Codes of digits (`00123`, phone numbers, codes by the column's name) are categories or text.
+    """
+    if not distinct:
+        return "text"
+    if are_numbers and not are_codes(distinct, name=name):
+        return "category" if set(distinct) == {"0", "1"} else "number"
+    are_others = any(all(map(other.fullmatch, distinct)) for other in (_DECIMAL_COMMA, _PHONE))
+    if all(map(is_sequence, distinct)) and not are_others and not is_code_name(name):
+        return "sequence"
+    repeats = 2 * len(distinct) <= n or len(distinct) <= min(FEW_VALUES, n - 1)
+    return "category" if repeats else "text"
+
+
+def are_codes(present: Sequence[str], *, name: str = "") -> bool:
+    """True if integers are codes: by the column's name, a leading zero, or more digits than a float represents."""
+    if not all(map(str.isdecimal, present)):
+        return False
+    if is_code_name(name) and max(map(len, present)) >= SHORTEST_CODE:
+        return True
+    return any(_ZERO_FIRST.fullmatch(text) or len(text) > LONGEST_COUNT for text in present)
+
+
+def is_code_name(name: str) -> bool:
+    return _CODE_NAME.fullmatch(name) is not None
+
+
+def is_identifier(name: str, cells: Sequence[str | None], kind: Kind) -> bool:
+    """True if a column only names its rows.
+
+    All cells are present and distinct, and they are consecutive integers (an index), integers under a name such as
+    `id`, dates, or codes: single words, mostly with a digit or an @ (`A-017`, an e-mail address, a UUID, a zip code).
+    Distinct measurements, sequences, plain words and free text are not identifiers.
+    """
+    present = [cell for cell in cells if cell is not None]
+    if kind == "sequence" or len(set(present)) < len(cells):
+        return False
+    if kind == "number":
+        integers = all(map(is_integer, present))
+        values = set(map(int, present)) if integers else set()
+        is_consecutive = integers and max(values) - min(values) == len(values) - 1
+        return integers and (is_consecutive or _ID_NAME.fullmatch(name) is not None)
+    n_marked = sum(_CODE_MARK.search(cell) is not None for cell in present)
+    are_codes = n_marked >= MOSTLY_CODES * len(present) and all(map(_CODE.fullmatch, present))
+    return kind == "date" or are_codes
+
+
+Marks = tuple[str, str]
+"""(Decimal, grouping)."""
+
+LONGEST = 60
+"""Most characters of a cell that is parsed as a formatted number."""
+_BLANKS = " \u00a0\u2007\u2009\u202f"
+_MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
+_CURRENCY = (
+    "(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|"
+    "RON|BGN|RUB|UAH|TRY|ILS|ZAR|BRL|MXN|ARS|CLP|COP|PEN|KRW|TWD|HKD|SGD|THB|IDR|MYR|PHP|VND|AED|SAR|EGP|NGN|KES|BTC|"
+    r"Rs|Fr|kr|zł|Kč|Ft|lei|лв|руб)\.?)"
+)
+_MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
+"""A unit after a blank: cm, km/h, m², °C."""
+_CELL = re.compile(
+    rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+
+         (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+)? (?P<inner>[+-])?
+         (?P<body>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+) (?:[.,][-—]{{0,2}})? (?P<power>[eE][+-]?[0-9]+)?
+         (?:[{_BLANKS}]*(?P<after>[%‰°]|{_CURRENCY}) | [{_BLANKS}](?P<measure>{_MEASURE}))?
+         (?P<trailing>-)? (?P<close>\))?""",
+    re.VERBOSE,
+)
+_STANDS_FOR = {
+    mark: frozenset(characters) for mark, characters in {"": "", ",": ",", ".": ".", "'": "'’", " ": _BLANKS}.items()
+}
+"""Characters that a cell may use for each mark."""
+_WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
+_BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
+_POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
+"""Plain numbers that could be integers with points between thousands."""
+
+
+def _body(marks: Marks) -> re.Pattern[str]:
+    decimal, grouping = (f"[{''.join(_STANDS_FOR[mark])}]" if mark else "(?!)" for mark in marks)
+    lakhs = f"|[1-9][0-9]?(?:{grouping}[0-9]{{2}})+{grouping}[0-9]{{3}}" if marks == (".", ",") else ""
+    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{grouping}[0-9]{{3}})+{lakhs}"
+    return re.compile(rf"(?:{whole})(?:{decimal}[0-9]*)?|{decimal}[0-9]+")
+
+
+_BODIES = {
+    marks: _body(marks)
+    for marks in ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "))
+}
+"""Patterns of a number's digits by its marks, in order of preference."""
+
+
+def read_notation(
+    texts: Sequence[str], *, decimal: str | None = None, likely: str = "."
+) -> tuple[Sequence[str], Notation | None]:
+    """Return the texts of a column as plain decimal numbers with every digit, and their notation.
+
+    Return the texts unchanged and None if they are plain already, or if no one notation fits all of them.
+    decimal: the decimal mark chosen by the user. likely: the decimal mark preferred if either fits.
+    """
+    wanted = decimal or likely
+    are_grouped = wanted == "," and any("." in text for text in texts) and all(map(_POINTS.fullmatch, texts))
+    if all(map(is_number, texts)) and not are_grouped:
+        return texts, None
+    column = _parts(texts)
+    readings = _readings(column)
+    if not readings:
+        return texts, None
+    marks, plain = next((reading for reading in readings if reading[0][0] == wanted), readings[0])
+    is_usual = likely == "." and marks == (".", "")
+    is_doubtful = len(readings) > 1 and decimal is None and not is_usual
+    is_doubtful = is_doubtful or (marks[1] == " " and all(map(_BLANK_GROUPS.fullmatch, texts)))
+    if plain == list(texts) or not all(math.isfinite(float(number)) for number in plain):
+        return texts, None
+    return plain, Notation(
+        decimal=marks[0], grouping=marks[1], unit=column[0].unit, before=column[0].before, is_doubtful=is_doubtful
+    )
+
+
+def read_number(text: str, notation: Notation | None) -> str | None:
+    """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
+    if notation is not None and (part := _part(text)) and part.unit in ("", notation.unit):
+        for marks, pattern in _BODIES.items():
+            if marks[0] == notation.decimal and pattern.fullmatch(part.body):
+                return _plain(part, marks)
+    return text if is_number(text) else None
+
+
+def write_number(number: str, notation: Notation | None) -> str:
+    return number if notation is None else number.replace(".", notation.decimal)
+
+
+def is_written_number(text: str) -> bool:
+    """True for a finite number in any of the notations."""
+    part = _part(text)
+    if part is None:
+        return False
+    return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in _BODIES.items())
+
+
+def two_ways(numbers: Sequence[str]) -> str:
+    """Quote the first number and one of another unit, or else of another shape: `'$12.00' and '(CHF 17.84)'`."""
+    first = numbers[0]
+    ways: tuple[Callable[[str], str], ...] = (
+        lambda number: (_part(number) or _NO_PART).unit,
+        lambda number: re.sub(r"\d+", "0", number),
+    )
+    others = (next((n for n in numbers if way(n) != way(first)), None) for way in ways)
+    return f"{quoted(first)} and {quoted(next(filter(None, others), numbers[-1]))}"
+
+
+def certain_decimal(texts: Sequence[str]) -> str | None:
+    """Return the decimal mark of a column of numbers if only one is possible and the texts show it, else None."""
+    column = _parts(texts)
+    readings = _readings(column)
+    if len(readings) != 1:
+        return None
+    (decimal, grouping), _ = readings[0]
+    marks = [decimal, *([grouping] if grouping in (",", ".") else [])]
+    return decimal if any(mark in part.body for part in column for mark in marks) else None
+
+
+class _Part(NamedTuple):
+    """Components of a formatted number."""
+
+    negative: bool
+    plus: bool
+    in_parentheses: bool
+    body: str
+    power: str
+    unit: str
+    before: bool
+
+
+_NO_PART = _Part(False, False, False, "", "", "", False)
+
+
+def _part(cell: str) -> _Part | None:
+    plain = cell if cell.isascii() else cell.translate(_MINUS)
+    match = _CELL.fullmatch(plain) if len(cell) <= LONGEST else None
+    if match is None:
+        return None
+    in_parentheses = match["open"] is not None
+    signs = [sign for sign in (match["sign"], match["inner"], match["trailing"]) if sign]
+    if in_parentheses != (match["close"] is not None) or len(signs) + in_parentheses > 1:
+        return None
+    after = match["after"] or match["measure"]
+    if match["before"] and after:
+        return None
+    return _Part(
+        negative=in_parentheses or "-" in signs,
+        plus="+" in signs,
+        in_parentheses=in_parentheses,
+        body=match["body"],
+        power=match["power"] or "",
+        unit=match["before"] or after or "",
+        before=match["before"] is not None,
+    )
+
+
+def _parts(texts: Sequence[str]) -> list[_Part]:
+    """Parse the texts; empty unless all parse with the same unit in the same place, and not all are in parentheses."""
+    column: list[_Part] = []
+    for text in texts:
+        part = _part(text)
+        if part is None or (column and (part.unit, part.before) != (column[0].unit, column[0].before)):
+            return []
+        column.append(part)
+    return [] if all(part.in_parentheses for part in column) else column
+
+
+def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
+    """Return each possible reading of the column: its preferred marks and the plain numbers they give."""
+    readings: list[tuple[Marks, list[str]]] = []
+    if not column:
+        return readings
+    used = set().union(*(part.body for part in column)) - set("0123456789")
+    for marks, pattern in _BODIES.items():
+        if not _STANDS_FOR[marks[1]] & used and marks[1]:
+            continue  # the same as without grouping
+        # A number such as `+49 170 123` is a phone's.
+        are_phones = marks[1] == " " and any(p.plus and not _STANDS_FOR[" "].isdisjoint(p.body) for p in column)
+        if not are_phones and all(pattern.fullmatch(part.body) for part in column):
+            plain = [_plain(part, marks) for part in column]
+            if all(plain != other for _, other in readings):
+                readings.append((marks, plain))
+    return readings
+
+
+def _plain(part: _Part, marks: Marks) -> str:
+    decimal, grouping = marks
+    whole, _, decimals = part.body.partition(decimal)
+    digits = whole.translate(_WITHOUT[grouping]) or "0"
+    fraction = f".{decimals}" if decimals else ""
+    return f"{'-' if part.negative else ''}{digits}{fraction}{part.power}"
+
 
 Cells = tuple[str | None, ...]
 """None is a missing cell."""
@@ -68,7 +481,9 @@ def read_columns(
             if draft.is_doubtful:
                 draft.read(shown, shown)
     columns = tuple(draft.column() for draft in drafts)
-    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=tuple(_notes(drafts)))
+    kind_notes = (note for draft in drafts for note in _kind_notes(draft))
+    notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
+    return Columns(columns=columns, values=tuple(draft.cells for draft in drafts), notes=notes)
 
 
 @dataclass(slots=True)
@@ -185,7 +600,6 @@ def read_known(column: Column, texts: Sequence[str]) -> tuple[Column, Cells]:
 
 
 def no_number_note(column: Column, cells: Cells) -> str:
-    """Note on the cells of a column of numbers that are not numbers; empty if all are."""
     wrong = [row for row, cell in enumerate(cells) if cell is not None and not is_number(cell)]
     if column.kind != "number" or not wrong:
         return ""
@@ -203,15 +617,7 @@ def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
     return marks.pop() if len(marks) == 1 else None
 
 
-def _notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    yield from _notation_notes(drafts)
-    for draft in drafts:
-        yield from _kind_notes(draft)
-    yield from _missing_notes(drafts)
-
-
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    """Yield one note for all columns of a notation."""
     alike: dict[Notation, list[_Draft]] = {}
     for draft in drafts:
         if draft.notation is not None:
@@ -287,7 +693,6 @@ def _though_mostly(what: str, draft: _Draft, other: str) -> str:
 
 
 def _missing_notes(drafts: Sequence[_Draft]) -> Iterator[str]:
-    """Note the words for a missing cell in the file, the commonest first."""
     counts: Counter[str] = Counter()
     for draft in drafts:
         counts.update(draft.absent)

@@ -182,11 +182,9 @@ class Dataset:
 
     @property
     def has_text(self) -> bool:
-        """True if an input column holds free text."""
         return any(column.kind == "text" and column.name in self.inputs for column in self.columns)
 
     def part(self, name: Part) -> tuple[Row, ...]:
-        """Return the rows of a part."""
         return {"train": self.train, "test": self.test, "calibration": self.calibration}[name]
 
     @property
@@ -265,7 +263,6 @@ class SplitRule:
 
     @property
     def why_no_input(self) -> str:
-        """Reason, as a clause, why its column is not an input by default."""
         if self.kind == "group":
             return "the split is by its groups, and new rows belong to new groups"
         return "the split is by its times, and new rows have later times"

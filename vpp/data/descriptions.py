@@ -37,7 +37,6 @@ class Descriptions:
     """(label, description) in the order of the labels."""
 
     def __bool__(self) -> bool:
-        """True if anything is described."""
         return bool(self.columns or self.labels)
 
     @property
@@ -47,12 +46,10 @@ class Descriptions:
 
     @property
     def by_key(self) -> dict[str, str]:
-        """Every description by its key."""
         return {**dict(self.columns), **{LABEL + label: text for label, text in self.labels}}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Count what is described, in a sentence; empty if nothing is."""
         kinds = (("column", self.columns), ("label", self.labels))
         counts = [f"{len(pairs):,} {kind}{'' if len(pairs) == 1 else 's'}" for kind, pairs in kinds if pairs]
         return (f"prompts describe {' and '.join(counts)}",) if counts else ()
@@ -90,6 +87,15 @@ def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequen
     )
 
 
+def nearest(name: str, names: Sequence[str], listing: str) -> str:
+    """Return how to correct a name that is none of these: the most similar ones, or a list of all."""
+    by_lower = {other.lower(): other for other in names}
+    near = [by_lower[lower] for lower in get_close_matches(name.lower(), by_lower)]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"{listing} {', '.join(map(quoted, names[:LISTED]))}{', …' if len(names) > LISTED else ''}"
+
+
 def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     """Raise InputError if the key names neither a column nor a label."""
     is_label = key.startswith(LABEL)
@@ -98,11 +104,8 @@ def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
     sought, names = (key.removeprefix(LABEL), labels) if is_label else (key, columns)
     if sought in names:
         return
-    by_lower = {name.lower(): name for name in names}
-    near = [by_lower[lower] for lower in get_close_matches(sought.lower(), by_lower)]
     what = "label" if is_label else "column"
-    listed = ", ".join(map(quoted, names[:LISTED])) + (", …" if len(names) > LISTED else "")
-    fix = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"its {what}s are {listed}"
+    fix = nearest(sought, names, f"its {what}s are")
     raise InputError(f"a description is given for the {what} {quoted(sought)}, which the table does not have: {fix}")
 
 
@@ -145,7 +148,10 @@ def by_key(given: object, *, source: str) -> dict[str, str]:
     features, labels = given.get("features"), given.get("labels")
     own: dict[str, Any] = dict(given)
     if is_metadata := isinstance(features, Mapping):
-        own = {key: _said(value) for key, value in features.items()}
+        own = {
+            key: value["description"] if isinstance(value, Mapping) and "description" in value else value
+            for key, value in features.items()
+        }
     if isinstance(labels, Mapping):
         if own.get("labels") is labels:
             del own["labels"]
@@ -158,11 +164,6 @@ def by_key(given: object, *, source: str) -> dict[str, str]:
             f"{source} describes {quoted(str(wrong))} with something else than text: put the description in quotes"
         )
     return own
-
-
-def _said(value: object) -> object:
-    """Return the `description` of an object, and anything else as it is."""
-    return value["description"] if isinstance(value, Mapping) and "description" in value else value
 
 
 def checked(text: str, *, name: str, columns: Sequence[str], cells: Sequence[str | None]) -> dict[str, str]:

@@ -8,12 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.columns import read_cell
+from vpp.data.columns import is_number, read_cell, read_number, write_number
 from vpp.data.dataset import Column, Dataset, Row, Value, decimals
-from vpp.data.kinds import is_number
-from vpp.data.numbers import read_number, write_number
-from vpp.data.roles import require_columns
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, read_like, require_columns
 from vpp.errors import DataError
 
 CANDIDATES = 104
@@ -68,7 +65,6 @@ def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key]
 
 
 def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
-    """Yield the rows whose inputs are neither known nor those of an earlier row."""
     seen = set(known)
     for row in rows:
         key = input_key(row)
@@ -205,7 +201,6 @@ class Field:
 
     @property
     def unit(self) -> str:
-        """Unit of the numbers; empty if none."""
         return self.column.notation.unit if self.column.notation else ""
 
     def written(self, cell: str) -> str:
@@ -226,7 +221,6 @@ class Field:
 
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
-    """Return a field for each input column, in order."""
     known = {column.name: column for column in dataset.columns}
     return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
 
@@ -243,7 +237,6 @@ def _field(column: Column, present: Sequence[str]) -> Field:
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:
-    """Cells of an input in the training rows, but the missing ones."""
     return [cell for row in dataset.train if (cell := row.inputs[place][1]) is not None]
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Notation, Provenance, ReadAs, Row, target_value
+from vpp.data.dataset import PARTS, Column, Dataset, Notation, Provenance, ReadAs, Row, target_value
 from vpp.data.descriptions import NOTHING, recorded
 from vpp.errors import DataError
 
+_PARTS = (*PARTS, "unlabelled")
 _NEEDS_QUOTES = re.compile(r'[,"\r\n]|^$|^\s|\s$')
 _CELL = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))([,\n])')
 
@@ -24,7 +25,7 @@ def rows_csv(dataset: Dataset) -> bytes:
     used = {*dataset.inputs, dataset.target}
     names = tuple(column.name for column in dataset.columns if column.name in used)
     lines: list[list[str | None]] = [["row", "split", *names]]
-    for part in ("train", "test", "calibration", "unlabelled"):
+    for part in _PARTS:
         rows: tuple[Row, ...] = getattr(dataset, part)
         lines += [[str(row.id), part, *_cells(row, names, dataset.target)] for row in rows]
     return "".join(",".join(map(_written, line)) + "\n" for line in lines).encode()
@@ -43,18 +44,16 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "inputs": list(dataset.inputs),
         "classes": list(dataset.classes),
         "provenance": {
-            **_asked_sizes(dataset.provenance),
+            # Without a size that was not asked for.
+            **{
+                name: value for name, value in asdict(dataset.provenance).items() if value or name != "calibration_size"
+            },
             "notes": list(dataset.provenance.notes),
             "read_as": dataset.provenance.read_as.given,
         },
         "fingerprint": _sha256(rows_csv(dataset)),
         **({"descriptions": dataset.descriptions.record} if dataset.descriptions != NOTHING else {}),
     }
-
-
-def _asked_sizes(provenance: Provenance) -> dict[str, Any]:
-    """Return the fields of the provenance, without a size that was not asked for."""
-    return {name: value for name, value in asdict(provenance).items() if value or name != "calibration_size"}
 
 
 def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
@@ -73,11 +72,8 @@ def dataset_from_csv(content: bytes, *, header: Mapping[str, Any]) -> Dataset:
         columns=tuple(map(_read_column, header["columns"])),
         inputs=tuple(header["inputs"]),
         classes=tuple(header["classes"]),
-        train=tuple(row for part, row in rows if part == "train"),
-        test=tuple(row for part, row in rows if part == "test"),
-        calibration=tuple(row for part, row in rows if part == "calibration"),
         provenance=Provenance(**{**origin, "notes": tuple(origin.get("notes", ())), "read_as": read_as}),
-        unlabelled=tuple(row for part, row in rows if part == "unlabelled"),
+        **{name: tuple(row for part, row in rows if part == name) for name in _PARTS},
         descriptions=recorded(header["descriptions"]) if header.get("descriptions") else NOTHING,
     )
 
@@ -106,7 +102,6 @@ def _written(cell: str | None) -> str:
 
 
 def _read_rows(text: str, header: Mapping[str, Any]) -> Iterator[tuple[str | None, Row]]:
-    """Yield (split, row) of each line."""
     (_, _, *names), *lines = _read_lines(text)
     described = {column["name"] for column in header["columns"]}
     if lacking := {header["target"], *header["inputs"]} - described.intersection(names):

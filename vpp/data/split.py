@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from vpp.data.answers import quoted
+from vpp.data.columns import find_form, is_number
 from vpp.data.dataset import RANDOM, Row, SplitRule, Task, target_value
-from vpp.data.kinds import find_form, is_number
-from vpp.data.roles import unlabelled_rows
-from vpp.data.table import Table
+from vpp.data.table import Table, unlabelled_rows
 from vpp.errors import DataError, InputError
 
 SPLIT = 101
@@ -54,7 +53,6 @@ class SplitPlan:
 
     @property
     def held_out(self) -> int:
-        """Most test and calibration rows."""
         return self.test_size + self.calibration_size
 
     def within(self, n: int) -> tuple[int, int]:
@@ -171,12 +169,10 @@ class Examples:
 
     @cached_property
     def labelled(self) -> list[tuple[int, str]]:
-        """(position in the file, target cell) of each row with a target."""
         return [(i, cell) for i, cell in enumerate(self.table.cells(self.target)) if cell is not None]
 
     @cached_property
     def targets(self) -> list[tuple[int, str]]:
-        """`labelled` rows with a value in the needed column."""
         if not self.needed:
             return self.labelled
         cells = self.table.cells(self.needed)
@@ -184,7 +180,6 @@ class Examples:
 
     @cached_property
     def strata(self) -> list[str]:
-        """Label of each of `targets`; all equal for regression."""
         return [cell if self.task == "classification" else "" for _, cell in self.targets]
 
     @property
@@ -200,12 +195,10 @@ class Examples:
         return tuple(replace(row, id=self.first_id + row.id) for row in filled)
 
     def cells(self, column: str) -> list[str | None]:
-        """Cells of a column, one for each of `targets`."""
         cells = self.table.cells(column)
         return [cells[i] for i, _ in self.targets]
 
     def rows(self, picked: Sequence[int]) -> tuple[Row, ...]:
-        """Rows at these positions of `targets`."""
         columns = [(name, self.table.cells(name)) for name in self.inputs]
         return tuple(
             Row(
@@ -229,7 +222,6 @@ class Parted:
 
     @property
     def n(self) -> int:
-        """Number of rows in all parts."""
         return len(self.train) + len(self.test) + len(self.calibration)
 
 
@@ -255,7 +247,6 @@ def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
 
 
 def _split(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    """Return training rows, and held-out rows as the test rows."""
     if plan.rule == RANDOM:
         train, test = _drawn(files, plan)
         return Parted(train=train, test=test)
@@ -287,7 +278,6 @@ def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...],
 
 
 def _wanted(n_labelled: Sequence[int], plan: SplitPlan) -> list[tuple[int, int]]:
-    """(training, held-out) rows to draw from each file."""
     if len(n_labelled) == 1:
         return [plan.within(n_labelled[0])]
     n_train, n_test = n_labelled

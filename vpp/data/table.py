@@ -1,158 +1,31 @@
-"""A table as read from a file: each cell's text, each column's kind, and how the file was read."""
+"""A table as read from a file, and the roles of its columns: the target and its task, and the inputs."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
+from typing import Literal, get_args
 
-from vpp.data.binary import Format, check_text, find_format, read_parquet, read_sheet
-from vpp.data.columns import Cells, no_number_note, read_columns, read_known
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, Column, Kind, ReadAs
-from vpp.data.dialect import NO_DELIMITER, find_delimiter, named_delimiter, skip_lines, table_start, why_no_header
-from vpp.data.grid import Grid, build_grid, shown_name
-from vpp.data.kinds import is_identifier
-from vpp.data.objects import read_json
-from vpp.data.text import SAMPLE_RECORDS, Record, decode, read_records
-from vpp.errors import DataError
+from vpp.data.answers import look_alike, quoted, why_unreadable
+from vpp.data.columns import (
+    Cells,
+    is_identifier,
+    is_number,
+    is_written_number,
+    no_number_note,
+    read_columns,
+    read_known,
+    two_ways,
+)
+from vpp.data.dataset import DETECT, Column, Kind, ReadAs, Row, SplitRule, Task
+from vpp.data.descriptions import nearest
+from vpp.data.formats import read_file
+from vpp.data.text import Reading
+from vpp.errors import DataError, InputError
 
 MAX_BYTES = 50_000_000
 """Size of the largest file allowed."""
-_NO_TEXT = " \t\r\n,;|"
-"""Characters of a file without any cell text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """Format, encoding and dialect that a file was read with."""
-
-    format: Format = "csv"
-    encoding: str = ""
-    """Python's name; empty for Excel and Parquet."""
-    delimiter: str = ""
-    """Empty if each line is one cell, and for JSON, Excel and Parquet."""
-    header: bool = True
-    skipped_lines: int = 0
-    """Lines above the table."""
-    sheet: str = ""
-    sheets: tuple[str, ...] = ()
-
-
-Read = tuple[Grid, Reading, tuple[str, ...]]
-"""(Grid, how it was read, a note on each guess)."""
-
-
-def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
-    """Read a file of any format.
-
-    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
-    """
-    if len(content) > MAX_BYTES:
-        raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
-    file_format = find_format(content, name=name)
-    if file_format == "parquet":
-        return read_parquet(content, name=name), Reading(format="parquet"), ()
-    if file_format == "excel":
-        return _read_workbook(content, name, read_as)
-    return _read_text(content, name, read_as)
-
-
-def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
-    decoded = decode(content, name=name, encoding=read_as.encoding)
-    text = decoded.text.lstrip("\ufeff")
-    if not text.strip(None if read_as.delimiter else _NO_TEXT):
-        raise DataError(f"{name} is empty: a header line and rows are needed")
-    check_text(text, name=name)
-    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
-    if grid is not None:
-        return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
-    named = named_delimiter(text) if read_as.skip_lines is None else None
-    skipped = (read_as.skip_lines or 0) + (1 if named else 0)
-    body = skip_lines(text, skipped)
-    if not body.strip():
-        raise DataError(f"{name} has no lines below the {skipped} skipped ones: skip fewer lines")
-    given = read_as.delimiter or named
-    delimiter, other = (given, NO_DELIMITER) if given else find_delimiter(body)
-    records = read_records(body, delimiter, name=name, first_line=skipped + 1)
-    reading = Reading(encoding=decoded.encoding, delimiter=delimiter, skipped_lines=skipped)
-    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
-    dialect_notes = (
-        decoded.note,
-        f"its first line names {_called(named)} as the delimiter" if named and delimiter == named else "",
-        "no delimiter detected: each line is one cell" if delimiter == NO_DELIMITER else "",
-        _either(delimiter, other),
-        _backslash(body, delimiter, skipped),
-    )
-    return grid, reading, (*filter(None, dialect_notes), *notes)
-
-
-def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
-    sheet = read_sheet(content, name=name, sheet=read_as.sheet)
-    skipped = read_as.skip_lines or 0
-    records = (record for record in sheet.records if record.line > skipped)
-    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
-    grid, reading, notes = _read_below_titles(records, reading, name, read_as)
-    if len(sheet.names) > 1 and not read_as.sheet:
-        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
-    return grid, reading, notes
-
-
-def _read_below_titles(records: Iterator[Record], reading: Reading, name: str, read_as: ReadAs) -> Read:
-    """Find titles and header, unless the user has said how many lines are above the table and whether it has one."""
-    seen = list(islice(records, SAMPLE_RECORDS))
-    start = table_start(seen) if read_as.skip_lines is None else 0
-    why = why_no_header(seen[start:]) if read_as.header is None else ""
-    header = not why if read_as.header is None else read_as.header
-    width = max((len(record.cells) for record in seen[start:]), default=1)
-    grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
-    skipped = seen[start].line - 1 if start else reading.skipped_lines
-    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
-    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
-
-
-def _above(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    first = ", ".join(cell for cell in map(str.strip, records[0].cells) if cell)
-    more = f" and {len(records) - 1} more" if len(records) > 1 else ""
-    return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
-
-
-def _unnamed(why: str, grid: Grid) -> str:
-    named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
-    reason = f"{why}, so the first line was read as data; " if why else ""
-    return f"{reason}the columns are called {named}"
-
-
-def _either(delimiter: str, other: str) -> str:
-    if other == NO_DELIMITER:
-        return ""
-    return (
-        f"the {_called(delimiter)} was taken as the delimiter, though the {_called(other)} divides the lines as "
-        "evenly: if the columns look wrong, choose the delimiter"
-    )
-
-
-def _backslash(body: str, delimiter: str, skipped: int) -> str:
-    """Note the first cell with a quote escaped by a backslash, at which the csv module ends the cell too early."""
-    if delimiter == NO_DELIMITER or '\\"' not in body:
-        return ""
-    mark = re.escape(delimiter)
-    match = re.search(rf'(?:^|{mark}) ?"[^"\r\n]*\\"(?![{mark}"\r\n]|\Z)', body, re.MULTILINE)
-    if match is None:
-        return ""
-    line = len(re.findall(r"\r\n|\r|\n", body[: match.end()])) + skipped + 1
-    return f'line {line} writes a quote in a cell as \\": CSV doubles it (""), so that cell may be read wrong'
-
-
-def _called(delimiter: str) -> str:
-    return DELIMITER_NAMES.get(delimiter, repr(delimiter))
-
-
-MOST_LISTED = 20
-"""Most columns that a message lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +55,8 @@ class Table:
         Lines without any text are skipped. Raises DataError for a file that is not a table, is too large, has no rows,
         or has a row wider than its header.
         """
+        if len(content) > MAX_BYTES:
+            raise DataError(f"{name} is larger than {MAX_BYTES / 1e6:.0f} MB: keep a sample of its rows")
         grid, reading, notes = read_file(content, name=name, read_as=read_as)
         read = read_columns(grid.names, grid.columns, decimal=read_as.decimal, delimiter=reading.delimiter)
         return cls(
@@ -198,7 +73,6 @@ class Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Decisions taken while reading."""
         return (*self.file_notes, *self.column_notes)
 
     @property
@@ -223,22 +97,12 @@ class Table:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Place of each column, by name."""
         return {column.name: place for place, column in enumerate(self.columns)}
 
     def _position(self, name: str) -> int:
         if name not in self._places:
-            raise DataError(f"{self.file} has no column {name!r}: {_nearest(name, self.names)}")
+            raise DataError(f"{self.file} has no column {name!r}: {nearest(str(name), self.names, 'its columns are')}")
         return self._places[name]
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    by_lower = {other.lower(): other for other in names}
-    near = get_close_matches(str(name).lower(), by_lower, n=3)
-    if near:
-        return f"did you mean {' or '.join(repr(by_lower[lower]) for lower in near)}?"
-    listed = ", ".join(repr(shown_name(each)) for each in names[:MOST_LISTED])
-    return f"its columns are {listed}{', …' if len(names) > MOST_LISTED else ''}"
 
 
 def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
@@ -273,3 +137,224 @@ def read_like(table: Table, columns: Sequence[Column]) -> Table:
         values=tuple(cells for _, cells in reread),
         column_notes=tuple(filter(None, notes)),
     )
+
+
+TARGET_NAMES = ("target", "label", "survived", "class", "outcome", "y", "species")
+"""Column names of likely targets, the likeliest first."""
+MAX_CLASSES = 50
+MAX_NUMERIC_CLASSES = 10
+"""Most distinct values of integers that are labels rather than a quantity."""
+FEW_OTHERS = 0.2
+"""Largest share of other cells in a column that was meant to be numbers."""
+ROWS_PER_NUMERIC_CLASS = 5
+"""Least average number of rows a value of integers that are labels rather than a quantity."""
+
+
+def target_guess(table: Table) -> str | None:
+    """Guess the target column: by its name, else the last suitable column, else the last column.
+
+    None if no other column would be left as an input.
+    """
+    if len(table.columns) < 2:
+        return None
+    by_lower = {column.name.lower(): column.name for column in table.columns if column.n_distinct > 1}
+    named = (by_lower[name] for name in TARGET_NAMES if name in by_lower)
+    suitable = (column.name for column in reversed(table.columns) if _is_suitable(table, column))
+    return next(chain(named, suitable), table.names[-1])
+
+
+def guess_note(table: Table) -> str:
+    """Explain the choice of `target_guess` in a sentence."""
+    guess = target_guess(table)
+    why = "by its name" if guess and guess.lower() in TARGET_NAMES else "the last suitable column"
+    return f"the target {guess!r} is a guess: {why}"
+
+
+def _is_suitable(table: Table, column: Column) -> bool:
+    """True if the column could be the target: it varies, holds numbers or labels, and does more than name its rows."""
+    if column.n_distinct < 2 or column.kind in ("date", "text", "sequence") or table.id_like(column.name):
+        return False
+    return column.kind == "number" or column.n_distinct <= MAX_CLASSES
+
+
+def find_task(cells: Iterable[str | None]) -> Task:
+    """Return classification for text and for few, often repeated integers; regression for other numbers."""
+    present = [cell for cell in cells if cell is not None]
+    if not all(map(is_number, present)):
+        return "classification"
+    values = set(map(float, present))
+    repeated = len(values) <= MAX_NUMERIC_CLASSES and len(present) >= ROWS_PER_NUMERIC_CLASS * len(values)
+    return "classification" if repeated and all(value.is_integer() for value in values) else "regression"
+
+
+def resolve_task(table: Table, target: str, task: Task | Literal["auto"]) -> Task:
+    """Return the requested task, or detect it.
+
+    Raises InputError for an unknown task, and DataError if the column cannot be its target.
+    """
+    if task not in (known := ("auto", *get_args(Task))):
+        raise InputError(f"task is {task!r}: choose one of {', '.join(known)}")
+    present = [cell for cell in table.cells(target) if cell is not None]
+    if not present:
+        raise DataError(f"column {target!r} of {table.file} is empty: pick another target")
+    if len(set(present)) == 1:
+        raise DataError(f"column {target!r} has one value only ({quoted(present[0])}): pick another target")
+    column = table.column(target)
+    if column.kind == "date":
+        raise DataError(f"column {target!r} holds dates, which cannot be predicted: pick another target")
+    if task != "auto":
+        resolved = task
+    elif column.kind != "number":
+        resolved = "classification"
+    else:
+        resolved = "regression" if column.is_chosen else find_task(present)
+    if resolved == "regression":
+        check_numbers(table, target)
+    else:
+        _check_labels(present, target)
+    return resolved
+
+
+def check_readable(classes: Sequence[str], target: str) -> None:
+    """Raises DataError if a label could not be read back from an answer that copies it."""
+    if why := why_unreadable(classes):
+        raise DataError(f"column {target!r} cannot be the target, as {why}: rename it in the file")
+
+
+def label_notes(classes: Sequence[str]) -> tuple[str, ...]:
+    """Note the labels that answers must spell exactly; empty if there are none."""
+    groups = look_alike(classes)
+    if not groups:
+        return ()
+    listed = "; ".join(" and ".join(map(quoted, group)) for group in groups[:3])
+    return (f"similar labels count only if an answer spells them exactly: {listed}",)
+
+
+def check_numbers(table: Table, target: str) -> None:
+    """Raises DataError for the first target of a regression that is not a finite number."""
+    for row, cell in enumerate(table.cells(target)):
+        if cell is not None and not is_number(cell):
+            raise DataError(
+                f"column {target!r} of {table.file} holds {quoted(cell)} in row {row}, which is not a number: "
+                "fix the cell, choose classification or pick another target"
+            )
+
+
+def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort the distinct labels: as numbers if all are numbers, else as text."""
+    distinct = sorted(set(labels))
+    return tuple(sorted(distinct, key=float) if all(map(is_number, distinct)) else distinct)
+
+
+def _check_labels(present: Sequence[str], target: str) -> None:
+    n_labels = len(set(present))
+    if n_labels > MAX_CLASSES or n_labels == len(present):
+        _check_mostly_numbers(present, target)
+    if n_labels == len(present):
+        raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
+    if n_labels > MAX_CLASSES:
+        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        raise DataError(
+            f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target"
+        )
+    check_readable(sort_labels(present), target)
+
+
+def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
+    """Raises DataError if nearly all cells are numbers; names another cell, or two notations that do not agree."""
+    others = [cell for cell in present if not is_written_number(cell)]
+    if len(others) > FEW_OTHERS * len(present) or all(map(is_number, present)):
+        return
+    if others:
+        raise DataError(
+            f"column {target!r} holds numbers except {quoted(others[0])}: fix the cell, or pick another target"
+        )
+    raise DataError(
+        f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in one "
+        "unit and one notation, or pick another target"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """The task of the target, the input columns, and what columns mean."""
+
+    task: Task | Literal["auto"] = "auto"
+    inputs: Sequence[str] | None = None
+    """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
+    exclude: Collection[str] = ()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of columns and labels, by key (`vpp.data.descriptions`)."""
+
+
+def choose_inputs(
+    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None, exclude: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in file order, and a note on each column that was left out by default.
+
+    inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
+    unknown name, for the target among the inputs, and if no input is left.
+    """
+    for name in (*(inputs or ()), *exclude):
+        table.column(name)
+    if inputs is not None:
+        if target in inputs:
+            raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
+        chosen = tuple(name for name in table.names if name in inputs and name not in exclude)
+        notes: tuple[str, ...] = ()
+    else:
+        unwanted = {*exclude, target, split.column}
+        chosen, notes = _informative(table, [name for name in table.names if name not in unwanted])
+    if not chosen:
+        why = f" ({'; '.join(notes)})" if notes else ""
+        raise DataError(
+            f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
+        )
+    if inputs is None and split.column and split.column not in exclude:
+        notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
+    return chosen, notes
+
+
+def require_columns(table: Table, names: Sequence[str], *, of: str) -> None:
+    """Raises DataError if the table lacks a column; `of` names the data that has it."""
+    lacking = [name for name in names if name not in table.names]
+    if lacking:
+        listed = ", ".join(map(repr, lacking))
+        raise DataError(f"{table.file} lacks {listed}, which {of} has: add or rename its columns")
+
+
+def other_columns(table: Table, inputs: Collection[str]) -> dict[str, tuple[str | None, ...]]:
+    """(n_rows,) cells of each column that is not an input, by name in file order; exports repeat them."""
+    return {name: table.cells(name) for name in table.names if name not in inputs}
+
+
+def unlabelled_rows(table: Table, inputs: Sequence[str], target: str | None = None) -> tuple[Row, ...]:
+    """Rows to predict: those with a missing `target` cell, or all rows if no target is given.
+
+    inputs: names in the order of the rows' cells. Raises DataError if the table lacks one.
+    """
+    require_columns(table, inputs, of="the data of the run")
+    truths = table.cells(target) if target is not None else (None,) * table.n_rows
+    cells = [table.cells(name) for name in inputs]
+    return tuple(
+        Row(id=i, inputs=tuple(zip(inputs, values, strict=True)), target=None)
+        for i, (truth, values) in enumerate(zip(truths, zip(*cells, strict=True), strict=True))
+        if truth is None
+    )
+
+
+def _informative(table: Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Drop constants, and identifiers unless nothing else is left; note each."""
+    left_out: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for column in map(table.column, names):
+        if column.n_distinct == 0:
+            left_out[column.name] = "it is empty"
+        elif column.n_distinct == 1 and column.n_missing == 0:
+            left_out[column.name] = "it has one value only"
+        elif table.id_like(column.name):
+            ids[column.name] = "it is different on every row" if column.kind == "date" else "it only names the rows"
+    if len(left_out) + len(ids) < len(names):
+        left_out |= ids
+    notes = tuple(f"column {name!r} was left out: {left_out[name]}" for name in names if name in left_out)
+    return tuple(name for name in names if name not in left_out), notes

@@ -21,7 +21,7 @@ Lines = list[str]
 Draw = Callable[[np.random.Generator, int, Span], Lines]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TaskInfo:
     """One of the paper's tasks."""
 
@@ -134,69 +134,19 @@ _DIGITS = ("a", "b", "c", "d")
 TASKS: dict[str, TaskInfo] = {
     info.name: info
     for info in (
-        TaskInfo(
-            name="linear",
-            task="regression",
-            inputs=("x",),
-            target="y",
-            description="y = 3x + 4 + N(0, 1)",
-            span=(0, 2),
-            draw=_curve(lambda x: 3 * x + 4, noise=1),
-        ),
-        TaskInfo(
-            name="poly",
-            task="regression",
-            inputs=("x",),
-            target="y",
-            description="y = 3x² + x + 2 + N(0, 1)",
-            span=(-3, 1),
-            draw=_curve(lambda x: 3 * x**2 + x + 2, noise=1),
-        ),
-        TaskInfo(
-            name="sine",
-            task="regression",
-            inputs=("x",),
-            target="y",
-            description="y = sin x + 2 + 0.01 N(0, 1)",
-            span=(-3, 3),
-            draw=_curve(lambda x: np.sin(x) + 2, noise=0.01),
-        ),
-        TaskInfo(
-            name="two-blobs",
-            task="classification",
-            inputs=_PAIR,
-            target="label",
-            description="which of two unit Gaussians a point is from",
-            span=(-2, 2),
-            draw=_draw_blobs,
-        ),
-        TaskInfo(
-            name="two-circles",
-            task="classification",
-            inputs=_PAIR,
-            target="label",
-            description="1 on the inner of two rings",
-            span=(0.35, 1.0),
-            draw=_draw_circles,
-            prior="The decision boundary is a circle",
-        ),
-        TaskInfo(
-            name="sum-parity",
-            task="classification",
-            inputs=_DIGITS,
-            target="label",
-            description="1 if the sum of four integers is even",
-            span=(0, 9),
-            draw=_draw_parity,
-        ),
-        TaskInfo(
-            name="contains-zero",
-            task="classification",
-            inputs=_DIGITS,
-            target="label",
-            description="1 if any of four integers is 0",
-            span=(0, 9),
-            draw=_draw_contains_zero,
-        ),
+        TaskInfo("linear", "regression", ("x",), "y", "y = 3x + 4 + N(0, 1)", (0, 2),
+                 _curve(lambda x: 3 * x + 4, noise=1)),
+        TaskInfo("poly", "regression", ("x",), "y", "y = 3x² + x + 2 + N(0, 1)", (-3, 1),
+                 _curve(lambda x: 3 * x**2 + x + 2, noise=1)),
+        TaskInfo("sine", "regression", ("x",), "y", "y = sin x + 2 + 0.01 N(0, 1)", (-3, 3),
+                 _curve(lambda x: np.sin(x) + 2, noise=0.01)),
+        TaskInfo("two-blobs", "classification", _PAIR, "label", "which of two unit Gaussians a point is from", (-2, 2),
+                 _draw_blobs),
+        TaskInfo("two-circles", "classification", _PAIR, "label", "1 on the inner of two rings", (0.35, 1.0),
+                 _draw_circles, prior="The decision boundary is a circle"),
+        TaskInfo("sum-parity", "classification", _DIGITS, "label", "1 if the sum of four integers is even", (0, 9),
+                 _draw_parity),
+        TaskInfo("contains-zero", "classification", _DIGITS, "label", "1 if any of four integers is 0", (0, 9),
+                 _draw_contains_zero),
     )
-}
+}  # fmt: skip

@@ -23,7 +23,6 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Parse the command line and serve."""
     parser = _arguments()
     try:
         options = Options(**vars(parser.parse_args()))

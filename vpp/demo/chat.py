@@ -22,7 +22,6 @@ class BadRequest(Exception):
         self.status, self.message, self.param, self.code = status, message, param, code
 
     def body(self) -> dict[str, Any]:
-        """Return the error as the protocol's body."""
         return error_body(self.message, "invalid_request_error", param=self.param, code=self.code)
 
 
@@ -41,12 +40,10 @@ class ChatRequest:
 
 
 def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    """Build an error body."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def read_request(body: bytes) -> ChatRequest:
-    """Parse a JSON body. Raises BadRequest."""
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
@@ -91,7 +88,6 @@ def _number(fields: dict[str, Any], name: str, default: float, low: float, high:
 
 
 def _texts(messages: object) -> list[tuple[str, str]]:
-    """Return (role, text) of every message."""
     if not isinstance(messages, list) or not messages:
         raise BadRequest("`messages` must be a list of at least one message", param="messages")
     texts = [_text(message) for message in messages]
@@ -128,7 +124,6 @@ def respond(request: ChatRequest) -> str:
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:
-    """Build the answer's body; text beyond the request's token limit is cut."""
     cut, whole = _cut(text, request.max_tokens)
     tokens = count_tokens(cut)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
@@ -155,7 +150,6 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
 
 
 def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
-    """Return the log-probabilities of the first token, if it is a label's letter and they are asked for."""
     question = read_prompt(request.prompt) if request.top_logprobs else None
     if not isinstance(question, LearnerQuestion) or question.style != "letter":
         return None
@@ -165,14 +159,12 @@ def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
 
 
 def _cut(text: str, limit: int | None) -> tuple[str, bool]:
-    """Return the text up to a token limit, and whether it is complete."""
     if limit is None or count_tokens(text) <= limit:
         return text, True
     return " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), False
 
 
 def models() -> dict[str, Any]:
-    """Build the list of models: the demo model alone."""
     model = {
         "id": MODEL,
         "object": "model",

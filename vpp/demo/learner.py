@@ -5,11 +5,10 @@ import math
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from vpp.demo.explain import explain
 from vpp.demo.prompt import LearnerQuestion
-from vpp.demo.read_rule import read_rule
-from vpp.demo.values import read_row
-from vpp.demo.write_rule import say_number
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import read_row
+from vpp.demo.writing import explain, say_number
 
 SURE = 0.98
 """Probability of the label that a rule gives."""

@@ -1,31 +1,76 @@
-"""The optimizer: keeps its rule, writes another that is fitted to the batch, or tries a variation of it."""
+"""The optimizer: keeps its rule, revises it, writes another that is fitted to the batch, or tries a variation."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.batch import Batch
-from vpp.demo.candidates import Request, label_ideas, number_ideas
+from vpp.demo import fitting, rules
+from vpp.demo.fitting import Batch, Floats, LabelFamily, Mask, NumberFamily, Split, flipped, pick, round_between
 from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
-from vpp.demo.read_rule import read_rule
-from vpp.demo.rule import Rule
-from vpp.demo.terms import Cell, Number
-from vpp.demo.values import Row, Value, read_number, read_row, same
-from vpp.demo.write_rule import Unsayable, say_rule
+from vpp.demo.reading import Reading, read_rule
+from vpp.demo.rules import And, Arithmetic, Case, Cell, Compare, Condition, Is, Not, Number, Or, Row, Rule, Term
+from vpp.demo.writing import Unsayable, say_rule
 
+F = TypeVar("F")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a proposal is made from."""
+
+    question: OptimizerQuestion
+    batch: Batch
+    reading: Reading
+    temperature: float
+    rng: Generator
+
+    @property
+    def current(self) -> Rule | None:
+        return self.reading.rule
+
+    def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
+        weights = hinted(weights, hints, self.reading.hints)
+        return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
+
+    def glance(self, low: float, high: float) -> Mask:
+        """(size,) True for the rows looked at: fewer at a higher temperature.
+
+        low, high: range of the share of rows overlooked at temperature 1.
+        """
+        size = len(self.batch.rows)
+        share = float(np.clip(1 - self.temperature * self.rng.uniform(low, high), 0, 1))
+        chosen = self.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
+        return np.isin(np.arange(size), chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """A candidate for the next rule."""
+
+    rule: Rule
+    score: float
+    """Errors and length lower it."""
+    why: str
+    """Reason for the rule, a sentence."""
+
+
+_FEWEST_ROWS = 3
+"""Fewest rows looked at."""
+_HINTED = 12.0
+"""Weight factor of a family that the prior text hints at."""
 _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
-_PROBES = 200
-_NOISE = 0.1
-"""Noise of a probe's number, in ranges of its column."""
 
 
 def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
-    """Write the reasoning and the next rule."""
-    batch = read_batch(question)
+    batch = _read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
     request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
     reasoning, rule = _next(request) if batch.rows else ("I can read no rows here.", reading.rule)
@@ -35,7 +80,6 @@ def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> st
 
 
 def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
-    """Format the reasoning and the rule."""
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
@@ -43,7 +87,6 @@ def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str
 
 
 def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
-    """Write the rule; a constant one if there is none, or if it cannot be written."""
     try:
         if rule is not None:
             return say_rule(rule)
@@ -53,28 +96,31 @@ def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
 
 
 def generator(question: Question, temperature: float, seed: int) -> Generator:
-    """Return a random generator seeded by the request alone."""
     text = repr((question, float(temperature), int(seed)))
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))
 
 
-def read_batch(question: OptimizerQuestion) -> Batch:
+def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
+    """Multiply the weights of forms that a word of the text hints at."""
+    meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
+    return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
+
+
+def _read_batch(question: OptimizerQuestion) -> Batch:
     """Parse the rows and targets; drop rows whose target should be a number and is not."""
-    rows = [read_row(text) for text in question.inputs]
+    rows = tuple(rules.read_row(text) for text in question.inputs)
     if question.labels:
-        return Batch(tuple(rows), question.targets)
-    numbers = [read_number(text) for text in question.targets]
+        return Batch(rows, question.targets)
+    numbers = [rules.read_number(text) for text in question.targets]
     pairs = [(row, number) for row, number in zip(rows, numbers, strict=True) if number is not None]
     return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
 def _next(request: Request) -> tuple[str, Rule]:
     """Return the reasoning and the next rule: the current one, or the best idea that means something else."""
-    ideas = label_ideas(request) if request.question.labels else number_ideas(request)
-    boldness = request.temperature * _BOLDNESS
-    luck = boldness * request.rng.gumbel(size=len(ideas))
-    scores = [idea.score for idea in ideas] + luck
-    ranked = [ideas[at] for at in np.argsort(-scores)]
+    ideas = _label_ideas(request) if request.question.labels else _number_ideas(request)
+    luck = request.temperature * _BOLDNESS * request.rng.gumbel(size=len(ideas))
+    ranked = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
     current = request.current
     if current is None:
         return ranked[0].why, ranked[0].rule
@@ -85,35 +131,369 @@ def _next(request: Request) -> tuple[str, Rule]:
 
 # --- synonyms -----------------------------------------------------------------------------------------------
 
+_PROBES = 200
+_NOISE = 0.1
+"""Noise of a probe's number, in ranges of its column."""
+
 
 def teller(batch: Batch, old: Rule, rng: Generator) -> Callable[[Rule], bool]:
-    """Return a function that tells whether a rule and the old one differ on a row of the batch, or a made-up one."""
+    """Return a function that tells whether a rule answers some row or probe differently."""
     rows = [*batch.rows, *_probes(batch, rng)]
     answers = [old.answer(row) for row in rows]
-    return lambda new: any(not same(given, new.answer(row)) for given, row in zip(answers, rows, strict=True))
+    return lambda new: any(not rules.same(old, new.answer(row)) for old, row in zip(answers, rows, strict=True))
 
 
 def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
     """Yield rows whose cells come from different rows; numbers with noise, whole numbers whole."""
     origins = rng.integers(len(batch.rows), size=(_PROBES, len(batch.names)))
     noise = rng.uniform(-_NOISE, _NOISE, size=origins.shape)
-    spans = [_span(batch, name) for name in batch.names]
+    values = {name: batch.values(Cell(name)) for name in batch.numeric}
+    spans = [
+        float(np.nanmax(values[name]) - np.nanmin(values[name])) if name in values else 0.0 for name in batch.names
+    ]
     for places, moves in zip(origins, noise * spans, strict=True):
         cells = [batch.rows[at].cells.get(name) for name, at in zip(batch.names, places, strict=True)]
         moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
         yield Row(dict(zip(batch.names, moved, strict=True)))
 
 
-def _span(batch: Batch, name: str) -> float:
-    """Return the range of a numeric column; 0 of any other."""
-    values = batch.values(Cell(name))
-    return float(np.nanmax(values) - np.nanmin(values)) if name in batch.numeric else 0.0
-
-
-def _moved(cell: Value, move: float, rng: Generator) -> Value:
-    """Move a number, or order a sequence anew."""
+def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
     if isinstance(cell, tuple):
         return tuple(rng.permutation(cell).tolist())
     if not isinstance(cell, float):
         return cell
     return float(round(cell + move)) if cell == round(cell) else float(cell + move)
+
+
+# --- ideas for labels ---------------------------------------------------------------------------------------
+
+_PER_CONDITION = 0.4
+"""Penalty of a condition, in errors."""
+_STAYING = 1.6
+"""Bonus of the current rule, in errors, unless it answers every row alike."""
+_HASTE = 0.4
+"""Probability of a variation tried on no row, at temperature 1."""
+_NEAR_LABELS = 0.3
+"""Bonus of a revision of the current rule, in errors."""
+LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
+    "circ": (fitting.circle,), "radius": (fitting.circle,), "ring": (fitting.circle,),
+    "distance": (fitting.circle,), "line": (fitting.border,), "straight": (fitting.border,),
+    "threshold": (fitting.cuts,), "cut-off": (fitting.cuts,), "even": (fitting.pattern,),
+    "odd": (fitting.pattern,), "parity": (fitting.pattern,), "contain": (fitting.pattern,),
+}  # fmt: skip
+
+
+def _label_ideas(request: Request) -> list[Idea]:
+    question, batch, current = request.question, request.batch, request.current
+    if current is None:
+        # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
+        # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
+        return _new_label_rules(request, batch if batch.sequential else fitting.part(batch, request.glance(0.3, 1.1)))
+    errors = sum(answer != true for answer, true in zip(question.predictions, question.targets, strict=True))
+    unchanged = _unchanged(batch, current, errors)
+    if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
+        return [replace(unchanged, score=-math.inf), *hasty]
+    return [unchanged, *_revisions(request, current), *_new_label_rules(request, batch)]
+
+
+def _variations(request: Request, rule: Rule) -> list[Idea]:
+    """Return variations of the rule, equally good: whether they fit is not looked at."""
+    batch, rng = request.batch, request.rng
+    variations = (
+        ("I try another bound.", with_bound_moved(rule, batch, rng, tolerated=len(batch.rows))),
+        ("I try another column.", with_another_column(rule, batch, rng)),
+        ("I try a shorter rule.", simpler(rule)),
+    )
+    return [Idea(one, 0.0, why) for why, some in variations for one in some]
+
+
+def _unchanged(batch: Batch, current: Rule, errors: int) -> Idea:
+    size = len(batch.rows)
+    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
+    if not errors:
+        why = f"All {size} answers are right, so I keep the rule."
+    is_informative = len({current.answer(row) for row in batch.rows}) > 1
+    return Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
+
+
+def _new_label_rules(request: Request, seen: Batch) -> list[Idea]:
+    families = request.some_of(fitting.label_families(seen), LABEL_HINTS)
+    some = [family(seen, request.rng) for family in families]
+    ideas = [_label_idea(seen, rule, "A rule of another form") for rule in some if rule is not None]
+    return ideas or [_label_idea(seen, Rule((), seen.labels[0]), "The most frequent label")]
+
+
+def _revisions(request: Request, rule: Rule) -> list[Idea]:
+    batch, rng = request.batch, request.rng
+    revisions = (
+        ("The rule with a bound moved", with_bound_moved(rule, batch, rng)),
+        ("The rule with another column", with_another_column(rule, batch, rng)),
+        ("The rule without one of its parts", simpler(rule)),
+        ("The rule with a further condition", refined(rule, batch, rng)),
+    )
+    return [_label_idea(batch, one, words, _NEAR_LABELS) for words, some in revisions for one in some]
+
+
+def _label_score(rule: Rule, errors: int) -> float:
+    return -errors - _PER_CONDITION * sum(_size(case.condition) for case in rule.cases)
+
+
+def _size(condition: Condition) -> int:
+    match condition:
+        case And() | Or():
+            return sum(map(_size, condition.parts))
+        case Not():
+            return _size(condition.part)
+    return 1
+
+
+def _label_idea(seen: Batch, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
+    size, errors = len(seen.rows), seen.errors(rule)
+    why = f"{words} gets {size - errors} of the {size} rows I looked at right."
+    return Idea(rule, _label_score(rule, errors) + bonus, why)
+
+
+# --- revisions of a rule for labels -------------------------------------------------------------------------
+
+_MOST_BOUNDS = 6
+
+
+def _bounds(condition: Condition) -> Iterator[Is]:
+    match condition:
+        case Is(check=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
+            yield condition
+        case And() | Or():
+            for part in condition.parts:
+                yield from _bounds(part)
+        case Not():
+            yield from _bounds(condition.part)
+
+
+def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
+    match condition:
+        case And() | Or():
+            return replace(condition, parts=tuple(_swapped(part, old, new) for part in condition.parts))
+        case Not():
+            return Not(_swapped(condition.part, old, new))
+    return new if condition == old else condition
+
+
+def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int = 0) -> Iterator[Rule]:
+    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch, or near that.
+
+    tolerated: errors above the fewest.
+    """
+    places = [(at, bound) for at, case in enumerate(rule.cases) for bound in _bounds(case.condition)]
+    for at, bound in places[:_MOST_BOUNDS]:
+        whole = rule.cases[at].condition
+        moved = [_with_condition(rule, at, _swapped(whole, bound, new)) for new in _moves(batch, bound)]
+        if moved:
+            errors = np.array([batch.errors(other) for other in moved])
+            yield moved[int(rng.choice(np.flatnonzero(errors <= errors.min() + tolerated)))]
+
+
+def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
+    values = batch.values(bound.term)
+    for low, high in pairwise(np.unique(values[~np.isnan(values)])):
+        if isinstance(bound.check, Compare):
+            constant = Number(round_between(float(low), float(high)))
+            yield replace(bound, check=replace(bound.check, other=constant))
+
+
+def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
+    return replace(rule, cases=(*rule.cases[:at], replace(rule.cases[at], condition=condition), *rule.cases[at + 1 :]))
+
+
+def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
+    if not rule.cases or batch.sequential:
+        return
+    at = int(rng.integers(len(rule.cases)))
+    earlier = replace(rule, cases=rule.cases[:at])
+    one = fitting.best_column(batch, np.array([earlier.deciding(row) is None for row in batch.rows]), rng)
+    if one is not None:
+        yield from (_with_condition(rule, at, side.condition) for side in (one, flipped(one)))
+
+
+def simpler(rule: Rule) -> Iterator[Rule]:
+    for at, case in enumerate(rule.cases):
+        if isinstance(case.condition, And | Or):
+            for part in case.condition.parts:
+                left = tuple(one for one in case.condition.parts if one != part)
+                if left:
+                    yield _with_condition(rule, at, left[0] if len(left) == 1 else replace(case.condition, parts=left))
+        if len(rule.cases) > 1:
+            yield replace(rule, cases=rule.cases[:at] + rule.cases[at + 1 :])
+
+
+# --- refinements of a rule for labels, from what its wrong rows have in common ------------------------------
+
+_MOST_COMMON = 2
+"""Most conditions that describe the missed rows of a label."""
+
+
+def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
+    deciding = [rule.deciding(row) for row in batch.rows]
+    right = np.array([rule.answer(row) == target for row, target in zip(batch.rows, batch.targets, strict=True)])
+    decided = [np.array([one is case for one in deciding]) for case in rule.cases]
+    if decided:
+        worst = max(range(len(decided)), key=lambda at: int((decided[at] & ~right).sum()))
+        yield from _narrowed(rule, worst, batch, decided[worst] & right, decided[worst] & ~right, rng)
+    yield from _widened(rule, batch, np.array([one is None for one in deciding]), ~right, rng)
+
+
+def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
+    if not (right.any() and wrong.any()):
+        return
+    sides = list(_sides(batch, right, wrong, rng))
+    one = max(sides, key=lambda side: int((side.mask & right).sum() - (side.mask & wrong).sum()), default=None)
+    if one is not None and (one.mask & right).any() and not (one.mask & wrong).all():
+        condition = rule.cases[at].condition
+        parts = condition.parts if isinstance(condition, And) else (condition,)
+        yield _with_condition(rule, at, And((*parts, one.condition)))
+
+
+def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Split]:
+    if batch.sequential:
+        one = fitting.a_property(batch, rng)
+        yield from () if one is None else (one, flipped(one))
+        return
+    for name in _few(batch, rng, least=1):
+        if name in batch.categories:
+            cells = np.array(batch.cells(name), dtype=object)
+            kinds = batch.kinds(name, right)
+            mostly_right = [kind for kind in kinds if (cells[right] == kind).sum() > (cells[wrong] == kind).sum()]
+            yield from _membership(batch, name, mostly_right)
+        elif (bound := fitting.cut(batch, Cell(name), right | wrong, rng)) is not None:
+            yield from (bound, flipped(bound))
+
+
+def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
+    """Yield the rule with a new case for a label: a condition that its missed rows share and other rows lack."""
+    missed = [label for at, label in enumerate(batch.labels) if (rest & wrong & (batch.codes == at)).any()]
+    if not missed:
+        return
+    label = pick(missed, rng)
+    inside = rest & (batch.codes == batch.labels.index(label))
+    condition = _common(batch, inside, rest & ~inside, rng)
+    if condition is not None:
+        yield replace(rule, cases=(*rule.cases, Case(condition, label)))
+
+
+def _common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condition | None:
+    """Return one or two conditions that hold on all rows inside and exclude some outside; None if none does."""
+    if batch.sequential:
+        one = fitting.a_property(batch, rng)
+        return None if one is None or not one.mask[inside].all() else one.condition
+    splits = (_holding(batch, name, inside, outside) for name in _few(batch, rng, least=_MOST_COMMON))
+    some = [one.condition for one in splits if one is not None][: int(rng.integers(1, 1 + _MOST_COMMON))]
+    return None if not some else some[0] if len(some) == 1 else And(tuple(some))
+
+
+def _few(batch: Batch, rng: Generator, *, least: int) -> list[str]:
+    """Return some columns in random order, at least `least` if the batch has them."""
+    count = int(rng.integers(least, 1 + max(least, len(batch.columns))))
+    return [batch.columns[at] for at in rng.permutation(len(batch.columns))[:count]]
+
+
+def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | None:
+    """Return the condition on a column that holds on all rows inside and the fewest outside; None if on all outside."""
+    if name in batch.categories:
+        ways = _membership(batch, name, batch.kinds(name, inside))
+    else:
+        ways = list(_around(batch, name, inside, outside))
+    useful = [one for one in ways if one.mask[inside].all() and not one.mask[outside].all()]
+    return min(useful, key=lambda one: int(one.mask[outside].sum()), default=None)
+
+
+def _around(batch: Batch, name: str, inside: Mask, outside: Mask) -> Iterator[Split]:
+    """Yield a lower and an upper bound around all values inside, halfway to the next value outside."""
+    values = batch.values(Cell(name))
+    low, high = float(values[inside].min()), float(values[inside].max())
+    below, above = values[outside & (values < low)], values[outside & (values > high)]
+    if below.size:
+        at = round_between(float(below.max()), low)
+        yield Split(Is(Cell(name), Compare(">", Number(at))), values > at)
+    if above.size:
+        at = round_between(high, float(above.min()))
+        yield Split(Is(Cell(name), Compare("<=", Number(at))), values <= at)
+
+
+def _membership(batch: Batch, name: str, kinds: list[str]) -> list[Split]:
+    return [fitting.membership(batch, name, kinds)] if kinds else []
+
+
+# --- ideas for numbers --------------------------------------------------------------------------------------
+
+_PER_TERM = 1.0
+"""Penalty of a term, in units of log-likelihood."""
+_NEAR_NUMBERS = 0.5
+"""Bonus of the current formula and its revisions, in units of log-likelihood."""
+_REACH = 2.0
+"""Largest error of a formula on any row, in ranges of the targets."""
+NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
+    "line": (fitting.line, fitting.plane), "straight": (fitting.line, fitting.plane),
+    "parabola": (fitting.quadratic,), "quadratic": (fitting.quadratic,), "cubic": (fitting.cubic,),
+    "polynomial": (fitting.quadratic, fitting.cubic), "sine": (fitting.sine,), "sinus": (fitting.sine,),
+    "wave": (fitting.sine,), "periodic": (fitting.sine,), "oscillat": (fitting.sine,),
+}  # fmt: skip
+
+
+def _number_ideas(request: Request) -> list[Idea]:
+    batch, rng, current = request.batch, request.rng, request.current
+    selected = request.glance(0.5, 1.4).astype(float)
+    families = request.some_of(fitting.number_families(batch), NUMBER_HINTS)
+    fresh = _sane((family(batch, selected, rng) for family in families), batch)
+    ideas = [_number_idea(batch, rule, selected, "A formula of another form") for rule in fresh]
+    if current is not None:
+        words = "The same formula with other coefficients"
+        near = [_number_idea(batch, current, selected, "I keep the rule: it", _NEAR_NUMBERS)]
+        near += [
+            _number_idea(batch, rule, selected, words, _NEAR_NUMBERS)
+            for rule in _sane([refitted(current, batch, selected, rng)], batch)
+        ]
+        ideas = near + ideas
+    mean = Rule((), fitting.mean(batch, batch.everything))
+    return ideas or [Idea(mean, 0.0, "I see no form here, so I take the mean.")]
+
+
+def _sane(some: Iterable[Rule | None], batch: Batch) -> list[Rule]:
+    """Return the rules that miss no row by more than `_REACH` ranges of the targets."""
+    reach = _REACH * float(np.ptp(batch.y)) + 1e-9
+    return [rule for rule in some if rule and (np.abs(batch.predictions(rule) - batch.y) <= reach).all()]
+
+
+def _number_idea(batch: Batch, rule: Rule, selected: Floats, words: str, bonus: float = 0.0) -> Idea:
+    residuals = np.nan_to_num(batch.predictions(rule) - batch.y, nan=float(np.abs(batch.y).max()))[selected > 0]
+    with np.errstate(over="ignore"):
+        mean_square = float((residuals**2).mean())
+    floor = 1e-3 * float(batch.y.var()) + 1e-12
+    outcomes = [*(case.outcome for case in rule.cases), rule.otherwise]
+    n_terms = len(rule.cases) + sum(len(_parts(one)) for one in outcomes if isinstance(one, Term))
+    score = -0.5 * len(residuals) * float(np.log(mean_square + floor)) - _PER_TERM * n_terms + bonus
+    why = f"{words} misses by {np.sqrt(mean_square):.3g} (root mean square) on the {len(residuals)} rows I looked at."
+    return Idea(rule, score, why)
+
+
+def _parts(term: Term) -> list[tuple[float, Term | None]]:
+    """Split the term into a sum of coefficient times part; None stands for 1."""
+    match term:
+        case Number():
+            return [(term.value, None)]
+        case Arithmetic(op="+"):
+            return _parts(term.left) + _parts(term.right)
+        case Arithmetic(op="-"):
+            return _parts(term.left) + [(-weight, part) for weight, part in _parts(term.right)]
+        case (
+            Arithmetic(op="*", left=Number(value=weight), right=scaled)
+            | Arithmetic(op="*", left=scaled, right=Number(value=weight))
+        ):
+            return [(weight * own, part) for own, part in _parts(scaled)]
+    return [(1.0, term)]
+
+
+def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
+    if not isinstance(rule.otherwise, Term):
+        return None
+    basis = dict.fromkeys(part for _, part in _parts(rule.otherwise) if part is not None)
+    term = fitting.least_squares(batch, list(basis), selected, fitting.some_digits(rng))
+    return None if term is None else replace(rule, otherwise=term)

@@ -6,14 +6,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo import classify, regress
-from vpp.demo.batch import Batch, drawn, round_to
-from vpp.demo.candidates import LABEL_HINTS, NUMBER_HINTS, hinted
-from vpp.demo.optimizer import generator, write, written
+from vpp.demo.fitting import Batch, draw, label_families, number_families, round_to
+from vpp.demo.optimizer import LABEL_HINTS, NUMBER_HINTS, generator, hinted, write, written
 from vpp.demo.prompt import PriorQuestion
-from vpp.demo.rule import Case, Is, Rule
-from vpp.demo.terms import Cell, Holds
-from vpp.demo.values import Row, Value
+from vpp.demo.rules import Case, Cell, Holds, Is, Row, Rule, Value
 
 F = TypeVar("F")
 
@@ -21,7 +17,7 @@ _ROWS = 10
 _LENGTH = 4
 """Length of a made-up sequence."""
 _TRIES = 8
-"""Most rules drawn until one has a condition."""
+"""Most rules draw until one has a condition."""
 _COLDEST = 0.2
 """Lowest effective temperature of the choice of a form."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -29,33 +25,30 @@ _LETTERS = "aeionrst"
 
 
 def propose(question: PriorQuestion, *, temperature: float, seed: int) -> str:
-    """Write the reasoning and a rule."""
     rng = generator(question, temperature, seed)
     rule = _label_rule(question, temperature, rng) if question.labels else _number_rule(question, temperature, rng)
     return write(question, "I have seen no row, so this is a guess.", written(rule, question.labels))
 
 
 def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
-    """Draw a rule of one form; the more columns hold texts, the more often it asks for a letter in one of them."""
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     if worded and rng.random() < len(worded) / len(question.columns):
         letter = Holds(_LETTERS[int(rng.integers(len(_LETTERS)))])
         return Rule((Case(Is(Cell(worded[int(rng.integers(len(worded)))]), letter), labels[0]),), labels[-1])
     batch = Batch(_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
-    weights = _sharpened(hinted(classify.families(batch), LABEL_HINTS, question.rule), temperature)
-    rules = (drawn(weights, rng)(batch, rng) for _ in range(_TRIES))
+    weights = _sharpened(hinted(label_families(batch), LABEL_HINTS, question.rule), temperature)
+    rules = (draw(weights, rng)(batch, rng) for _ in range(_TRIES))
     return next((rule for rule in rules if rule is not None and rule.cases), None)
 
 
 def _number_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
-    """Draw a formula of one form."""
     rows = _rows(question, rng)
     slopes = rng.integers(-4, 5, size=len(question.columns))
     targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)
     batch = Batch(rows, tuple(float(one) for one in targets))
-    weights = hinted(regress.families(batch), NUMBER_HINTS, question.rule)
-    return drawn(_sharpened(weights, temperature), rng)(batch, np.ones(_ROWS), rng)
+    weights = hinted(number_families(batch), NUMBER_HINTS, question.rule)
+    return draw(_sharpened(weights, temperature), rng)(batch, np.ones(_ROWS), rng)
 
 
 def _sharpened(weights: dict[F, float], temperature: float) -> dict[F, float]:

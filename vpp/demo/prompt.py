@@ -74,7 +74,6 @@ Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
 
 
 def read_prompt(text: str) -> Question | None:
-    """Parse a prompt; None if it holds no rule, or neither inputs nor columns."""
     question = _question(_MEANINGS.sub("", text))
     if isinstance(question, LearnerQuestion) and _LETTER_FORM.search(text):
         lettered = [_LETTERED.fullmatch(label) for label in question.labels]
@@ -83,7 +82,6 @@ def read_prompt(text: str) -> Question | None:
 
 
 def _style(text: str) -> Style:
-    """Detect the style of the answer form at the prompt's end."""
     form = text.rpartition("\n>>>")[2]
     if _JSON_FORM.search(form):
         return "json"

@@ -80,7 +80,6 @@ class DemoServer:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer an HTTP request; ignore other connections."""
         if scope["type"] == "http":
             await _send(send, await self._route(scope, receive))
 
@@ -127,7 +126,6 @@ class DemoServer:
 
 
 async def _body(receive: Receive) -> bytes:
-    """Read a request's body, or its beginning if it is too large."""
     body, is_whole = b"", False
     while not is_whole and len(body) <= _LARGEST_BODY:
         message = await receive()

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row
-from vpp.data.kinds import is_number
 from vpp.data.labelling import Field
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt

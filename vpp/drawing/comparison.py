@@ -12,7 +12,7 @@ from vpp.wording.counts import other_scores_text, sizes_text, steps_text
 from vpp.wording.listing import SHORT
 from vpp.wording.markup import scrolling, table, term, text
 from vpp.wording.options import changed_words
-from vpp.wording.verdicts import DEFAULTS, Thresholds, chance_verdict
+from vpp.wording.verdicts import chance_verdict
 from vpp.wording.words import (
     EQUAL,
     NBSP,
@@ -78,7 +78,7 @@ def model_name(model: SimpleModel) -> str:
     return capitalised(MODEL_NAMES[model.name])
 
 
-def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
+def verdict(comparison: Comparison, simple: Baselines | None) -> str:
     base = comparison.standings[comparison.reference]
     if base is None:
         who = CODES[comparison.reference]
@@ -87,22 +87,22 @@ def verdict(comparison: Comparison, simple: Baselines | None, *, at: Thresholds 
     beside = f"The best simple baseline, {MODEL_NAMES[model.name]}, reaches {score_text(model.score)}." if model else ""
     if len(comparison.comparable) == 1:
         return f"{CODES[comparison.reference]}: {_reached(base)}. {beside}".strip()
-    return f"{_ranked(comparison, base, at)} {beside}".strip()
+    return f"{_ranked(comparison, base)} {beside}".strip()
 
 
-def _ranked(comparison: Comparison, base: Standing, at: Thresholds) -> str:
+def _ranked(comparison: Comparison, base: Standing) -> str:
     errors = {place: _error(comparison, place) for place in comparison.comparable}
     tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
     who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
     if reference in tied and len(tied) > 1:
-        row_by_row = f" {_between(comparison, *tied, at=at)}" if len(tied) == 2 else ""
+        row_by_row = f" {_between(comparison, *tied)}" if len(tied) == 2 else ""
         return f"{who} do equally well: {_reached(base)}.{row_by_row}"
     other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
     is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
     lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
     gap = f"{_gap(comparison, tied[0], other)} than {_who(comparison, other)}"
     best = comparison.standings[tied[0]] or base
-    return f"{lead}{who} {is_better}: {_reached(best)}, {gap}. {_between(comparison, tied[0], other, at=at)}"
+    return f"{lead}{who} {is_better}: {_reached(best)}, {gap}. {_between(comparison, tied[0], other)}"
 
 
 def _who(comparison: Comparison, place: int) -> str:
@@ -129,20 +129,20 @@ def _gap(comparison: Comparison, better: int, worse: int) -> str:
     return f"{_digits(100 * apart, True)} points more" if is_label else f"{_digits(apart, False)} less"
 
 
-def _between(comparison: Comparison, better: int, worse: int, *, at: Thresholds) -> str:
+def _between(comparison: Comparison, better: int, worse: int) -> str:
     own, other = comparison.standings[better], comparison.standings[worse]
     difference = against(own, other) if own and other else None
-    return paired_sentence(difference, at=at) if difference else ""
+    return paired_sentence(difference) if difference else ""
 
 
-def paired_sentence(difference: PairedDifference, *, at: Thresholds = DEFAULTS) -> str:
+def paired_sentence(difference: PairedDifference) -> str:
     """`Not significant on these rows: better on 5 rows, worse on 2 (sign test p = 0.45).`"""
     better, worse = difference.better, difference.worse
     if better + worse == 0:
         return f"Neither is better on any of the {counted(difference.n, 'row')}."
     if better == worse:
         return f"Each is better on {integer(better)} of {counted(difference.n, 'row')}."
-    verdict = capitalised(chance_verdict(difference.p, at=at)) if better > worse else "Yet it is worse on more rows"
+    verdict = capitalised(chance_verdict(difference.p)) if better > worse else "Yet it is worse on more rows"
     counts = f"better on {counted(better, 'row')}, worse on {integer(worse)}"
     return f"{verdict}: {counts} (sign test p = {p_text(difference.p)})."
 
@@ -183,7 +183,7 @@ def _digits(value: float, is_label: bool) -> str:
 # The table of standings
 
 
-def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thresholds = DEFAULTS) -> str:
+def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
     """Runs with the reference's test rows, then the simple models: metric, interval, difference from the reference."""
     base = comparison.standings[comparison.reference]
     if base is None:
@@ -196,11 +196,11 @@ def standings_html(comparison: Comparison, simple: Baselines | None, *, at: Thre
         run, own = comparison.runs[place], comparison.standings[place]
         if own is not None:
             name = named(CODES[place], run.label, run_words(run))
-            lines.append((name, _standing_cells(own, comparison.difference(place), at)))
+            lines.append((name, _standing_cells(own, comparison.difference(place))))
     n_runs = len(lines)
     for model in simple.models if simple else ():
         name, own = named("", model_name(model), model.about), standing_of(model, comparison.base.dataset)
-        lines.append((name, _standing_cells(own, against(own, base), at)))
+        lines.append((name, _standing_cells(own, against(own, base))))
     return _versus("Standings", head, lines, n_runs=n_runs)
 
 
@@ -226,14 +226,14 @@ def grid(kind: str, name: str, head: str, body: str) -> str:
     return scrolling(f'<table class="t {kind}">{rows}</table>', name)
 
 
-def _standing_cells(own: Standing, difference: PairedDifference | None, at: Thresholds) -> list[str]:
+def _standing_cells(own: Standing, difference: PairedDifference | None) -> list[str]:
     """Cells of a run or a simple model. difference: from the reference; None for the reference itself."""
     cells = [_metric(own), text(range_text(own))]
     if difference is None:
         return [*cells, '<span class="cap">the reference</span>', "", ""]
     # Without a row that tells the two apart there is no verdict.
     is_told_apart = difference.better + difference.worse > 0
-    chance = chance_verdict(difference.p, at=at).removesuffix(" on these rows") if is_told_apart else ""
+    chance = chance_verdict(difference.p).removesuffix(" on these rows") if is_told_apart else ""
     rows = f"{integer(difference.better)} better, {integer(difference.worse)} worse"
     return [
         *cells,

@@ -15,7 +15,7 @@ from vpp.settings import Config
 from vpp.wording.brief import held_by, other_metrics, tau_of_weights, voting
 from vpp.wording.doubt import promised_metric
 from vpp.wording.markup import Metric, count_metric
-from vpp.wording.verdicts import DEFAULTS, Thresholds, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
+from vpp.wording.verdicts import WELL_BACKED, abstention_verdict, entropy_verdict, miss_verdict, spread_verdict
 from vpp.wording.words import (
     EQUAL,
     NBSP,
@@ -121,14 +121,12 @@ def order_words(test: Evaluated) -> str:
     return f"most uncertain first · columns by {'share' if are_equal else 'weight'}"
 
 
-def metrics(
-    rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset: Dataset, *, at: Thresholds = DEFAULTS
-) -> list[Metric]:
+def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset: Dataset) -> list[Metric]:
     """Figures of an evaluation. rows: at least one point."""
     config, size, n = snapshot.spec.config, len(test.weights), len(rows)
     predictions, truths = [point.prediction for point in rows], [point.row.target or 0.0 for point in rows]
     silent, asked = sum(vote is None for point in rows for vote in point.votes), sum(len(point.votes) for point in rows)
-    abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked, at=at))
+    abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked))
     if dataset.task == "regression":
         tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
         error = f"{_of(config, size)}. {miss}"
@@ -140,9 +138,9 @@ def metrics(
             *_promised(rows),
             *other_metrics(others),
         ]
-    uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=at.well_backed))
+    uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=WELL_BACKED))
     dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
-    share = f"{percent(at.well_backed)} of the {held_by(config)} behind it"
+    share = f"{percent(WELL_BACKED)} of the {held_by(config)} behind it"
     behind = f"There the answer has less than {share}." if weak else f"Every answer has at least {share}."
     return [
         *decided_metrics(rows),

@@ -10,7 +10,7 @@ from vpp.inspection.voices import Voice
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
 from vpp.wording.markup import Metric, count_metric
-from vpp.wording.verdicts import DEFAULTS, Thresholds, follows_verdict
+from vpp.wording.verdicts import follows_verdict
 from vpp.wording.words import capitalised, counted, fixed, integer, interval_text, number, percent, weight_text
 
 NOT_ALONE = "One hypothesis is never in doubt, so it cannot be judged whether doubt means error."
@@ -25,11 +25,11 @@ Judged = tuple[VoteReliability | SpreadReliability, str, list[Metric]]
 """What agreement is worth, in one sentence, and in figures."""
 
 
-def judged(rows: Sequence[Point], dataset: Dataset, held: str, *, at: Thresholds = DEFAULTS) -> Judged:
+def judged(rows: Sequence[Point], dataset: Dataset, held: str) -> Judged:
     """Compare agreement with the truth. rows: of more than one particle. held: what a share is a share of."""
     if dataset.task == "regression":
         spreads = spread_reliability(rows, dataset)
-        return spreads, spread_saying(spreads, at=at), spread_metrics(spreads, held, at=at)
+        return spreads, spread_saying(spreads), spread_metrics(spreads, held)
     votes = vote_reliability(rows)
     return votes, vote_saying(votes), vote_metrics(votes, held, n_labels=len(dataset.classes))
 
@@ -109,21 +109,21 @@ def _log_metric(result: VoteReliability, n_labels: int, held: str) -> Metric:
 # Numbers
 
 
-def spread_saying(result: SpreadReliability, *, at: Thresholds = DEFAULTS) -> str:
+def spread_saying(result: SpreadReliability) -> str:
     if not result.is_equally_sure:
-        return _spread_verdict(result, at)
+        return _spread_verdict(result)
     spread = result.spreads[0]
     if math.isinf(spread):
         return NO_ANSWER
     return f"The spread is {number(spread)} on every row, so it does not tell where the mean is far off."
 
 
-def _spread_verdict(result: SpreadReliability, at: Thresholds) -> str:
+def _spread_verdict(result: SpreadReliability) -> str:
     rho = result.rank_correlation
-    return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n, at=at)
+    return EQUAL_ERRORS if rho is None else follows_verdict(rho, result.n)
 
 
-def spread_metrics(result: SpreadReliability, held: str, *, at: Thresholds = DEFAULTS) -> list[Metric]:
+def spread_metrics(result: SpreadReliability, held: str) -> list[Metric]:
     rho, n, n_covered = result.rank_correlation, result.n, result.n_covered
     covered = (
         f"{percent(n_covered / n)}, and {interval_text(n_covered, n)} with these rows (Wilson, 95 %), against 90 % of "
@@ -135,7 +135,7 @@ def spread_metrics(result: SpreadReliability, held: str, *, at: Thresholds = DEF
             name="Rank correlation",
             value="–" if rho is None else fixed(rho),
             scale="" if rho is None else "of 1",
-            words=NOT_EQUAL if result.is_equally_sure else _spread_verdict(result, at),
+            words=NOT_EQUAL if result.is_equally_sure else _spread_verdict(result),
         ),
         _area_metric(result, number),
     ]

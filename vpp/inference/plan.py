@@ -51,7 +51,7 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
-    first_batch = 0 if config.starts_from_prior else config.learner_calls(min(config.batch_size, n_train))
+    first_batch = 0 if config.starts_from_prior else config.learner_samples * min(config.batch_size, n_train)
     fewest = min(config.size, PARTICLES_MIN) if config.particles_max else config.size
     growths = steps // PATIENCE if config.particles_max else 0
     every = (
@@ -63,9 +63,9 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
         ("Predictions, for newcomers", growths * first_batch),
         ("Newcomers, where K grows", growths * -(-k // 2)),
         ("Final weights", k * _final_calls(config, n_train)),
-        ("Test rows", k * config.learner_calls(n_test)),
-        ("Calibration rows", k * config.learner_calls(n_calibration)),
-        ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_calls(n_train)),
+        ("Test rows", k * config.learner_samples * n_test),
+        ("Calibration rows", k * config.learner_samples * n_calibration),
+        ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_samples * n_train),
         ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
     )
     rounds = first_rounds(config, given=given) + growths * first_rounds(config)
@@ -75,7 +75,7 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
-        least_learner_calls=sum(config.learner_calls(n) for n in (n_train, n_test, n_calibration))
+        least_learner_calls=sum(config.learner_samples * n for n in (n_train, n_test, n_calibration))
         * (k if config.is_weighing else 1),
         least_optimizer_calls=drawn + proposals // k * fewest,
         rounds=rounds,
@@ -104,14 +104,14 @@ def _asks_both(config: Config) -> bool:
 
 def _unneeded_calls(config: Config, step: int, n_train: int) -> int:
     """Calls at most for a forward pass of the text that lost in the step before."""
-    return config.learner_calls(_scored_rows(config, step, n_train)) if step and _asks_both(config) else 0
+    return config.learner_samples * _scored_rows(config, step, n_train) if step and _asks_both(config) else 0
 
 
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     # On fixed rows, whatever was kept was scored on them before.
-    is_known = step > 0 and (config.is_on_fixed_rows or _asks_both(config))
+    is_known = step > 0 and (config.scored_on == "train" or _asks_both(config))
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
     looks_again = _scored_rows(config, step, n_train) < batch
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered
@@ -119,7 +119,7 @@ def step_rounds(config: Config, step: int, *, n_train: int) -> int:
 
 def _scored_rows(config: Config, step: int, n_train: int) -> int:
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    if config.is_on_fixed_rows:
+    if config.scored_on == "train":
         return n_train
     if config.scored_on == "buffer":
         epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
@@ -129,27 +129,24 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
 
 
 def _scoring_calls(config: Config, step: int, n_train: int) -> int:
-    if config.is_on_fixed_rows:
-        return config.learner_calls(n_train) if step == 0 else 0
+    if config.scored_on == "train":
+        return config.learner_samples * n_train if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
     if config.method == "smc" and config.is_filtered and step and not config.particles_max:
         # The accept step of the step before has scored each text on its buffer: the batch alone is new.
-        return config.learner_calls(batch)
-    rows = _scored_rows(config, step, n_train)
-    return (
-        config.learner_calls(rows) if rows >= batch else config.learner_calls(rows) + config.learner_calls(batch - rows)
-    )
+        return config.learner_samples * batch
+    return config.learner_samples * max(_scored_rows(config, step, n_train), batch)
 
 
 def _judging_calls(config: Config, step: int, n_train: int) -> int:
-    return config.learner_calls(_scored_rows(config, step, n_train)) if config.is_filtered else 0
+    return config.learner_samples * _scored_rows(config, step, n_train) if config.is_filtered else 0
 
 
 def _final_calls(config: Config, n_train: int) -> int:
     if not config.is_rescored:
         return 0
     seen = n_train * config.epochs if config.buffer_repeats else n_train
-    return config.learner_calls(n_train if config.final_weights == "train" else min(config.buffer_size, seen))
+    return config.learner_samples * (n_train if config.final_weights == "train" else min(config.buffer_size, seen))
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind, Row
-from vpp.data.kinds import is_number, sequence_items
 from vpp.events import Votes
 from vpp.inspection.scores import Score, baseline, score
 from vpp.inspection.text_baseline import predicted_from_text, text_columns

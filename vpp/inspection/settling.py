@@ -157,4 +157,4 @@ def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:
 
 def calls_to_ask(view: RunView, config: Config, *, n_rows: int) -> int:
     """Most learner calls for asking the last population about `n_rows` rows; equal texts are asked once."""
-    return view.n_unique * config.learner_calls(n_rows)
+    return view.n_unique * config.learner_samples * n_rows

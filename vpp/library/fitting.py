@@ -10,9 +10,8 @@ from vpp.cli import system
 from vpp.data.build import build_dataset
 from vpp.data.dataset import DETECT, ReadAs, SplitRule
 from vpp.data.descriptions import by_key
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.environment import Environment
 from vpp.errors import InputError
 from vpp.library.frames import table_of

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
-from vpp.data.roles import unlabelled_rows
-from vpp.data.table import Table, read_like
+from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
@@ -25,9 +24,8 @@ from vpp.inspection.summary import result
 from vpp.inspection.votes import votes_on
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
-from vpp.reporting.charts import report_figures
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_html
+from vpp.reporting.document import report_figures, report_html
 from vpp.reporting.exports import write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run

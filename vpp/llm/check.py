@@ -15,9 +15,8 @@ from typing import Any, Literal
 from vpp.cancellation import cancel
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
-from vpp.data.roles import ColumnChoice
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
 from vpp.llm import grading
 from vpp.llm.choices import AUTO, chosen_templates

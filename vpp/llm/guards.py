@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from vpp.data.answers import match_label, shown_label
+from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset
-from vpp.data.kinds import is_number
 from vpp.llm.answers import is_truth_word
 from vpp.llm.conversation import REFUSED
 from vpp.llm.forms import optimizer_form

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from vpp.data.answers import escaped, one_line
+from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.data.kinds import is_number
 from vpp.problem import Prediction
 
 MISSING = "missing"

@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
-from vpp.data.kinds import is_number
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
-from vpp.data.numbers import write_number
 from vpp.data.table import Table
 from vpp.inspection.settling import Question, questions
 from vpp.runs.asking import ask

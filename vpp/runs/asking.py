@@ -96,8 +96,7 @@ class Asking:
         """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
-        open_rows = (sum((text, row.id) not in self._known for row in self.rows) for text in asked)
-        self.calls = sum(map(self._spec.config.learner_calls, open_rows))
+        self.calls = self._spec.config.learner_samples * self.total
         """Calls needed if every answer can be read."""
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
@@ -459,7 +458,7 @@ class PromptedAsking:
             raise InputError(f"{directory.path} has asked its learner nothing yet: wait for its first step")
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
-        a_draw = self._spec.config.learner_calls(n_rows)
+        a_draw = self._spec.config.learner_samples * n_rows
         self._directory, self._asked, self._run_calls = directory, asked, usage.learner
         self._draws = max(1, (asked.calls or usage.learner) // a_draw)
         self.calls = (self._draws + 1) * a_draw

@@ -286,7 +286,7 @@ def _recent(view: RunView) -> list[StepView]:
 def _ending_calls(spec: RunSpec, view: RunView) -> float:
     """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
     sizes = row_counts(spec.dataset)
-    rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.is_on_fixed_rows else 0)
+    rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.scored_on == "train" else 0)
     return float(view.n_unique * rows * spec.config.learner_samples)
 
 

@@ -186,9 +186,9 @@ class RunSpec:
             return self.endpoint.concurrency
         config = self.config
         rows = max(config.batch_size, config.buffer_size)
-        if config.is_on_fixed_rows:
+        if config.scored_on == "train":
             rows = max(rows, self.dataset.get("n_train", 0))
-        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_calls(rows)))
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_samples * rows))
 
     @property
     def is_continued(self) -> bool:

@@ -1,7 +1,7 @@
 """Counterfactual rows: a row with one cell changed, so that a sentence's answer must change, or must stay.
 
 Which it is follows from the sentence alone, without a model: the built-in reader of plain rules works out both answers
-(`vpp.demo.read_rule`). A column that the sentence does not name must not matter. A sentence that cannot be read
+(`vpp.demo.reading`). A column that the sentence does not name must not matter. A sentence that cannot be read
 completely has no such rows: it may mean a column by other words.
 """
 
@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.demo.read_rule import read_rule
-from vpp.demo.values import read_row
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import read_row
 from vpp.llm.rendering import render_input
 from vpp.posterior.prediction import settled
 

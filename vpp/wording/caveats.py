@@ -14,7 +14,7 @@ from vpp.settings import Config
 from vpp.wording.brief import accuracy_interval
 from vpp.wording.counts import cut_cells_text, cut_sentences, rows_sentence, steps_text
 from vpp.wording.support import surpassed_sentences
-from vpp.wording.verdicts import DEFAULTS
+from vpp.wording.verdicts import FEW_ROWS
 from vpp.wording.words import capitalised, counted, fixed, in_words, integer, number, percent, refused_answers
 
 
@@ -78,7 +78,7 @@ def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
 def _test_size(test: Evaluated, dataset: Dataset) -> str:
     n = len(test.rows)
     interval = accuracy_interval(test, dataset)
-    few = " So few rows tell little." if n < DEFAULTS.few_rows else ""
+    few = " So few rows tell little." if n < FEW_ROWS else ""
     if interval is None:
         return f"The test error comes from {counted(n, 'row')}: a few large misses can make most of it.{few}"
     return f"With {counted(n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"

@@ -13,7 +13,7 @@ number, -3.5 or +2, stays as it is. `original` undoes it.
 import re
 from collections.abc import Collection, Sequence
 
-from vpp.data.kinds import is_number
+from vpp.data.columns import is_number
 
 JOINER = "\N{WORD JOINER}"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"

@@ -23,15 +23,7 @@ from vpp.wording.counts import ending_words, size_changes, steps_done, steps_tex
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
-from vpp.wording.verdicts import (
-    DEFAULTS,
-    Thresholds,
-    acceptance_sentence,
-    acceptance_verdict,
-    ess_sentence,
-    tau_advice,
-    texts_of_weight,
-)
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice, texts_of_weight
 from vpp.wording.words import cached_words, capitalised, counted, fixed, integer, number, percent, seconds
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
@@ -167,26 +159,26 @@ def _began_with(view: RunView, at: StepView) -> StepView:
     return view.steps.get(at.step - 1, at)
 
 
-def metrics(snapshot: Snapshot, shown: int | None, thresholds: Thresholds = DEFAULTS) -> list[Metric]:
+def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
     """Return the metrics of the method at the step shown; None is the end."""
     at = snapshot.view.steps.get(shown) if shown is not None else None
-    return [*population_metrics(snapshot, at, thresholds), *_schedule_metrics(snapshot, at)]
+    return [*population_metrics(snapshot, at), *_schedule_metrics(snapshot, at)]
 
 
-def population_metrics(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds = DEFAULTS) -> Iterator[Metric]:
+def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metric]:
     """Yield ESS, K, texts and proposals, as far as the method has them. at: None is the end."""
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
-        yield _weights_metric(snapshot, at, thresholds)
+        yield _weights_metric(snapshot, at)
     if config.particles_max:
         yield _size_metric(view, at, config)
     if config.largest_size > 1:
         yield _texts_metric(shown_ids(view, at, is_weighted=config.is_weighted))
     if not config.is_weighing:
-        yield _proposals_metric(snapshot, at, thresholds)
+        yield _proposals_metric(snapshot, at)
 
 
-def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
+def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
     view, limit = snapshot.view, None
     if at is None and _last_weights(view):
         weights, value = view.weights, view.final.ess if view.final else ess(view.weights)
@@ -196,8 +188,8 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresho
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
     n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
-    sentence = ess_sentence(value, len(weights), limit, n_texts=n_texts, at=thresholds)
-    advice = tau_advice(tau_of_weights(snapshot), ess=value, at=thresholds)
+    sentence = ess_sentence(value, len(weights), limit, n_texts=n_texts)
+    advice = tau_advice(tau_of_weights(snapshot), ess=value)
     words = f"{sentence} {advice}".rstrip()
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {len(weights)}", words=words)
 
@@ -224,7 +216,7 @@ def _texts_metric(ids: Sequence[str]) -> Metric:
     return Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
 
 
-def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thresholds) -> Metric:
+def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
     proposals = list(at.proposed.values()) if at else snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
@@ -233,7 +225,7 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     rest = f"{integer(unchanged)} unchanged, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
         judged = [p for p in proposals if p.why == "likelihood"]
-        return _accepted_metric(snapshot.view, at, judged, rest, thresholds)
+        return _accepted_metric(snapshot.view, at, judged, rest)
     changed = sum(p.why == "taken" for p in proposals)
     words = "Proposals that changed the text. No accept/reject step."
     if not proposals:
@@ -242,15 +234,13 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None, thresholds: Thres
     return Metric(name="Rewritten", value=str(changed), scale=f"of {len(proposals)}", words=f"{words} {rest}")
 
 
-def _accepted_metric(
-    view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str, thresholds: Thresholds
-) -> Metric:
+def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
     name, taken = "Proposals accepted", sum(p.accepted for p in judged)
     if not judged:
         yet = "" if view.has_ended or (at and at.finished) else " yet"
         at_step = "" if at is None else f" at step {at.step}"
         return Metric(name=name, value="–", scale=f"none judged{yet}{at_step}", words=rest)
-    verdict = acceptance_verdict(taken, len(judged), at=thresholds)
+    verdict = acceptance_verdict(taken, len(judged))
     return Metric(
         name=name,
         value=percent(taken / len(judged)),

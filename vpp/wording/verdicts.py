@@ -1,134 +1,33 @@
-"""Verdicts on diagnostics and their thresholds. A threshold changes words only, never a run."""
+"""Verdicts on diagnostics, and the values at which they change their words."""
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from statistics import pstdev
-from typing import Any, Literal
 
 from vpp.wording.words import EQUAL, counted, fixed, in_words, integer, number, percent, shortest
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Values at which a verdict changes its words. Shares are fractions."""
-
-    one_voice: float = 1.5
-    low_acceptance: float = 0.1
-    high_acceptance: float = 0.9
-    few_judged: int = 10
-    well_backed: float = 0.95
-    abstained: float = 0.05
-    few_rows: int = 30
-    follows: float = 0.5
-    chance: float = 0.05
-
-
-DEFAULTS = Thresholds()
+ONE_VOICE = 1.5
+"""One particle holds all weight below this ESS, which rounds to one."""
+LOW_ACCEPTANCE = 0.1
+"""With fewer than one in ten, the texts hardly change."""
+HIGH_ACCEPTANCE = 0.9
+"""With more than nine in ten, rejection has little effect."""
+FEW_JUDGED = 10
+"""With fewer proposals, one more or less moves the share by over 10 points."""
+WELL_BACKED = 0.95
+"""From this weight on, other answers hold at most one twentieth of it."""
+ABSTAINED = 0.05
+"""One unreadable answer in twenty is enough to look at the raw answers."""
+FEW_ROWS = 30
+"""With 30 rows, a share has an error of up to about 18 points either way."""
+FOLLOWS = 0.5
+"""The usual word for a correlation of 0.5 is strong."""
+CHANCE = 0.05
+"""The customary level of p. By chance, one of twenty comparisons falls below it."""
 NEARLY_ALIKE = 0.95
 """ESS as a share of K from which the weights are called nearly equal."""
 FAR_BELOW = 0.5
 """A mean spread below this share of the typical miss comes with advice on tau."""
-
-
-@dataclass(frozen=True, slots=True)
-class Movable:
-    """A threshold with the range in which a reader can move it."""
-
-    name: str
-    """Name of the field of Thresholds."""
-    label: str
-    least: float
-    """In the unit shown."""
-    most: float
-    step: float
-    why: str
-    """Reason for the default."""
-    unit: Literal["", "%"] = ""
-    """`%`: the field is a fraction, shown in percent."""
-
-    def shown(self, at: Thresholds) -> float:
-        value = float(getattr(at, self.name))
-        return round(100 * value, 6) if self.unit else value
-
-    def moved(self, at: Thresholds, shown: float) -> Thresholds:
-        """Set another value, rounded to the field's steps; NaN and infinity change nothing."""
-        if not math.isfinite(shown):
-            return at
-        steps = round((min(max(shown, self.least), self.most) - self.least) / self.step)
-        value = round(self.least + steps * self.step, 6)
-        exact = value / 100 if self.unit else round(value) if self.is_whole else value
-        changed: dict[str, Any] = {self.name: exact}
-        return replace(at, **changed)
-
-    @property
-    def is_whole(self) -> bool:
-        return isinstance(getattr(DEFAULTS, self.name), int)
-
-    @property
-    def default(self) -> str:
-        """`95 %`, `1.5`."""
-        return percent(getattr(DEFAULTS, self.name)) if self.unit else shortest(float(getattr(DEFAULTS, self.name)))
-
-
-MOVABLE = (
-    Movable("one_voice", "One particle holds all weight: ESS below", 1, 10, 0.1, "an ESS that rounds to one."),
-    Movable(
-        "low_acceptance", "Low acceptance: below, in %", 0, 50, 1,
-        "with fewer than one in ten, the texts hardly change.", "%",
-    ),
-    Movable(
-        "high_acceptance", "High acceptance: above, in %", 50, 100, 1,
-        "with more than nine in ten, rejection has little effect.", "%",
-    ),
-    Movable(
-        "few_judged", "Too few proposals: fewer than", 1, 1000, 1,
-        "with fewer, one proposal more or less moves the share by over 10 points.",
-    ),
-    Movable(
-        "well_backed", "Weakly backed: weight below, in %", 50, 100, 1,
-        "from 95 % on, other answers hold at most one twentieth of the weight.", "%",
-    ),
-    Movable(
-        "abstained", "Many abstentions: share from, in %", 0, 100, 1,
-        "one unreadable answer in twenty is enough to look at the raw answers.", "%",
-    ),
-    Movable(
-        "few_rows", "Too few test rows: fewer than", 1, 10000, 1,
-        "with 30 rows, a share has an error of up to about 18 points either way.",
-    ),
-    Movable(
-        "follows", "Spread follows error: rank correlation from", 0, 1, 0.05,
-        "the usual word for a correlation of 0.5 is strong.",
-    ),
-    Movable(
-        "chance", "Significant difference: p below", 0, 0.5, 0.01,
-        "the customary level. By chance, one of twenty comparisons falls below it.",
-    ),
-)  # fmt: skip
-
-
-def written(at: Thresholds) -> str:
-    """Return the values that are not defaults for an address: `one_voice:2,few_rows:20`."""
-    usual = asdict(DEFAULTS)
-    return ",".join(f"{name}:{value:g}" for name, value in asdict(at).items() if value != usual[name])
-
-
-def read(written_values: str) -> Thresholds:
-    """Read what `written` returns; unreadable values stay at their default."""
-    at, by_name = DEFAULTS, {movable.name: movable for movable in MOVABLE}
-    for part in written_values.split(","):
-        name, _, value = part.partition(":")
-        if name in by_name:
-            with suppress(ValueError):
-                at = by_name[name].moved(at, float(value) * (100 if by_name[name].unit else 1))
-    return at
-
-
-def defaults_sentence() -> str:
-    parts = "; ".join(f"{movable.label[0].lower()}{movable.label[1:]} {movable.default}" for movable in MOVABLE)
-    return f"Verdicts use the default thresholds, which you can move in the app: {parts.replace(', in %', '')}."
 
 
 def _is_below(value: float, threshold: float) -> bool:
@@ -139,9 +38,7 @@ def _is_below(value: float, threshold: float) -> bool:
 # Weights
 
 
-def ess_sentence(
-    ess: float, size: int, threshold: float | None = None, *, n_texts: int = 0, at: Thresholds = DEFAULTS
-) -> str:
+def ess_sentence(ess: float, size: int, threshold: float | None = None, *, n_texts: int = 0) -> str:
     """`ESS 5.8 of 10: about six particles carry the weight, with two different sentences.`
 
     ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
@@ -150,7 +47,7 @@ def ess_sentence(
     resampling = threshold is not None and size > 1 and ess < threshold * size
     shown = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
     copies = f", {'all copies of one sentence' if n_texts == 1 else f'with {in_words(n_texts)} different sentences'}"
-    words = f"{_carriers(ess, size, at)}{copies if n_texts and not _is_below(ess, at.one_voice) else ''}"
+    words = f"{_carriers(ess, size)}{copies if n_texts and not _is_below(ess, ONE_VOICE) else ''}"
     return f"ESS {shown} of {size}: {words}{'; resampling next' if resampling else ''}."
 
 
@@ -165,10 +62,10 @@ def texts_of_weight(texts: Sequence[str], weights: Sequence[float], ess: float) 
     return distinct if distinct < n else 0
 
 
-def _carriers(ess: float, size: int, at: Thresholds) -> str:
+def _carriers(ess: float, size: int) -> str:
     if size == 1:
         return "there is only one particle"
-    if _is_below(ess, at.one_voice):
+    if _is_below(ess, ONE_VOICE):
         return "one particle holds nearly all weight"
     if not _is_below(ess, NEARLY_ALIKE * size):
         equal = math.isclose(ess, size, abs_tol=1e-6)
@@ -177,9 +74,9 @@ def _carriers(ess: float, size: int, at: Thresholds) -> str:
     return f"about {in_words(max(2, round(ess)))} particles carry the weight"
 
 
-def tau_advice(tau: float | None, *, ess: float, at: Thresholds = DEFAULTS) -> str:
+def tau_advice(tau: float | None, *, ess: float) -> str:
     """Advise a larger tau if one particle holds nearly all weight; else empty. tau: None if the run has none."""
-    return _larger(tau) if tau is not None and _is_below(ess, at.one_voice) else ""
+    return _larger(tau) if tau is not None and _is_below(ess, ONE_VOICE) else ""
 
 
 def _larger(tau: float) -> str:
@@ -198,13 +95,13 @@ def acceptance_sentence(accepted: int, judged: int) -> str:
     return f"{percent(accepted / judged)} accepted: {n_accepted} of {in_words(judged)} {proposals}."
 
 
-def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS) -> str:
+def acceptance_verdict(accepted: int, judged: int) -> str:
     """`Low acceptance: the texts hardly change.`; empty if the share is neither low nor high."""
-    if judged < at.few_judged:
+    if judged < FEW_JUDGED:
         return "Too few proposals for a verdict."
-    if _is_below(accepted / judged, at.low_acceptance):
+    if _is_below(accepted / judged, LOW_ACCEPTANCE):
         return "Low acceptance: the texts hardly change."
-    if _is_below(at.high_acceptance, accepted / judged):
+    if _is_below(HIGH_ACCEPTANCE, accepted / judged):
         return f"Acceptance near {percent(1)}: rejection has little effect."
     return ""
 
@@ -212,19 +109,19 @@ def acceptance_verdict(accepted: int, judged: int, *, at: Thresholds = DEFAULTS)
 # Answers
 
 
-def abstention_verdict(silent: int, asked: int, *, at: Thresholds = DEFAULTS) -> str:
+def abstention_verdict(silent: int, asked: int) -> str:
     """Judge the share of unreadable answers. asked: at least 1."""
     if not silent:
         return "Every answer could be read."
     share = percent(silent / asked)
-    if not _is_below(silent / asked, at.abstained):
+    if not _is_below(silent / asked, ABSTAINED):
         return f"{share} could not be read: look at the raw answers before you trust the rest."
     return f"{share} could not be read; these have no vote and no share in a mean."
 
 
-def too_few_words(n: int, *, at: Thresholds = DEFAULTS) -> str:
+def too_few_words(n: int) -> str:
     few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few for a verdict: fewer than"
-    return f"{few} {integer(at.few_rows)}." if n < at.few_rows else ""
+    return f"{few} {integer(FEW_ROWS)}." if n < FEW_ROWS else ""
 
 
 def entropy_verdict(bits: float) -> str:
@@ -278,13 +175,13 @@ def spread_verdict(spread: float, mse: float, tau: float | None = None) -> str:
     return f"Not below a typical miss, {number(miss, 3)}: the particles disagree at least as much as they are wrong."
 
 
-def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
+def follows_verdict(rho: float, n: int) -> str:
     """Judge whether a wide spread goes with a large error. n: rows, at least one."""
     # Under no link rho has a standard deviation of nearly 1 / sqrt(n).
     noise = 2 / math.sqrt(n)
     if _is_below(abs(rho), noise):
         return f"No clear link: chance alone can reach {fixed(min(noise, 1))} on {counted(n, 'row')}."
-    if _is_below(rho, at.follows):
+    if _is_below(rho, FOLLOWS):
         return "The spread hardly predicts the error."
     return "The error is larger where answers spread more."
 
@@ -292,5 +189,5 @@ def follows_verdict(rho: float, n: int, *, at: Thresholds = DEFAULTS) -> str:
 # Two runs
 
 
-def chance_verdict(p: float, *, at: Thresholds = DEFAULTS) -> str:
-    return "significant on these rows" if _is_below(p, at.chance) else "not significant on these rows"
+def chance_verdict(p: float) -> str:
+    return "significant on these rows" if _is_below(p, CHANCE) else "not significant on these rows"

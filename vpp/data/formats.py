@@ -1,19 +1,32 @@
-"""Formats other than CSV: detect them, read Excel and Parquet as plain text, refuse the others."""
+"""Formats other than CSV: detect them, read Excel, Parquet and JSON as plain text, refuse the others."""
 
 import io
+import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import IO, Any, Literal
+from typing import IO, Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from vpp.data.grid import MAX_COLUMNS, Grid, unique_names
-from vpp.data.text import Record
+from vpp.data.dataset import ReadAs
+from vpp.data.text import (
+    MAX_COLUMNS,
+    Format,
+    Grid,
+    Read,
+    Reading,
+    Record,
+    decode,
+    read_below_titles,
+    read_csv,
+    shown_name,
+    unique_names,
+)
 from vpp.errors import DataError
 
 MAX_UNPACKED = 500_000_000
@@ -40,7 +53,9 @@ def _text(value: Any, *, whole: bool, days: bool) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        return _number(value, whole=whole)
+        if math.isnan(value):
+            return ""
+        return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
     if isinstance(value, datetime):
         return value.date().isoformat() if days else value.isoformat(" ")
     if isinstance(value, date | time):
@@ -50,12 +65,6 @@ def _text(value: Any, *, whole: bool, days: bool) -> str:
     if isinstance(value, Decimal):
         return format(value, "f")
     return str(value)
-
-
-def _number(value: float, *, whole: bool) -> str:
-    if math.isnan(value):
-        return ""
-    return str(int(value)) if whole and math.isfinite(value) and abs(value) < 1e15 else repr(value)
 
 
 _XML = (".xml", ".rels", ".vml")
@@ -111,15 +120,9 @@ def _records(sheet: Any, name: str) -> list[Record]:
             raise DataError(f"{name}: a sheet has more than {MAX_CELLS:,} cells: keep a sample of its rows")
         if any(value is not None and value != "" for value in values):
             lines.append((number, values))
-    return list(_even(lines))
-
-
-def _even(lines: Sequence[tuple[int, tuple[Any, ...]]]) -> Iterator[Record]:
-    """Yield lines of equal width; a column's cells are formatted together."""
     width = max((len(values) for _, values in lines), default=0)
     columns = [plain_texts([values[i] if i < len(values) else None for _, values in lines]) for i in range(width)]
-    for (number, _), cells in zip(lines, zip(*columns, strict=True), strict=True):
-        yield Record(number, cells)
+    return [Record(number, cells) for (number, _), cells in zip(lines, zip(*columns, strict=True), strict=True)]
 
 
 def _check_archive(content: bytes, name: str) -> None:
@@ -221,10 +224,15 @@ def _grid(table: Any, name: str, lists: tuple[str, ...]) -> Grid:
     readable = [cells for place, cells in enumerate(columns) if place not in bytes_at]
     if not readable:
         raise DataError(f"{name} has no column of text, numbers or dates: give one")
-    rows = [row for row in zip(*readable, strict=True) if any(row)]
+    return Grid(names=names, columns=_filled(readable, name), notes=(*notes, *left_out))
+
+
+def _filled(columns: Sequence[Sequence[str]], name: str) -> list[list[str]]:
+    """Return the columns without rows of empty cells. Raises DataError if no row is left."""
+    rows = [row for row in zip(*columns, strict=True) if any(row)]
     if not rows:
         raise DataError(f"{name} has no rows: rows are needed")
-    return Grid(names=names, columns=list(map(list, zip(*rows, strict=True))), notes=(*notes, *left_out))
+    return list(map(list, zip(*rows, strict=True)))
 
 
 def _texts(column: Any) -> list[str]:
@@ -245,8 +253,8 @@ def _texts(column: Any) -> list[str]:
     return [text.strip() for text in plain_texts(column.to_pylist())]
 
 
-Format = Literal["csv", "json", "excel", "parquet"]
-
+_BLANK = " \t\r\n,;|"
+"""Characters of a file without any cell text."""
 _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)", "open it and save it as CSV or .xlsx"),
     (b"\x1f\x8b", "a gzip archive", "unpack it first"),
@@ -258,7 +266,44 @@ _MARKUP = re.compile(r"<(!doctype|html|head|body|table|\?xml|svg|div)\b", re.IGN
 _MAX_NAMES = 3
 
 
-def find_format(content: bytes, *, name: str) -> Format:
+def read_file(content: bytes, *, name: str, read_as: ReadAs) -> Read:
+    """Read a file of any format.
+
+    Raises DataError for a file that is not a table, is too large, or has a line wider than its header.
+    """
+    file_format = _find_format(content, name)
+    if file_format == "parquet":
+        return read_parquet(content, name=name), Reading(format="parquet"), ()
+    return (_read_workbook if file_format == "excel" else _read_text)(content, name, read_as)
+
+
+def _read_text(content: bytes, name: str, read_as: ReadAs) -> Read:
+    decoded = decode(content, name=name, encoding=read_as.encoding)
+    text = decoded.text.lstrip("\ufeff")
+    if not text.strip(None if read_as.delimiter else _BLANK):
+        raise DataError(f"{name} is empty: a header line and rows are needed")
+    start = text[:100].lstrip()
+    if _MARKUP.match(start):
+        what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
+        raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
+    grid = read_json(text, name=name) if text.lstrip().startswith(("{", "[")) else None
+    if grid is not None:
+        return grid, Reading(format="json", encoding=decoded.encoding), tuple(filter(None, (decoded.note,)))
+    return read_csv(decoded, name, read_as)
+
+
+def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
+    sheet = read_sheet(content, name=name, sheet=read_as.sheet)
+    skipped = read_as.skip_lines or 0
+    records = (record for record in sheet.records if record.line > skipped)
+    reading = Reading(format="excel", skipped_lines=skipped, sheet=sheet.name, sheets=sheet.names)
+    grid, reading, notes = read_below_titles(records, reading, name, read_as)
+    if len(sheet.names) > 1 and not read_as.sheet:
+        notes = (f"sheet {sheet.name!r} of {len(sheet.names)} was read", *notes)
+    return grid, reading, notes
+
+
+def _find_format(content: bytes, name: str) -> Format:
     """Detect the format. Raises DataError for a file of another format, with its name and how to convert it."""
     if content.startswith(b"PK\x03\x04"):
         return _zipped(content, name)
@@ -268,14 +313,6 @@ def find_format(content: bytes, *, name: str) -> Format:
         if content.startswith(signature):
             raise DataError(f"{name} is {what}: {remedy}")
     return "csv"
-
-
-def check_text(text: str, *, name: str) -> None:
-    """Raises DataError for a text of another format: HTML or XML."""
-    start = text[:100].lstrip()
-    if _MARKUP.match(start):
-        what = "an XML file" if start.lower().startswith(("<?xml", "<svg")) else "a web page (HTML)"
-        raise DataError(f"{name} is {what}, not a CSV: save the table it shows as CSV")
 
 
 def _zipped(content: bytes, name: str) -> Format:
@@ -290,3 +327,87 @@ def _zipped(content: bytes, name: str) -> Format:
     raise DataError(
         f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
     )
+
+
+ENDINGS = (".json", ".jsonl", ".ndjson")
+SHAPES = "give a list of objects, an object a line, or an object with a list for each column"
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def read_json(text: str, *, name: str) -> Grid | None:
+    """Return the table in a text that begins as JSON; None for another text, unless the file's name promises JSON.
+
+    Numbers and booleans are kept as written; null is a missing cell. Raises DataError for JSON that is no table, holds
+    nested values, or is too large.
+    """
+    if text.count(",") + text.count("{") > MAX_CELLS:
+        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+    value = _json_parsed(text, name)
+    if value is None:
+        return None
+    columns = _json_columns(value, name)
+    if len(columns) > MAX_COLUMNS:
+        raise DataError(f"{name} has more than {MAX_COLUMNS:,} columns: keep those that matter")
+    filled = _filled([list(_json_texts(column, cells, name)) for column, cells in columns.items()], name)
+    names, notes = unique_names(list(columns), without=(), say=True, file=name)
+    return Grid(names=names, columns=filled, notes=notes)
+
+
+def _json_parsed(text: str, name: str) -> Any:
+    try:
+        return _loads(text)
+    except json.JSONDecodeError as error:
+        fault = f"{name} is not valid JSON (line {error.lineno}: {error.msg}): correct it"
+    except RecursionError:
+        raise DataError(f"{name} is JSON that is nested too deeply: {SHAPES}") from None
+    objects: list[Any] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            objects += [_loads(line)] if line.strip() else []
+        except (ValueError, RecursionError):
+            fault = f"{name}: line {number} is not valid JSON: correct it" if objects else fault
+            break
+        if objects and not isinstance(objects[0], dict):
+            break
+    else:
+        return objects
+    if name.lower().endswith(ENDINGS) or (objects and isinstance(objects[0], dict)):
+        raise DataError(fault)
+    return None
+
+
+def _loads(text: str) -> Any:
+    """Parse JSON with numbers as they are written."""
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda word: None if word == "NaN" else word)
+
+
+def _json_columns(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
+    """Return the cells by column, None for a missing one. Raises DataError if the value is no table."""
+    if isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
+        lengths = {len(cells) for cells in value.values()}
+        if len(lengths) > 1:
+            raise DataError(
+                f"{name} has columns of {min(lengths):,} to {max(lengths):,} cells: give each the same number"
+            )
+        return value
+    records = [value] if isinstance(value, dict) else value
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise DataError(f"{name} is JSON without a table: {SHAPES}")
+    names = dict.fromkeys(key for record in records for key in record)
+    if len(names) * len(records) > MAX_CELLS and len(names) <= MAX_COLUMNS:
+        raise DataError(f"{name} has more than {MAX_CELLS:,} cells: keep a sample of its rows")
+    return {key: [record.get(key) for record in records] for key in list(names)[: MAX_COLUMNS + 1]}
+
+
+def _json_texts(column: str, cells: Sequence[Any], name: str) -> Iterator[str]:
+    """Yield the text of each cell, empty if missing. Raises DataError for a nested value and for no Unicode text."""
+    for number, cell in enumerate(cells, 1):
+        where = f"{name}: row {number:,} of the column {shown_name(column)!r}"
+        if isinstance(cell, list | dict):
+            raise DataError(f"{where} holds a list or an object: give one text or number a cell")
+        if isinstance(cell, str):
+            if _NO_TEXT.search(cell):
+                raise DataError(f"{where} holds a character that is no text: remove it")
+            yield cell.strip()
+        else:
+            yield "" if cell is None else str(cell).lower()

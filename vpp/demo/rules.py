@@ -1,0 +1,432 @@
+"""What a rule means: rows, terms that give a value of a row, checks of one value, conditions, and rules."""
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from statistics import fmean
+
+# --- values and rows, parsed from the lines `name: value` of an input ----------------------------------------
+
+Value = float | str | tuple[float, ...] | None
+"""A number, a text, a sequence of numbers, or None for a missing cell."""
+
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_IS_NUMBER = re.compile(_NUMBER)
+_IS_SEQUENCE = re.compile(rf"[\[(]?\s*{_NUMBER}(?:[\s,;]+{_NUMBER})+\s*[\])]?")
+_WITH_UNIT = re.compile(
+    rf"({_NUMBER}) (?:[%‰°]|[A-Z]{{0,3}}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|°?[^\W\d_]{{1,8}}[²³.]?(?:/[^\W\d_]{{1,4}}[²³]?)?)"
+)
+_CODE = re.compile(r"0\d+")
+_MISSING = "missing"
+_LONGEST_SEQUENCE = 2000
+
+
+def read_number(text: str) -> float | None:
+    """Parse a finite number; None if `text` is not one."""
+    number = float(text) if _IS_NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
+
+
+def read_value(text: str) -> Value:
+    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text.
+
+    Digits with a leading zero are a text, since they are a code.
+    """
+    text = text.strip()
+    if text == _MISSING or not text:
+        return None
+    if _CODE.fullmatch(text):
+        return text
+    with_unit = _WITH_UNIT.fullmatch(text)
+    number = read_number(with_unit[1] if with_unit else text.replace("−", "-"))
+    if number is not None:
+        return number
+    if len(text) <= _LONGEST_SEQUENCE and _IS_SEQUENCE.fullmatch(text):
+        return tuple(float(part) for part in _IS_NUMBER.findall(text))
+    return text
+
+
+@dataclass(frozen=True)
+class Row:
+    """An input: cells by column name, in the order of its lines."""
+
+    cells: dict[str, Value]
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        return tuple(value for value in self.cells.values() if isinstance(value, float))
+
+    @cached_property
+    def sequence(self) -> tuple[float, ...]:
+        """First cell that holds a sequence, or else the numeric cells as a sequence."""
+        return next((value for value in self.cells.values() if isinstance(value, tuple)), self.numbers)
+
+
+def _split_line(line: str) -> tuple[str, str]:
+    name, _, value = line.rpartition(": ")
+    if name and (value.strip() == _MISSING or read_number(value.strip()) is not None):
+        return name.strip(), value
+    name, _, value = line.partition(":")
+    return name.strip(), value
+
+
+@lru_cache(maxsize=8192)
+def read_row(text: str) -> Row:
+    lines = (line for line in text.split("\n") if ":" in line)
+    return Row({name: read_value(value) for name, value in map(_split_line, lines)})
+
+
+def same(left: Value, right: Value) -> bool:
+    if isinstance(left, str) and isinstance(right, str):
+        return left.casefold() == right.casefold()
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    return left == right
+
+
+# --- items: a part of the row's sequence ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Numbers of a row: those of columns `names`, or the row's sequence without names; then a slice of them."""
+
+    names: tuple[str, ...] = ()
+    start: int | None = None
+    stop: int | None = None
+
+    def of(self, row: Row) -> tuple[float, ...]:
+        numbers = [] if self.names else list(row.sequence)
+        for name in self.names:
+            value = row.cells.get(name)
+            numbers += value if isinstance(value, tuple) else [value] if isinstance(value, float) else []
+        return tuple(numbers[self.start : self.stop])
+
+
+WHOLE = Items()
+
+# --- terms: a value of a row --------------------------------------------------------------------------------
+# `of` returns the value in a row; None if an input is missing or the result is not a finite real number.
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: float
+
+    def of(self, row: Row) -> Value:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    name: str
+
+    def of(self, row: Row) -> Value:
+        return row.cells.get(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """Two terms joined by one of + - * / ^."""
+
+    op: str
+    left: "Term"
+    right: "Term"
+
+    def of(self, row: Row) -> Value:
+        left, right = self.left.of(row), self.right.of(row)
+        if not (isinstance(left, float) and isinstance(right, float)):
+            return None
+        return _finite(_ARITHMETIC[self.op], left, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """sin, cos, sqrt, abs, exp or log of a term."""
+
+    name: str
+    argument: "Term"
+
+    def of(self, row: Row) -> Value:
+        value = self.argument.of(row)
+        return _finite(FUNCTIONS[self.name], value) if isinstance(value, float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A statistic of items: sum, product, mean, max, min, range, length or distinct."""
+
+    kind: str
+    items: Items
+
+    def of(self, row: Row) -> Value:
+        numbers = self.items.of(row)
+        if not numbers and self.kind not in {"sum", "length", "distinct"}:
+            return None
+        return _finite(_FOLDS[self.kind], numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Number of items that pass a check."""
+
+    items: Items
+    check: "Check"
+
+    def of(self, row: Row) -> Value:
+        results = [self.check.passes(number, row) for number in self.items.of(row)]
+        return None if None in results else float(results.count(True))
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The item at an index; -1 is the last."""
+
+    items: Items
+    index: int
+
+    def of(self, row: Row) -> Value:
+        numbers = self.items.of(row)
+        return numbers[self.index] if -len(numbers) <= self.index < len(numbers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """Euclidean distance of a point from a centre."""
+
+    point: tuple["Term", ...]
+    centre: tuple[float, ...]
+
+    def of(self, row: Row) -> Value:
+        point = [value for term in self.point if isinstance(value := term.of(row), float)]
+        return math.dist(point, self.centre) if len(point) == len(self.point) else None
+
+
+Term = Number | Cell | Arithmetic | Function | Fold | Tally | Item | Distance
+"""A value of a row."""
+
+
+def _finite(function: Callable[..., float], *arguments: object) -> float | None:
+    """Call the function; None if it fails or its value is not a finite real number."""
+    try:
+        value = function(*arguments)
+    except (ArithmeticError, ValueError):
+        return None
+    return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
+
+
+_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
+}  # fmt: skip
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "abs": abs, "exp": math.exp, "log": math.log,
+}  # fmt: skip
+_FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
+    "sum": math.fsum, "product": math.prod, "mean": fmean, "max": max, "min": min,
+    "range": lambda numbers: max(numbers) - min(numbers), "length": len, "distinct": lambda numbers: len(set(numbers)),
+}  # fmt: skip
+
+
+def total(parts: list[tuple[float, Term | None]]) -> Term:
+    """Sum of coefficient times term; None stands for 1."""
+    terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
+    result = terms[0]
+    for term in terms[1:]:
+        result = Arithmetic("+", result, term)
+    return result
+
+
+def _scaled(weight: float, term: Term | None) -> Term:
+    if term is None:
+        return Number(weight)
+    return term if weight == 1 else Arithmetic("*", Number(weight), term)
+
+
+# --- checks: of one value -----------------------------------------------------------------------------------
+# `passes` returns whether a value passes; None if the value or an operand is missing or of the wrong type.
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Comparison with another value by < <= > >= = or !=; only numbers have an order."""
+
+    sign: str
+    other: Term
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        other = self.other.of(row)
+        if value is None or other is None:
+            return None
+        if self.sign in {"=", "!="}:
+            return same(value, other) is (self.sign == "=")
+        return _ORDER[self.sign](value, other) if isinstance(value, float) and isinstance(other, float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The value lies between low and high, both included."""
+
+    low: Term
+    high: Term
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        low, high = self.low.of(row), self.high.of(row)
+        if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
+            return None
+        return low <= value <= high
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """The value leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
+
+    of: int
+    remainder: int = 0
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return value % self.of == self.remainder if isinstance(value, float) else None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    values: tuple[str | float, ...]
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return None if value is None else any(same(value, one) for one in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The text contains a piece of text in any case."""
+
+    piece: str
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return self.piece.casefold() in value.casefold() if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    def passes(self, value: Value, row: Row) -> bool | None:
+        return value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    check: "Check"
+
+    def passes(self, value: Value, row: Row) -> bool | None:
+        passed = self.check.passes(value, row)
+        return None if passed is None else not passed
+
+
+Check = Compare | Between | Multiple | OneOf | Holds | Absent | Fails
+"""A test of one value."""
+_ORDER: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
+
+# --- conditions: on a row -----------------------------------------------------------------------------------
+# `holds` returns whether a condition holds; None if that depends on a missing value.
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    term: Term
+    check: Check
+
+    def holds(self, row: Row) -> bool | None:
+        return self.check.passes(self.term.of(row), row)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The items are in an order, or equal, as the kind says; too few items satisfy every order."""
+
+    kind: str
+    items: Items
+
+    def holds(self, row: Row) -> bool | None:
+        return PATTERNS[self.kind](self.items.of(row))
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple["Condition", ...]
+
+    def holds(self, row: Row) -> bool | None:
+        results = tuple(part.holds(row) for part in self.parts)
+        return False if False in results else None if None in results else True
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple["Condition", ...]
+
+    def holds(self, row: Row) -> bool | None:
+        results = tuple(part.holds(row) for part in self.parts)
+        return True if True in results else None if None in results else False
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: "Condition"
+
+    def holds(self, row: Row) -> bool | None:
+        result = self.part.holds(row)
+        return None if result is None else not result
+
+
+Condition = Is | Pattern | And | Or | Not
+"""A test of a row."""
+
+
+def _split_pair(numbers: tuple[float, ...]) -> bool:
+    """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
+    twice = [value for value in set(numbers) if numbers.count(value) > 1]
+    if len(twice) != 1 or numbers.count(twice[0]) != 2:
+        return False
+    return numbers[numbers.index(twice[0]) + 1] != twice[0]
+
+
+PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
+    "ascending": lambda numbers: all(left <= right for left, right in pairwise(numbers)),
+    "descending": lambda numbers: all(left >= right for left, right in pairwise(numbers)),
+    "distinct": lambda numbers: len(set(numbers)) == len(numbers),
+    "neighbours equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
+    "split pair": _split_pair,
+    "palindrome": lambda numbers: numbers == numbers[::-1],
+}
+
+# --- rules --------------------------------------------------------------------------------------------------
+
+Outcome = str | Term
+"""A label, or the term for a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    condition: Condition
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A list of cases. The first that holds decides, else `otherwise`; None leaves the answer open."""
+
+    cases: tuple[Case, ...]
+    otherwise: Outcome | None
+
+    def deciding(self, row: Row) -> Case | None:
+        return next((case for case in self.cases if case.condition.holds(row)), None)
+
+    def answer(self, row: Row) -> Value:
+        """Return a label or a number; None if the rule leaves it open or the number cannot be computed."""
+        case = self.deciding(row)
+        outcome = self.otherwise if case is None else case.outcome
+        return outcome if outcome is None or isinstance(outcome, str) else outcome.of(row)

@@ -1,0 +1,312 @@
+"""Write rules in English, each form in one way, which the reader reads back; explain an answer by its rule."""
+
+import math
+import re
+
+from vpp.demo import rules
+from vpp.demo.reading import LONGEST_TEXT, RESERVED
+from vpp.demo.rules import EVEN, ODD, WHOLE, And, Arithmetic, Cell, Compare, Fold, Is, Not, Number, Or, Tally, Term
+
+
+class Unsayable(ValueError):
+    """The rule cannot be written."""
+
+
+# --- names and numbers --------------------------------------------------------------------------------------
+
+_PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^()\n\"]*\))?")
+_PLAIN_LABEL = re.compile(r"\w+")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _plain_or_quoted(text: str, plain: re.Pattern[str]) -> str:
+    """Quote a text that could be read as a word of the rule."""
+    is_reserved = any(word in RESERVED for word in re.findall(r"\w+", text.lower()))
+    return text if plain.fullmatch(text) and not is_reserved else _quoted(text)
+
+
+def say_name(name: str) -> str:
+    return name if name in {"a", "y"} else _plain_or_quoted(name, _PLAIN_NAME)
+
+
+def _say_outcome(outcome: rules.Outcome) -> str:
+    return _plain_or_quoted(outcome, _PLAIN_LABEL) if isinstance(outcome, str) else say_term(outcome)
+
+
+def say_number(value: float) -> str:
+    """Write the shortest decimal that reads back as the number; `inf` for infinity."""
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    text = repr(value)
+    return format(value, "f").rstrip("0") if "e-" in text and float(format(value, "f")) == value else text
+
+
+def _listed(words: list[str], joint: str = "and") -> str:
+    """Join words, as in `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+# --- terms --------------------------------------------------------------------------------------------------
+
+_ORDINALS = {0: "first", 1: "second", 2: "third", 3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", -1: "last"}
+_STATISTICS = {"max": "largest", "min": "smallest", "mean": "average"}
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
+_MINUS_BINDS = 3
+
+
+def say_term(term: Term) -> str:
+    match term:
+        case Number():
+            return say_number(term.value)
+        case Cell():
+            return say_name(term.name)
+        case Arithmetic():
+            return _say_arithmetic(term)
+        case rules.Function():
+            return f"{term.name}({say_term(term.argument)})"
+        case Fold(kind="max" | "min", items=items) if items == WHOLE:
+            return f"the {_STATISTICS[term.kind]} number"
+        case Fold(kind="distinct"):
+            return f"the number of distinct numbers{_among(term.items)}"
+        case Fold():
+            return f"the {_STATISTICS.get(term.kind, term.kind)} of {_say_items(term.items)}"
+        case Tally():
+            return f"the number of {_say_counted(term, 's')}"
+        case rules.Item(items=items, index=index) if index in _ORDINALS:
+            return f"the {_ORDINALS[index]} number{_among(items)}"
+        case rules.Distance():
+            point = ", ".join(map(say_term, term.point))
+            centre = "the origin" if term.centre == (0.0, 0.0) else f"({', '.join(map(say_number, term.centre))})"
+            return f"the distance from {centre} to the point ({point})"
+    raise Unsayable
+
+
+def _say_items(items: rules.Items) -> str:
+    """Write items: `the numbers`, `a, b and c`, `the first 3 numbers`."""
+    if items.names:
+        return _listed([say_name(name) for name in items.names])
+    if items.stop is not None:
+        return f"the first {items.stop} numbers"
+    return "the numbers" if items.start is None else f"the last {-items.start} numbers"
+
+
+def _among(items: rules.Items) -> str:
+    return "" if items == WHOLE else f" among {_say_items(items)}"
+
+
+def _say_counted(tally: Tally, s: str) -> str:
+    """Write the counted items: `even numbers`, `0s`, `numbers that are greater than 5 among a, b and c`.
+
+    s: ending of the noun, empty for one item.
+    """
+    match tally.check:
+        case Compare(sign="=", other=Number(value=value)):
+            words = say_number(value) + s
+        case rules.Multiple() as check if check in (EVEN, ODD):
+            words = f"{'even' if check == EVEN else 'odd'} number{s}"
+        case check:
+            words = f"number{s} that {'are' if s else 'is'} {_say_check(check).removeprefix('is ')}"
+    return words + _among(tally.items)
+
+
+def _say_arithmetic(term: Arithmetic) -> str:
+    if _is_negation(term):
+        return f"-{_inner(term.right, _MINUS_BINDS)}"
+    if term.op == "+" and (subtracted := _negated(term.right)) is not None:
+        return say_term(Arithmetic("-", term.left, subtracted))
+    binds = _BINDS[term.op]
+    if term.op == "^":
+        return f"{_inner(term.left, binds + 1)}^{_inner(term.right, binds)}"
+    return f"{_inner(term.left, binds)} {term.op} {_inner(term.right, binds + 1)}"
+
+
+def _is_negation(term: Arithmetic) -> bool:
+    return (term.op, term.left) in (("-", Number(0.0)), ("*", Number(-1.0)))
+
+
+def _negated(term: Term) -> Term | None:
+    match term:
+        case Number(value=value) if value < 0:
+            return Number(-value)
+        case Arithmetic(op="*", left=Number(value=value)) if value < 0:
+            return term.right if value == -1 else Arithmetic("*", Number(-value), term.right)
+    return None
+
+
+def _inner(term: Term, binding: int) -> str:
+    text = say_term(term)
+    if isinstance(term, Arithmetic):
+        return f"({text})" if (_MINUS_BINDS if _is_negation(term) else _BINDS[term.op]) < binding else text
+    return f"({text})" if isinstance(term, Number) and term.value < 0 and binding > _MINUS_BINDS else text
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+_COMPARED = {
+    ">": "greater than", ">=": "at least", "<": "less than", "<=": "at most", "=": "equal to", "!=": "not equal to",
+}  # fmt: skip
+
+
+def _say_check(check: rules.Check) -> str:
+    """Write a check as it follows its subject: `is even`, `is at most 3`, `is not "Biscoe"`."""
+    match check:
+        case Compare():
+            return f"is {_COMPARED[check.sign]} {say_term(check.other)}"
+        case rules.Between():
+            return f"is between {say_term(check.low)} and {say_term(check.high)}"
+        case rules.Multiple() if check in (EVEN, ODD):
+            return "is even" if check == EVEN else "is odd"
+        case rules.Multiple():
+            return f"is divisible by {check.of}"
+        case rules.OneOf():
+            values = [say_number(value) if isinstance(value, float) else _quoted(value) for value in check.values]
+            return f"is {'one of ' if len(values) > 1 else ''}{_listed(values, 'or')}"
+        case rules.Holds():
+            return f"contains the text {_quoted(check.piece)}"
+        case rules.Absent():
+            return "is missing"
+        case rules.Fails():
+            text = _say_check(check.check)
+            if text.startswith("contains "):
+                return f"does not contain {text.removeprefix('contains ')}"
+            if text.startswith("is ") and not text.startswith("is not "):
+                return f"is not {text[3:]}"
+    raise Unsayable
+
+
+# --- conditions and rules -----------------------------------------------------------------------------------
+
+_PATTERNS = {
+    "ascending": ("the numbers are in ascending order", ""),
+    "descending": ("the numbers are in descending order", ""),
+    "distinct": ("the numbers are all different", "the sequence contains a repeated number"),
+    "neighbours equal": ("two neighbours are equal", "no two neighbours are equal"),
+    "palindrome": ("the sequence is a palindrome", "the sequence is not a palindrome"),
+    "split pair": ("the sequence contains exactly two identical numbers that are not adjacent", ""),
+}
+"""How each pattern is written, and its negation if that is not `not (…)`."""
+
+
+def _say_condition(condition: rules.Condition) -> str:
+    """Write a condition as a clause that can follow `if`."""
+    match condition:
+        case Is(term=Tally() as tally, check=Compare(sign=">=", other=Number(value=1.0))) if tally.items == WHOLE:
+            return f"the sequence contains at least one {_say_counted(tally, '')}"
+        case Is(term=Tally() as tally, check=Compare(sign="=", other=Number(value=0.0))) if tally.items == WHOLE:
+            return f"the sequence contains no {_say_counted(tally, 's')}"
+        case Is():
+            return f"{say_term(condition.term)} {_say_check(condition.check)}"
+        case rules.Pattern(items=items) if items == WHOLE:
+            return _PATTERNS[condition.kind][0]
+        case And() | Or():
+            parts = [(part, _say_condition(part)) for part in condition.parts]
+            joint = " and " if isinstance(condition, And) else " or "
+            return joint.join(f"({text})" if isinstance(part, And | Or) else text for part, text in parts)
+        case Not(part=rules.Pattern(kind=kind, items=items)) if items == WHOLE and _PATTERNS[kind][1]:
+            return _PATTERNS[kind][1]
+        case Not():
+            return f"not ({_say_condition(condition.part)})"
+    raise Unsayable
+
+
+def say_rule(rule: rules.Rule) -> str:
+    """Write the rule in a sentence. Raises Unsayable."""
+    clauses = [f"if {_say_condition(case.condition)}, output {_say_outcome(case.outcome)}" for case in rule.cases]
+    if rule.otherwise is not None:
+        opening = "always output" if isinstance(rule.otherwise, str) and not rule.cases else "output"
+        clauses.append(f"{opening} {_say_outcome(rule.otherwise)}")
+    text = "; otherwise, ".join(clauses)
+    if not text or len(text) > LONGEST_TEXT // 2:
+        raise Unsayable
+    return text[0].upper() + text[1:] + "."
+
+
+# --- why a rule answers a row as it does --------------------------------------------------------------------
+
+_MOST_NUMBERS = 12
+"""Most numbers of a sequence in an explanation."""
+
+
+def explain(rule: rules.Rule, row: rules.Row, answer: rules.Value) -> str:
+    case = rule.deciding(row)
+    label = answer if isinstance(answer, str) else None
+    try:
+        text = _because(rule, case, row, label)
+    except Unsayable:
+        return "I worked through the rule case by case" + (f"; it gives {label}." if label else ".")
+    return text[0].upper() + text[1:]
+
+
+def _because(rule: rules.Rule, case: rules.Case | None, row: rules.Row, label: str | None) -> str:
+    outcome = rule.otherwise if case is None else case.outcome
+    result = f"the rule gives {label}" if label is not None else _computed(outcome, row)
+    if not rule.cases:
+        return f"{result}{' for every input' if label is not None else ''}."
+    reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
+    return f"{'; '.join(reasons)}, so {result}."
+
+
+def _computed(outcome: rules.Outcome | None, row: rules.Row) -> str:
+    if outcome is None or isinstance(outcome, str):
+        return "the rule leaves this open"
+    value = outcome.of(row)
+    if not isinstance(value, float):
+        return f"{say_term(outcome)} cannot be worked out"
+    if isinstance(outcome, Number):
+        return f"the rule gives {_say_value(value)}"
+    known = ", ".join(f"{say_name(name)} = {_say_value(row.cells.get(name))}" for name in sorted(_names(outcome))[:4])
+    return f"{say_term(outcome)} = {_say_value(value)}" + (f" for {known}" if known else "")
+
+
+def _names(term: Term) -> set[str]:
+    match term:
+        case Cell():
+            return {term.name}
+        case Arithmetic():
+            return _names(term.left) | _names(term.right)
+        case rules.Function():
+            return _names(term.argument)
+    return set()
+
+
+def _say_value(value: rules.Value) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_say_value, value[:_MOST_NUMBERS]))
+    if isinstance(value, float):
+        return say_number(float(f"{value:.6g}"))
+    return "missing" if value is None else value[:80]
+
+
+def _fact(condition: rules.Condition, row: rules.Row) -> str:
+    match condition:
+        case Is():
+            value = condition.term.of(row)
+            subject, check = _subject(condition.term, row, value), _say_check(condition.check)
+            passes = condition.check.passes(value, row)
+            if passes is None:
+                return f"{subject}, so it cannot be said whether it {check}"
+            return f"{subject}, which {check if passes else _denied(check)}"
+        case And() | Or():
+            deciding = [part for part in condition.parts if part.holds(row) is isinstance(condition, Or)]
+            return _fact(deciding[0], row) if deciding else _listed([_fact(part, row) for part in condition.parts[:4]])
+        case Not():
+            return _fact(condition.part, row)
+        case rules.Pattern():
+            word = "" if condition.holds(row) else "it is not so that "
+            return f"{word}{_say_condition(condition)} in {_say_value(condition.items.of(row))}"
+
+
+def _denied(check: str) -> str:
+    if check.startswith("is not "):
+        return f"is {check[7:]}"
+    return f"is not {check[3:]}" if check.startswith("is ") else f"does not satisfy `{check}`"
+
+
+def _subject(term: Term, row: rules.Row, value: rules.Value) -> str:
+    if isinstance(term, Fold) and term.kind in {"sum", "product"} and len(term.items.of(row)) <= _MOST_NUMBERS:
+        numbers = (" + " if term.kind == "sum" else " × ").join(map(_say_value, term.items.of(row)))
+        return f"the {term.kind} {numbers} is {_say_value(value)}"
+    return f"{say_term(term)} is {_say_value(value)}"
