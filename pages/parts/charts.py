@@ -20,8 +20,7 @@ from vpp.inspection.summary import evidence
 from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import COMPARABLE
-from vpp.wording.happening import final_rows
-from vpp.wording.progress import batch_errors, shown_step
+from vpp.wording.progress import batch_errors, final_rows, shown_step
 from vpp.wording.theme import Mode
 
 

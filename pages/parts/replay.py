@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import opening, pieces
-from vpp.drawing.band import band_html, key_html
+from vpp.drawing.rail import band_html, key_html
 from vpp.runs.reader import Snapshot
 from vpp.wording.counts import step_name
 from vpp.wording.progress import shown_step

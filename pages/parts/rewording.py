@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person
 from pages.parts.asking import ask_beside, consent, follow, is_running, job_of
+from vpp.drawing.answering import plan_html
 from vpp.drawing.deck import without_seed
-from vpp.drawing.rewording import button_words, comparison_html, keeping_words, rows_name
-from vpp.drawing.settling import plan_html
+from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
 from vpp.inspection.slots import grouped

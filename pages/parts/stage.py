@@ -7,20 +7,17 @@ from pages.parts import charts, opening, pieces, replay
 from pages.parts.replay import Shown
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
-from vpp.drawing.hypothesis_map import map_html
-from vpp.drawing.last_generations import generations_html
-from vpp.drawing.step_bars import bars_html
+from vpp.drawing.rail import bars_html, generations_html, map_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
 from vpp.settings import Config
 from vpp.wording import markup
-from vpp.wording.happening import happened
+from vpp.wording.brief import unread_html
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import headline, metrics, phase
+from vpp.wording.progress import happened, headline, metrics, phase
 from vpp.wording.status import asking_words, pending_words
-from vpp.wording.support import unread_html
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 

@@ -28,14 +28,15 @@ from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.settings import METHOD_NAMES, Config
 from vpp.wording.brief import (
+    caveats,
     evidence_measure,
     headline,
     ideas_metric,
+    is_demo,
     result_metrics,
     uncertain_metric,
     weights_measure,
 )
-from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
 from vpp.wording.escaping import markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL, terms

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
 from vpp.data.dataset import Dataset, Row
-from vpp.drawing import trying
+from vpp.drawing import idea_deck
 from vpp.drawing.deck import without_seed
-from vpp.drawing.dissent import decided_words
+from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
-from vpp.drawing.idea_deck import facts, quotes_words
+from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
-from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Genealogy, Node
@@ -38,9 +36,8 @@ from vpp.wording.brief import (
     shares_sentence,
     weights_measure,
 )
-from vpp.wording.doubt import possible_words, promise_sentence, promised_metric, rule_sentence
 from vpp.wording.escaping import markdown_quote, markdown_table, markdown_text
-from vpp.wording.verdicts import too_few_words
+from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 from vpp.wording.words import (
     ROW_OF,
     capitalised,
@@ -102,12 +99,12 @@ def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
     if found is None:
         return
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-    yield f"### On trial\n\n{trying.verdict(found)} {trying.unread_words(found)}".rstrip()
-    yield markdown_table(trying.HEAD, trying.table_rows(found), right=(1, 4))
+    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
+    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
     for place, idea in enumerate(found.ideas, 1):
-        yield f"Idea {place}: {markdown_text(trying.sentence_of(idea, seed_text))}"
+        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(idea, seed_text))}"
         if idea.clauses:
-            lines = [(markdown_text(clause), lost) for clause, lost in trying.clause_rows(idea)]
+            lines = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(idea)]
             yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
 
 
