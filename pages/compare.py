@@ -11,25 +11,23 @@ from vpp.drawing.comparison import (
     CODES,
     SIGN_TEST,
     VOTE,
+    conditions_html,
+    cost_html,
     elsewhere_html,
     elsewhere_sentence,
+    idea_rows,
+    ideas_html,
+    ideas_sentences,
     left_out_text,
     legend_html,
+    points_html,
+    points_sentence,
     spread_html,
     standings_html,
     state_words,
     verdict,
 )
-from vpp.drawing.comparison_figures import acceptance_overlay, ess_overlay
-from vpp.drawing.differences import (
-    conditions_html,
-    cost_html,
-    idea_rows,
-    ideas_html,
-    ideas_sentences,
-    points_html,
-    points_sentence,
-)
+from vpp.drawing.figures import acceptance_overlay, ess_overlay
 from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads

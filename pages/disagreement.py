@@ -5,10 +5,9 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces, settling
-from vpp.drawing import dissent, trust
-from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
-from vpp.drawing.matrix import Matrix, usual_distance
-from vpp.drawing.row import TABLE, Opened, is_read, picks_html
+from vpp.drawing import dissent
+from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.camps import by_answers, by_particle
@@ -19,10 +18,8 @@ from vpp.inspection.voices import voices
 from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
-from vpp.wording.brief import held_by, voting
-from vpp.wording.doubt import promise_sentence, rule_sentence
-from vpp.wording.support import unread_html
-from vpp.wording.verdicts import too_few_words
+from vpp.wording.brief import held_by, unread_html, voting
+from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
 from vpp.wording.words import ROW_OF, counted
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
@@ -167,23 +164,23 @@ def opened_html(run: opening.OpenRun, drawn: Opened, point: Point) -> str:
 
 
 def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
-    head, rows = trust.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
+    head, rows = dissent.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
     right = range(1, len(head))
     table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
     if rest:
         more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
-    words = trust.VOICES_OF_NUMBERS if test.metric == "mse" else trust.VOICES_OF_LABELS
+    words = dissent.VOICES_OF_NUMBERS if test.metric == "mse" else dissent.VOICES_OF_LABELS
     section = markup.heading("Particle by particle", f"on the {ROW_OF[test.split]}s") + table + markup.caption(words)
     pieces.steady(section, key="disagreement.particles")
 
 
 def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
     if len(test.weights) == 1:
-        blocks.draw(markup.heading(JUDGED), markup.caption(trust.NOT_ALONE))
+        blocks.draw(markup.heading(JUDGED), markup.caption(dissent.NOT_ALONE))
         return
     few = too_few_words(len(test_points))
-    result, summary, numbers = trust.judged(test_points, run.reader.dataset(), held)
+    result, summary, numbers = dissent.judged(test_points, run.reader.dataset(), held)
     left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")

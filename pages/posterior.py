@@ -8,9 +8,19 @@ import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces
 from vpp.data.dataset import Dataset
-from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
+from vpp.drawing.idea_deck import (
+    alt_words,
+    best_first,
+    compared_words,
+    groups_html,
+    ideas_html,
+    matrix_html,
+    meaning,
+    more_words,
+    order_words,
+    verdict,
+)
 from vpp.drawing.ledger import ruled_out_sentence
-from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
 from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.quoted import with_quotes
 from vpp.inspection.scores import by_label, ensemble
@@ -25,11 +35,12 @@ from vpp.wording.brief import (
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
+    support_sentence,
+    unread_html,
     weights_measure,
 )
 from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells
 from vpp.wording.progress import nothing_yet
-from vpp.wording.support import support_sentence, unread_html
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent

@@ -16,9 +16,9 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.reader import RunReader
 from vpp.verification import verify
 from vpp.wording import markup
+from vpp.wording.brief import unread_html
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
-from vpp.wording.support import unread_html
 from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360

@@ -251,7 +251,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("drawing/calibration_figures.py", CHARTS): (
+    ("drawing/figures.py", CHARTS): (
         ("bar without its dot", "[high - each.accuracy for", "[high for"),
         ("name of the line on the curve",
          "10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10",

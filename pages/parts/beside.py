@@ -7,17 +7,25 @@ import streamlit as st
 
 from pages.parts import blocks, opening, person, pieces
 from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
-from vpp.drawing import trying
+from vpp.drawing import idea_deck
+from vpp.drawing.answering import plan_html
 from vpp.drawing.deck import without_seed
-from vpp.drawing.rewording import button_words, comparison_html, keeping_words, rows_name
-from vpp.drawing.settling import plan_html
+from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
 from vpp.inspection.baselines import has_prompted
 from vpp.inspection.slots import grouped
-from vpp.runs.asking import Asked, PromptedAsking
+from vpp.runs.asking import (
+    Asked,
+    PromptedAsking,
+    Rewording,
+    asking_of,
+    comparison_of,
+    last_rows,
+    reworded_run,
+    rewording,
+)
 from vpp.runs.reader import Snapshot
-from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.view import RunView
 from vpp.trials.asking import TrialAsking
 from vpp.trials.clauses import clauses
@@ -104,11 +112,11 @@ def baselines(run: opening.OpenRun) -> None:
 
 def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
     """Offer a button for each clause that hurts: it fills the sentence without the clause into Try another wording."""
-    hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in trying.hurting(idea)]
+    hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in idea_deck.hurting(idea)]
     for place, idea, clause in hurting[:MOST_OFFERED]:
         left, right = st.columns([2, 1], vertical_alignment="center")
-        left.html(markup.block(markup.caption(trying.hurting_words(place, clause))))
-        whole = clauses(trying.sentence_of(idea, seed_text))
+        left.html(markup.block(markup.caption(idea_deck.hurting_words(place, clause))))
+        whole = clauses(idea_deck.sentence_of(idea, seed_text))
         shorter = next((each.without for each in whole if each.start == clause.start), "")
         right.button(
             "Try without this clause", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
@@ -130,7 +138,9 @@ def trial(run: opening.OpenRun) -> None:
         return
     if found := read_trial(run.directory, snapshot.view):
         seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-        blocks.draw(markup.saying(trying.verdict(found)), trying.trial_html(found, seed_text), label="the trial")
+        blocks.draw(
+            markup.saying(idea_deck.trial_verdict(found)), idea_deck.trial_html(found, seed_text), label="the trial"
+        )
         offer_shorter(run, found, seed_text)
         return
     blocks.captions(ABOUT_TRIAL)

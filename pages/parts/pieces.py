@@ -14,7 +14,7 @@ from pages.parts import blocks, person
 from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
-from vpp.drawing.chart import Chart
+from vpp.drawing.figures import Chart
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot

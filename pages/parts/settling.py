@@ -10,7 +10,7 @@ from pages.parts.asking import begin, consent, follow, is_running, job_of
 from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.drawing import settling
+from vpp.drawing import answering
 from vpp.errors import VppError
 from vpp.inference.plan import plan
 from vpp.inspection.calibrated import calibrated
@@ -59,11 +59,11 @@ def draw(run: opening.OpenRun) -> None:
 def section(run: opening.OpenRun) -> None:
     if point := chosen(run):
         view, config, dataset = opening.fresh(run).view, run.snapshot.spec.config, run.reader.dataset()
-        drawn = settling.question_html(
+        drawn = answering.question_html(
             question_of(point, view, config, dataset), (), dataset,
             name=f"row {point.row.id}", seed_text="", is_weighted=config.is_weighted,
         )  # fmt: skip
-        blocks.draw(drawn, markup.caption(settling.test_row_words(point.row.id)))
+        blocks.draw(drawn, markup.caption(answering.test_row_words(point.row.id)))
     ask(run)
     job = job_of(run, JOB)
     if job and not job.is_running:
@@ -111,7 +111,7 @@ def ask(run: opening.OpenRun) -> None:
     allowed = consent(run, JOB)
     snapshot = opening.fresh(run)
     calls = calls_to_ask(snapshot.view, snapshot.spec.config, n_rows=len(rows))
-    words = settling.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
+    words = answering.asking_words(len(rows), calls, again=job is not None and job.asking.rows != rows)
     if st.button(words, key="disagreement.settle.ask", disabled=not allowed):
         st.session_state[_key(run, "draw")] = draws + 1
         begin(run, JOB, rows)
@@ -131,12 +131,12 @@ def choose(run: opening.OpenRun, draws: int) -> tuple[Row, ...]:
     if len(kinds) > 1:
         kind = right.segmented_control("Which", kinds, **blocks.begun(_key(run, "source"), kinds[0]), required=True)
     if kind == OF_TRIAL:
-        blocks.captions(settling.parting_words(len(parting)))
+        blocks.captions(answering.parting_words(len(parting)))
         return parting
     source, like = SOURCES[kind or kinds[0]], point.row if point and kind == LIKE else None
     rows = candidate_rows(dataset, source=source, n=n, seed=config.seed, draw=draws, like=like)
-    words = settling.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
-    blocks.captions(settling.like_words(like.id, n=len(rows)) if like else words)
+    words = answering.source_words(source, n=len(rows), n_kept=len(dataset.unlabelled), wanted=n)
+    blocks.captions(answering.like_words(like.id, n=len(rows)) if like else words)
     return rows
 
 
@@ -152,19 +152,19 @@ def list_questions(run: opening.OpenRun, asked: Answers) -> None:
         lambda: (questions(asked, view, config, dataset), contenders(asked, view, dataset)),
     )
     seed_text = view.started.seed_text if view.started else ""
-    summary = settling.finding(listed, ceiling=most_bits(held, dataset))
+    summary = answering.finding(listed, ceiling=most_bits(held, dataset))
     tau = tau_of(view, config)
-    notes = [settling.INDICATIVE, *([settling.reach_words(tau)] if tau is not None else [])]
+    notes = [answering.INDICATIVE, *([answering.reach_words(tau)] if tau is not None else [])]
     gone_on = asked.texts != tuple(view.texts[state.hypothesis] for state in view.population)
     notes += [f"Asked of the particles after step {asked.step}; the run has gone on since."] if gone_on else []
     blocks.draw(markup.saying(summary), *map(markup.caption, notes))
-    telling = [question for question in listed if question.bits >= settling.LITTLE][:SHOWN]
+    telling = [question for question in listed if question.bits >= answering.LITTLE][:SHOWN]
     everything = len(listed) > len(telling) and st.toggle(f"Show all {len(listed)}", key=_key(run, "all"))
     of_file = {row.id for row in dataset.unlabelled}
     for number, question in enumerate(listed if everything else telling, 1):
         name = f"row {question.row.id}" if question.row.id in of_file else f"input {number}"
         left, right = st.columns([4, 1], vertical_alignment="top")
-        drawn = settling.question_html(
+        drawn = answering.question_html(
             question, held, dataset, name=name, seed_text=seed_text, is_weighted=config.is_weighted
         )
         left.html(markup.block(drawn))
@@ -234,9 +234,9 @@ def go_on(run: opening.OpenRun) -> None:
     data = prepared.dataset
     config, given = prepared.spec.config, len(prepared.spec.start)
     whole = plan(config, **data.sizes, given=given)
-    words = settling.going_on_words(prepared, n_added=len(answered))
+    words = answering.going_on_words(prepared, n_added=len(answered))
     left, right = st.columns([1.4, 1], gap="large")
-    right.html(markup.block(settling.plan_html(whole)))
+    right.html(markup.block(answering.plan_html(whole)))
     left.html(markup.block(f"<p>{markup.text(words)}</p>"))
     if left.button("Continue with these rows as a new run", type="primary", key="disagreement.settle.continue"):
         answered_of(run).clear()

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.parts import blocks, opening, pieces
-from vpp.drawing.band import band_html, key_html
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.figures import (
@@ -21,9 +20,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.drawing.hypothesis_map import map_html
-from vpp.drawing.last_generations import generations_html
-from vpp.drawing.step_bars import bars_html
+from vpp.drawing.rail import band_html, bars_html, generations_html, key_html, map_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.inspection.summary import evidence
@@ -31,13 +28,11 @@ from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
 from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.brief import COMPARABLE
+from vpp.wording.brief import COMPARABLE, unread_html
 from vpp.wording.counts import step_name
-from vpp.wording.happening import final_rows, happened
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
+from vpp.wording.progress import batch_errors, final_rows, happened, headline, metrics, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
-from vpp.wording.support import unread_html
 from vpp.wording.theme import Mode
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")

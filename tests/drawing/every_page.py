@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from vpp.drawing import dissent, trust
-from vpp.drawing.band import band_html
-from vpp.drawing.calibration_figures import reliability_figure, risk_figure, spread_figure
+from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker
-from vpp.drawing.comparison import standings_html, state_words, verdict
+from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
-from vpp.drawing.differences import conditions_html, cost_html
 from vpp.drawing.figures import (
     acceptance_figure,
     error_figure,
     ess_figure,
     evidence_figure,
+    reliability_figure,
+    risk_figure,
     size_figure,
+    spread_figure,
     weights_figure,
 )
 from vpp.drawing.genealogy import (
@@ -26,12 +26,11 @@ from vpp.drawing.genealogy import (
     genealogy_sentence,
     outcome_sentence,
 )
-from vpp.drawing.idea_deck import compared_words, ideas_html
+from vpp.drawing.idea_deck import alt_words, compared_words, groups_html, ideas_html, matrix_html, meaning
+from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
-from vpp.drawing.matrix import Matrix, usual_distance
-from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
-from vpp.drawing.nearness import verdict as near_verdict
-from vpp.drawing.row import Opened
+from vpp.drawing.matrix import Matrix, Opened, usual_distance
+from vpp.drawing.rail import band_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
 from vpp.inspection.camps import by_answers, by_particle
@@ -53,13 +52,19 @@ from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
-from vpp.wording.brief import ensemble_metrics, evidence_measure, held_by, shares_sentence, voting, weights_measure
+from vpp.wording.brief import (
+    ensemble_metrics,
+    evidence_measure,
+    held_by,
+    shares_sentence,
+    unread_html,
+    voting,
+    weights_measure,
+)
 from vpp.wording.counts import label_cells
-from vpp.wording.happening import happened
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
-from vpp.wording.progress import batch_errors, headline, metrics, phase, shown_step
-from vpp.wording.support import unread_html
+from vpp.wording.progress import batch_errors, happened, headline, metrics, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -166,7 +171,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield Matrix(
             columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
         ).html(found)  # fmt: skip
-    trust.voice_table(voices(test, dataset), is_weighted=config.is_weighted)
+    dissent.voice_table(voices(test, dataset), is_weighted=config.is_weighted)
     _judged(reader, test)
 
 
@@ -174,7 +179,7 @@ def _judged(reader: RunReader, test: Evaluated) -> None:
     if len(test.weights) == 1:
         return
     dataset = reader.dataset()
-    result, _, _ = trust.judged(points(test, rows_by_id(dataset)), dataset, "weight")
+    result, _, _ = dissent.judged(points(test, rows_by_id(dataset)), dataset, "weight")
     risk_figure(result.curve, "light", is_label=test.metric != "mse")
     if isinstance(result, VoteReliability):
         reliability_figure(result, "light")

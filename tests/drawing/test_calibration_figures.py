@@ -3,7 +3,7 @@
 import pytest
 
 from tests.reporting.builders import dataset, evaluated
-from vpp.drawing.calibration_figures import reliability_figure, risk_figure
+from vpp.drawing.figures import reliability_figure, risk_figure
 from vpp.inspection.points import points
 from vpp.inspection.reliability import vote_reliability
 from vpp.inspection.scores import rows_by_id

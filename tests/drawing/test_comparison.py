@@ -12,14 +12,17 @@ from tests.beside import all_right, other, side_by_side
 from tests.inspected import LABELS
 from tests.reporting.builders import YES_NO
 from vpp.drawing.comparison import (
+    cost_html,
     elsewhere_html,
     elsewhere_sentence,
+    idea_rows,
+    ideas_html,
+    ideas_sentences,
     left_out_text,
     spread_html,
     standings_html,
     verdict,
 )
-from vpp.drawing.differences import cost_html, idea_rows, ideas_html, ideas_sentences
 from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import Comparison, spreads
 from vpp.inspection.shared_ideas import shared_ideas

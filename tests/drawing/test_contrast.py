@@ -9,9 +9,9 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import SEED, evaluated
 from vpp.data.dataset import Dataset, Value
-from vpp.drawing import trust
+from vpp.drawing import dissent
 from vpp.drawing.deck import without_seed
-from vpp.drawing.row import Opened, answer_rows, contrast_html
+from vpp.drawing.matrix import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
 from vpp.inspection.camps import by_answers, camps
 from vpp.inspection.points import Point, points
@@ -86,7 +86,7 @@ def test_particles_with_the_same_answers_or_reason_are_one_entry_camp_by_camp(la
 
 def judged(rows: Iterable[Point], data: Dataset) -> tuple[Any, str, dict[str, Metric]]:
     """How agreement compares with the truth, in one sentence, and in figures by name."""
-    result, said, metrics = trust.judged(list(rows), data, "weight")
+    result, said, metrics = dissent.judged(list(rows), data, "weight")
     return result, said, {metric.name: metric for metric in metrics}
 
 

@@ -10,10 +10,17 @@ from tests.drawing.test_settling import BOTH, question
 from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
-from vpp.drawing.answering import answers_html, preview_html, vote_html
-from vpp.drawing.comparison import elsewhere_html, legend_html, spread_html, standings_html
-from vpp.drawing.differences import conditions_html, idea_rows, ideas_html, points_html
-from vpp.drawing.settling import question_html
+from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
+from vpp.drawing.comparison import (
+    conditions_html,
+    elsewhere_html,
+    idea_rows,
+    ideas_html,
+    legend_html,
+    points_html,
+    spread_html,
+    standings_html,
+)
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import differing_points, spreads

@@ -4,8 +4,7 @@ import re
 
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import view_of
-from vpp.drawing.hypothesis_map import map_alt, map_caption, map_html, point_label
-from vpp.drawing.last_generations import generations_html
+from vpp.drawing.rail import generations_html, map_alt, map_caption, map_html, point_label
 from vpp.inspection.hypothesis_map import HypothesisMap, Point, hypothesis_map
 from vpp.wording.words import NBSP
 

@@ -2,7 +2,7 @@
 
 from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Value
-from vpp.drawing.rewording import comparison_html, comparison_words
+from vpp.drawing.ledger import comparison_html, comparison_words
 from vpp.posterior.likelihood import GaussianLikelihood
 from vpp.problem import Prediction
 from vpp.runs.asking import Comparison, Rewording, compare

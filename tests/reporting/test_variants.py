@@ -8,8 +8,8 @@ import pytest
 
 from tests.drawing.every_page import draw_all
 from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
-from vpp.drawing.band import band_html
 from vpp.drawing.figures import acceptance_figure, evidence_figure, size_figure, weights_figure
+from vpp.drawing.rail import band_html
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.summary import result

@@ -14,7 +14,7 @@ from tests.processes import Desk, but_times_and_ids, model, wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
-from vpp.drawing.settling import going_on_words
+from vpp.drawing.answering import going_on_words
 from vpp.errors import InputError
 from vpp.events import hypothesis_id
 from vpp.inference.plan import plan

@@ -26,7 +26,7 @@ from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.support import support_sentence
+from vpp.wording.brief import support_sentence
 
 N = 20
 TRUTH = ["yes", "no"] * (N // 2)

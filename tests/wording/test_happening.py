@@ -9,7 +9,7 @@ from tests.reporting.sampled import SMALL, agreeing, sampled, sampled_run
 from vpp.events import Event
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.happening import happened
+from vpp.wording.progress import happened
 
 A, B, C = (f"{SEED} {letter}" for letter in "ABC")
 

@@ -13,7 +13,7 @@ from vpp.reporting.markdown import calls
 from vpp.runs.directory import State
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.wording.caveats import caveats
+from vpp.wording.brief import caveats
 from vpp.wording.progress import calls_metric
 from vpp.wording.status import pending_words
 

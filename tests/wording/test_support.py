@@ -13,7 +13,7 @@ from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.support import support_sentence
+from vpp.wording.brief import support_sentence
 
 A, B = f"{SEED} Always yes.", f"{SEED} Yes if a is above 3, else no."
 LABELS = dataset(["yes", "no", "yes", "no", "no"], ["yes", "no", "no", "yes"])

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from vpp.settings import Config
-from vpp.wording.caveats import target_words
+from vpp.wording.brief import target_words
 
 EXACT = "the acceptance rule is exact"
 DRAWN: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vpp.drawing.figures import weights_figure
-from vpp.drawing.nearness import MOST_INK
+from vpp.drawing.idea_deck import MOST_INK
 from vpp.runs.view import RunView
 from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token, template
 

@@ -13,7 +13,7 @@ from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, until_interrupted, write_bytes
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
-from vpp.drawing import trying
+from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES
 from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
@@ -171,14 +171,14 @@ def trial(options: Namespace) -> int:
     if options.json:
         print(to_json(trial_json(reader.directory.id, found), inf_nan_mode="strings").decode())
         return 0
-    print(trying.verdict(found))
+    print(idea_deck.trial_verdict(found))
     started = reader.refresh().view.started
     for place, idea in enumerate(found.ideas, 1):
-        print(f"\nIdea {place}: {one_line(trying.sentence_of(idea, started.seed_text if started else ''))}")
-        names = zip(trying.HEAD[1:], trying.table_rows(found)[place - 1][1:], strict=True)
+        print(f"\nIdea {place}: {one_line(idea_deck.sentence_of(idea, started.seed_text if started else ''))}")
+        names = zip(idea_deck.HEAD[1:], idea_deck.table_rows(found)[place - 1][1:], strict=True)
         print("\n".join(f"  {name}: {value}" for name, value in names))
-        print("\n".join(f"  {lost:>8}  {one_line(clause)}" for clause, lost in trying.clause_rows(idea)))
-    if words := trying.unread_words(found):
+        print("\n".join(f"  {lost:>8}  {one_line(clause)}" for clause, lost in idea_deck.clause_rows(idea)))
+    if words := idea_deck.unread_words(found):
         print(f"\n{words}")
     return 0
 

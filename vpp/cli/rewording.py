@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, until_interrupted
 from vpp.cli.working import work_on
-from vpp.drawing.rewording import comparison_words, rows_name
+from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.runs.asking import Comparison, Rewording, reworded_run, score_rewording
 from vpp.runs.reader import RunReader
 

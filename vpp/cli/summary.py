@@ -11,11 +11,10 @@ from vpp.inspection.summary import result, uncertain_points
 from vpp.inspection.weighed import deciding_rows
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
-from vpp.wording.brief import deciding_sentence, weight_lines
+from vpp.wording.brief import deciding_sentence, support_sentence, unread_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
-from vpp.wording.support import support_sentence, unread_sentence
 from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
 
 

@@ -1,37 +1,341 @@
-"""Cards of a run's particles at each step: a hypothesis, its weight, its score and what became of it.
+"""Cards of a run’s particles at each step: a hypothesis, its weight, its score and what became of it.
 
 A card of smc at step t shows the text weighed at t; a card of the other methods the text after the decision of t.
 """
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from vpp.data.dataset import Dataset
-from vpp.drawing.card_parts import (
-    Folds,
-    History,
-    Prompts,
-    answer_fold,
-    answers_around,
-    at_step,
-    decision_marks,
-    effect_of,
-    fate_marks,
-    is_fresh,
-    origin_marks,
-    scores,
-    shrunk,
-    training_score,
-)
-from vpp.drawing.deck import Card, Marks
-from vpp.events import INITIAL_STEP, ParticleDrawn, Scored
+from vpp.data.dataset import Dataset, Row
+from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Marks, without_seed
+from vpp.drawing.ledger import arithmetic
+from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.ideas import compare
-from vpp.inspection.scores import rows_by_id
-from vpp.inspection.slots import RecordedAnswers, answers_of, came_from, grouped, totals
+from vpp.inspection.ruled_out import decision
+from vpp.inspection.scores import rows_by_id, rows_of, score
+from vpp.inspection.slots import (
+    RecordedAnswers,
+    answers_of,
+    batch_places,
+    came_from,
+    grouped,
+    heirs,
+    kept_as,
+    recorded_answers,
+    rewritten_as,
+    same_answer,
+    scored_rows,
+    totals,
+)
+from vpp.posterior.metric import mean_squared_error
+from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView, StepView
-from vpp.settings import Config
+from vpp.settings import CAUTIOUS_TEMPERATURE, Config
+from vpp.wording.counts import cut_words
+from vpp.wording.markup import Mark
 from vpp.wording.progress import end_rows, step_rows
+from vpp.wording.words import MINUS, counted, fixed, number, particles, percent
+
+MOST_ROWS = 6
+"""Contradicting rows that are named."""
+MOST_COPIES = 3
+"""Copies that are named."""
+PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
+AFRESH = "drawn afresh from the prior, without data"
+
+
+class Prompts(Protocol):
+    """Source of the optimizer's prompts."""
+
+    def proposal(self, view: RunView, step: int, slot: int) -> str | None:
+        """Prompt of a slot's proposal at a step; None if it is not known (yet)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A run's texts and proposals by slot."""
+
+    view: RunView
+    config: Config
+    dataset: Dataset
+    rows: Mapping[int, Row]
+    """By id."""
+
+    def text(self, hypothesis: str) -> str:
+        """A hypothesis without the seed sentence."""
+        started = self.view.started
+        return without_seed(self.view.texts[hypothesis], started.seed_text if started else "")
+
+    def proposal(self, step: int, slot: int) -> Proposed | None:
+        """The proposal that decided what `slot` holds at the end of the step."""
+        at = self.view.steps.get(step)
+        before = rewritten_as(at, slot) if at else None
+        return at.proposed.get(before) if at and before is not None else None
+
+    def parent(self, step: int, slot: int) -> str | None:
+        """The text that the slot's text was rewritten from at `step`; None if it was kept or drawn afresh."""
+        proposed = self.proposal(step, slot)
+        return self.text(proposed.parent) if proposed and proposed.accepted and not is_fresh(proposed) else None
+
+
+# Badges
+
+
+def origin_marks(run: History, step: int, slot: int) -> Marks:
+    """Badges on how the text came to be at `step`."""
+    at = run.view.steps.get(step)
+    if step == INITIAL_STEP:
+        return (("", "first hypothesis"),)
+    if at and slot in at.joined:
+        return (("", f"joined at step {step}"),)
+    proposed = run.proposal(step, slot)
+    if proposed is None and run.config.is_weighing:
+        return (("", "yours"),)
+    made: Marks = outcome_marks(run, proposed) if proposed else ()
+    origin = came_from(at, slot) if at and at.resampled else slot
+    copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
+    return at_step(step, *copied, *made)
+
+
+def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
+    return (("", f"step {step}:"), *marks) if marks else ()
+
+
+def outcome_marks(run: History, proposed: Proposed) -> Marks:
+    """Badge on the outcome of a proposal, without its reason: the fold with the prompt gives that."""
+    return ((_outcome_mark(proposed), _outcome(run, proposed)) if proposed.accepted else ("same", "unchanged"),)
+
+
+def _outcome(run: History, proposed: Proposed) -> str:
+    if not proposed.accepted:
+        return f"unchanged, {_reason(proposed)}"
+    accepted = ", accepted" if proposed.why == "likelihood" else ""
+    if is_fresh(proposed):
+        return f"{AFRESH}{accepted}"
+    if not run.config.is_weighted:
+        return f"rewritten{accepted}"
+    return f"{'large' if proposed.temperature > CAUTIOUS_TEMPERATURE else 'small'} rewrite{accepted}"
+
+
+def _reason(proposed: Proposed) -> str:
+    if proposed.why == "unchanged":
+        return "rewrite is the same text"
+    if proposed.why == "unparsable":
+        return "rewrite refused" if proposed.refused else "rewrite unreadable"
+    return f"{'text drawn afresh from the prior' if is_fresh(proposed) else 'rewrite'} rejected"
+
+
+def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
+    """Badge on a chain's accept step (Eq. 9) in numbers; on the outcome where nothing was drawn."""
+    made = decision(proposed, at)
+    if made.u is None or made.log_alpha is None:
+        return ((_outcome_mark(proposed), _outcome(run, proposed)),)
+    alpha = math.exp(min(0.0, made.log_alpha))
+    # As many digits as tell the two numbers apart.
+    digits = next((n for n in (2, 3, 4, 6) if fixed(alpha, n) != fixed(made.u, n)), 2)
+    chance = f"acceptance probability {percent(alpha, decimals=digits - 2)}"
+    fresh = f"{AFRESH}: " if is_fresh(proposed) else ""
+    outcome = "accepted" if proposed.accepted else "rejected"
+    return ((_outcome_mark(proposed), f"{fresh}{chance}, drew {fixed(made.u, digits)}: {outcome}"),)
+
+
+def fate_marks(run: History, at: StepView, slot: int) -> Marks:
+    copies = heirs(at, slot)
+    if not copies:
+        return at_step(at.step, ("gone", "resampled away"))
+    named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
+    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
+    return at_step(at.step, *spread, *shrunk(at, copies))
+
+
+def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
+    if at.shrunk is None:
+        return ()
+    kept = [new for slot in slots for new in kept_as(at, slot)]
+    if not kept:
+        return (("gone", "dropped: all agreed"),)
+    return (("", f"kept as {particles(kept)}"),) if kept != list(slots) else ()
+
+
+def is_fresh(proposed: Proposed | None) -> bool:
+    """True if the text was drawn from the prior, not rewritten from its parent."""
+    return proposed is not None and proposed.origin == "prior"
+
+
+def _outcome_mark(proposed: Proposed) -> Mark:
+    marks: Mapping[str, Mark] = {"unparsable": "abs", "unchanged": "same", "taken": "new"}
+    return marks.get(proposed.why) or ("acc" if proposed.accepted else "rej")
+
+
+# Scores
+
+
+def hits_of(run: History, scored: Scored) -> Hits:
+    answers = zip(scored.rows, scored.predictions, strict=True)
+    return tuple([None if value is None else value == run.rows[row].target for row, value in answers])
+
+
+def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
+    """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
+    places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    where = "training rows" if is_final else scored_rows(run.config)
+    if run.dataset.task == "regression":
+        off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
+        every = number(_error(run, scored, range(len(scored.rows))), 3)
+        of_all = f"{'' if off else 'off '}by {every} on {len(scored.rows)} {where}"
+        return (), (*off, *((of_all,) if is_more else ()))
+    all_hits = hits_of(run, scored)
+    hits = tuple(all_hits[i] for i in places)
+    right = (f"{hits.count(True)}/{len(hits)} right",) if hits else ()
+    of_all = f"{all_hits.count(True)}/{len(all_hits)} {where.removeprefix('rows ')}"
+    return hits, (*right, *((of_all,) if is_more else ()))
+
+
+def _error(run: History, scored: Scored, places: Sequence[int]) -> float:
+    targets = [run.rows[scored.rows[i]].target for i in places]
+    return math.sqrt(_squared(run, [scored.predictions[i] for i in places], targets))
+
+
+def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Value | None]) -> float:
+    return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
+
+
+def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
+    train = run.view.evaluated.get("train")
+    if train is None or hypothesis not in train.hypotheses:
+        return ()
+    made = score(train.predictions[train.hypotheses.index(hypothesis)], rows_of(train, run.dataset), run.dataset)
+    right = f"off by {number(math.sqrt(made.value), 3)} on " if made.n_correct is None else f"{made.n_correct}/"
+    return (f"{right}{made.n} training rows",)
+
+
+def answers_around(*steps: StepView | None, final: Iterable[Scored] = ()) -> RecordedAnswers:
+    """Answers by hypothesis and row that were scored in some steps, and for the final weights."""
+    events = [s for at in steps if at for s in (*at.scored.values(), *at.proposals_scored.values())]
+    # Copies of a text have the same answers: each text is read once a set of rows.
+    return recorded_answers({(s.hypothesis, s.rows): s for s in (*events, *final)}.values())
+
+
+def effect_of(run: History, proposed: Proposed | None, known: RecordedAnswers) -> Effect | None:
+    """Compare an accepted rewriting with its parent, on the rows that both were scored on."""
+    if proposed is None or not proposed.accepted or is_fresh(proposed) or proposed.proposal is None:
+        return None
+    before, after = known.get(proposed.parent, {}), known.get(proposed.proposal, {})
+    pairs = [(before[row], answer, run.rows[row].target) for row, answer in after.items() if row in before]
+    n, changed = len(pairs), sum(same_answer(old) != same_answer(new) for old, new, _ in pairs)
+    if not changed:
+        return Effect(mark="same", words=SAME_ANSWERS, n_rows=n) if n else None
+    if run.dataset.task == "regression":
+        olds, news, targets = zip(*pairs, strict=True)
+        was, now = _squared(run, olds, targets), _squared(run, news, targets)
+        mark: Mark = "up" if now < was else "down" if now > was else ""
+        return Effect(mark=mark, words=f"error {number(math.sqrt(was), 3)} → {number(math.sqrt(now), 3)}", n_rows=n)
+    gained = sum((new == y) - (old == y) for old, new, y in pairs)
+    if not gained:
+        return Effect(mark="", words=f"changed {changed} of {n} answers", n_rows=n)
+    rows = counted(abs(gained), "row")
+    return Effect(mark="up" if gained > 0 else "down", words=f"{'+' if gained > 0 else MINUS}{rows} right", n_rows=n)
+
+
+# Folds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folds:
+    """Folds of a card's proposals: the text, the notes on its decision, prompt and answer."""
+
+    run: History
+    prompts: Prompts
+    wanted: Collection[int] | None
+    """Slots whose prompts are included; None: all. Prompts are most of a deck's size, and seldom opened."""
+
+    def rewritings(self, at: StepView, slot: int) -> tuple[Fold, ...]:
+        folds = tuple(self._rewriting(at, k) for k in heirs(at, slot) if k in at.proposed)
+        if len(folds) <= 1:
+            return tuple(replace(each, name="next") for each in folds)
+        taken = sum(at.proposed[k].accepted for k in heirs(at, slot) if k in at.proposed)
+        outcome = f"{taken} {'accepted' if self.run.config.is_filtered else 'taken'}"
+        return (Fold(name="next", mark="", title=f"step {at.step}: {len(folds)} proposals, {outcome}", inner=folds),)
+
+    def _rewriting(self, at: StepView, slot: int) -> Fold:
+        proposed = at.proposed[slot]
+        whom = "" if heirs(at, slot) == (slot,) else f", as particle {slot}"
+        return replace(
+            self._asked(at, slot),
+            name=f"next-{slot}",
+            mark=_outcome_mark(proposed),
+            title=f"step {at.step}{whom}: {_outcome(self.run, proposed)}",
+            sentence=self.run.text(proposed.proposal or proposed.parent),
+            notes=self._notes(at, slot),
+        )
+
+    def judged(self, at: StepView, slot: int) -> tuple[Fold, ...]:
+        proposed = at.proposed.get(slot)
+        if proposed is None:
+            return ()
+        asked = self._asked(at, slot)
+        if proposed.why in ("taken", "unchanged"):
+            return (asked,)
+        sentence = self.run.text(proposed.proposal) if proposed.proposal and not proposed.accepted else ""
+        title = "prompt, answer and decision" if proposed.why == "likelihood" else asked.title
+        return (replace(asked, title=title, sentence=sentence, notes=self._notes(at, slot)),)
+
+    def _asked(self, at: StepView, slot: int) -> Fold:
+        proposed = at.proposed[slot]
+        is_included = self.wanted is None or slot in self.wanted
+        prompt = (self.prompts.proposal(self.run.view, at.step, slot) or PROMPT_UNKNOWN) if is_included else None
+        return Fold(
+            name="asked",
+            mark="",
+            title="prompt and answer",
+            notes=self._shown(at, proposed),
+            raw=((PROMPT, prompt), *_answered(proposed)),
+            slot=None if self.wanted is None else slot,
+        )
+
+    def _shown(self, at: StepView, proposed: Proposed) -> tuple[str, ...]:
+        cut = cut_words(proposed, len(at.finished.batch) if at.finished else None)
+        return (f"proposed at temperature {proposed.temperature:.2g}", *cut)
+
+    def _notes(self, at: StepView, slot: int) -> tuple[str, ...]:
+        proposed = at.proposed[slot]
+        notes = (
+            AFRESH if is_fresh(proposed) else "",
+            *self._shown(at, proposed),
+            *self._contradicting(at, slot),
+            " ".join(arithmetic(decision(proposed, at))),
+            f"refused: {proposed.reason}" if proposed.reason and proposed.refused else proposed.reason,
+        )
+        return tuple(filter(None, notes))
+
+    def _contradicting(self, at: StepView, slot: int) -> tuple[str, ...]:
+        scored = at.proposals_scored.get(slot)
+        if scored is None or self.run.dataset.task == "regression":
+            return ()
+        hits = dict(zip(scored.rows, hits_of(self.run, scored), strict=True))
+        wrong = [row for row, hit in hits.items() if not hit]
+        if not wrong:
+            return (f"no row of {len(hits)} contradicts it",)
+        named = ", ".join([*map(str, wrong[:MOST_ROWS]), *(["…"] if len(wrong) > MOST_ROWS else [])])
+        verb = "contradicts" if len(wrong) == 1 else "contradict"
+        return (f"{len(wrong)} of {len(hits)} {scored_rows(self.run.config)} {verb} it (rows {named})",)
+
+
+def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
+    thoughts = (("what it thought first", event.thoughts),) if event.thoughts else ()
+    return (*thoughts, ("the whole answer", event.raw))
+
+
+def answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
+    title = "the optimizer’s whole answer"
+    return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()
+
+
+# Cards
+
 
 GIVEN = {"continued": "taken over from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""

@@ -1,21 +1,99 @@
-"""Charts of a run over its steps (Plotly). Axes keep their full range, so nothing rescales while a run moves."""
+"""Charts (Plotly): a run over its steps, several runs in one, and doubt against error.
+
+Axes keep their full range, so nothing rescales while a run moves.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from vpp.drawing.chart import Chart, empty_chart
+from vpp.drawing.comparison import CODES
+from vpp.drawing.dissent import order_verdict
+from vpp.inspection.comparison import Candidate
+from vpp.inspection.reliability import SpreadReliability, VoteReliability
 from vpp.inspection.slots import judged_of, why_grew
+from vpp.posterior.calibration import BINS, RiskCoverage
+from vpp.posterior.metric import wilson
 from vpp.posterior.weights import ess as weights_ess
 from vpp.runs.view import RunView, StepView, size_by_step
 from vpp.settings import ESS_SHARE
 from vpp.wording.progress import BatchErrors
-from vpp.wording.theme import INK, Mode
-from vpp.wording.words import fixed, number, weight_text
+from vpp.wording.theme import INK, Mode, template
+from vpp.wording.words import counted, fixed, integer, interval_text, listed, number, percent, weight_text
+
+# A figure as plain JSON, without Plotly’s slow check of each property
+
+
+def empty_chart(mode: Mode, height: int, **layout: Any) -> "Chart":
+    """Chart without traces. height: in pixels."""
+    return Chart(layout={"template": template(mode), "height": height, "uirevision": "kept", **layout})
+
+
+class Chart(go.Figure):  # type: ignore[misc]
+    """Traces and a layout as plain JSON. `data` and `layout` build Plotly's own objects on each access.
+
+    Property names are nested, never joined by `_`. Do not change a chart once it is drawn.
+    """
+
+    def __init__(self, data: list[dict[str, Any]] | None = None, layout: dict[str, Any] | None = None) -> None:
+        self._json: dict[str, Any] = {"data": data or [], "layout": layout or {}}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Same form as Plotly's `to_dict`."""
+        return self._json
+
+    to_plotly_json = to_dict
+
+    @property
+    def data(self) -> Any:
+        """Traces as Plotly objects. Raises ValueError for an unknown property."""
+        return go.Figure(self._json).data
+
+    @property
+    def layout(self) -> Any:
+        """Layout as a Plotly object. Raises ValueError for an unknown property."""
+        return go.Figure(self._json).layout
+
+    def update_xaxes(self, **properties: Any) -> None:
+        self._set("xaxis", properties)
+
+    def update_yaxes(self, **properties: Any) -> None:
+        self._set("yaxis", properties)
+
+    def add_scatter(self, **properties: Any) -> None:
+        self._json["data"].append({"type": "scatter", **properties})
+
+    def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
+        """Add a heatmap. z: (rows, columns), NaN for an empty cell.
+
+        It is sent in Plotly's binary form: a fifth of the bytes of a list, and much faster to write.
+        """
+        data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
+        sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
+        self._json["data"].append({"type": "heatmap", "z": sent, **properties})
+
+    def add_annotation(self, **properties: Any) -> None:
+        self._json["layout"].setdefault("annotations", []).append(properties)
+
+    def within(self, ranges: dict[str, list[float]]) -> "Chart":
+        layout = self._json["layout"]
+        cut = {name: {**layout.get(name, {}), "range": ends} for name, ends in ranges.items()}
+        return Chart(self._json["data"], {**layout, **cut})
+
+    def _set(self, name: str, properties: dict[str, Any]) -> None:
+        axis = {**self._json["layout"].get(name, {}), **properties}
+        self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}
+
+
+# One run
+
 
 HEIGHT = 240
 DECIMALS = 4
@@ -322,3 +400,256 @@ def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
 
 
 CONFIG: dict[str, Any] = {"displayModeBar": False, "responsive": True}
+
+
+# Several runs, distinguished by dash and marker instead of colour
+
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+SYMBOLS = ("circle", "square-open", "diamond-open", "triangle-up-open", "cross", "x", "circle-open")
+
+
+Point = tuple[int, float, str]
+"""Step, share between 0 and 1, and the count behind it: `5.80 of 10`."""
+Curve = tuple[Point, ...]
+
+
+def ess_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) -> Figure | None:
+    """Draw ESS as a share of K, so that populations of any size compare; None if no run has weights."""
+    return _overlay(runs, _ess, mode, reference=reference, what="ESS as a share of K", short="ESS")
+
+
+def acceptance_overlay(runs: Mapping[int, Candidate], mode: Mode, *, reference: int) -> Figure | None:
+    return _overlay(runs, _accepted, mode, reference=reference, what="Accepted share of proposals", short="accepted")
+
+
+def _ess(at: StepView) -> Point | None:
+    if at.reweighted is None:
+        return None
+    ess, size = at.reweighted.ess, len(at.reweighted.weights)
+    return at.step, ess / size, f"{fixed(ess)} of {size}"
+
+
+def _accepted(at: StepView) -> Point | None:
+    accepted, judged = judged_of(at)
+    return (at.step, accepted / judged, f"{accepted} of {judged}") if judged else None
+
+
+def _overlay(
+    runs: Mapping[int, Candidate],
+    drawn: Callable[[StepView], Point | None],
+    mode: Mode,
+    *,
+    reference: int,
+    what: str,
+    short: str,
+) -> Figure | None:
+    curves: dict[int, Curve] = {}
+    for place, run in runs.items():
+        if curve := tuple(filter(None, map(drawn, run.view.finished_steps))):
+            curves[place] = curve
+    if not curves:
+        return None
+    last = max(1, *(runs[place].view.total_steps - 1 for place in curves))
+    chart = empty_chart(mode, HEIGHT, showlegend=True, legend={"orientation": "h", "yanchor": "bottom", "y": 1})
+    chart.update_xaxes(range=[-0.03 * last - 0.2, 1.03 * last + 0.2], tickvals=step_ticks(last))
+    chart.update_yaxes(range=[-0.04, 1.08], tickvals=[0, 0.5, 1], tickformat=".0%")
+    for order, (place, curve) in enumerate(curves.items()):
+        _add_curve(chart, curve, mode, code=CODES[place], order=order, is_reference=place == reference)
+    means = [
+        f"{CODES[place]} {percent(sum(share for _, share, _ in curve) / len(curve))}" for place, curve in curves.items()
+    ]
+    return Figure(
+        chart=chart,
+        alt=f"{what} by step, mean over steps: {listed(means)}",
+        head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
+        rows=_rows(curves),
+    )
+
+
+def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int, is_reference: bool) -> None:
+    c = INK[mode]
+    color = c["ink"] if is_reference else (c["ink-2"], c["ink-3"])[order % 2]
+    chart.add_scatter(
+        name=f"<b>{code}</b>" if is_reference else code,
+        x=[step for step, _, _ in curve],
+        y=[share for _, share, _ in curve],
+        customdata=[[count] for _, _, count in curve],
+        mode="lines+markers" if len(curve) <= MOST_MARKED else "lines",
+        line={"color": color, "width": 2.2 if is_reference else 1.4, "dash": DASHES[order % len(DASHES)]},
+        marker={"size": 6, "color": color, "symbol": SYMBOLS[order % len(SYMBOLS)]},
+        hovertemplate=f"{code}, step %{{x}}: %{{customdata[0]}}<extra></extra>",
+    )
+
+
+def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:
+    known = [{step: count for step, _, count in curve} for curve in curves.values()]
+    steps = sorted({step for curve in known for step in curve})
+    return tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps)
+
+
+# Doubt against error
+
+
+TALL = 280
+TENTHS = tuple(k / 10 for k in range(1, 11))
+"""Coverages listed in the table."""
+MOST_ROWS = 60
+"""Rows of the table under a scatter."""
+
+
+def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
+    n, c = len(curve.risk), INK[mode]
+    shares = [i / n for i in range(1, n + 1)]
+    top = max((risk for risk in curve.risk if math.isfinite(risk)), default=0.0) or 1.0
+    chart = empty_chart(mode, TALL)
+    chart.update_xaxes(range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    chart.update_yaxes(range=[-0.03 * top, 1.18 * top], tickformat=".2~%" if is_label else ".3~g", nticks=4)
+    # The name is above the line, or below it where the curve begins above.
+    shift = 10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10
+    _dashed_line(chart, mode, (curve.area_random, curve.area_random), name="random order", at=0.01, shift=shift)
+    chart.add_scatter(
+        x=shares,
+        y=[risk if math.isfinite(risk) else None for risk in curve.risk],
+        mode="lines" if n > 1 else "markers",
+        line={"color": c["ink"], "width": 1.8, "shape": "vh"},
+        marker={"color": c["ink"]},
+        customdata=[[i] for i in range(1, n + 1)],
+        hovertemplate=f"%{{customdata[0]}} of {integer(n)} answered: "
+        + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
+        + "<extra></extra>",
+    )
+    shown = _percent if is_label else number
+    return Figure(
+        chart=chart,
+        alt=_risk_alt(curve, is_label=is_label),
+        head=("answered", "rows", "wrong" if is_label else "mean squared error"),
+        rows=tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS),
+    )
+
+
+def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
+    n = len(curve.risk)
+    if is_label and curve.area_random == 0:
+        return f"No answer is wrong: on the {counted(n, 'row')} there is no error to rank"
+    half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
+    first, last = curve.at(0.5), curve.at(1)
+    if is_label:
+        words = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
+    else:
+        words = (
+            f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
+        )
+    draws = "; at a tie one label is drawn" if is_label else ""
+    return f"{words}; {order_verdict(curve)}. Rows of equal certainty count with their mean{draws}"
+
+
+def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
+    c, bins = INK[mode], result.bins
+    chart = empty_chart(mode, TALL)
+    chart.update_xaxes(range=[-0.02, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    chart.update_yaxes(range=[-0.05, 1.1], tickvals=[0, 0.5, 1], tickformat=".0%")
+    _dashed_line(chart, mode, (0, 1), name="as often right as sure", at=0.22, shift=-12)
+    ends = [wilson(each.n_right, each.n) for each in bins]
+    chart.add_scatter(
+        x=[each.confidence for each in bins],
+        y=[each.accuracy for each in bins],
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - each.accuracy for each, (_, high) in zip(bins, ends, strict=True)],
+            "arrayminus": [each.accuracy - low for each, (low, _) in zip(bins, ends, strict=True)],
+            "color": c["edge"],
+            "thickness": 1,
+            "width": 3,
+        },
+        text=[f"{integer(each.n)} " for each in bins],
+        textposition="middle left",
+        textfont={"color": c["ink-2"], "size": 12},
+        mode="markers+text",
+        marker={"size": 8, "color": c["ink"]},
+        customdata=[[each.n_right, each.n] for each in bins],
+        hovertemplate="share %{x:.0%}: right %{customdata[0]} of %{customdata[1]}<extra></extra>",
+        cliponaxis=False,
+    )
+    return Figure(
+        chart=chart,
+        alt=_reliability_alt(result),
+        head=("leading label’s share", "rows", "mean share", "right", "95 % interval"),
+        rows=tuple(
+            (
+                f"over {percent(each.low)} to {percent(each.high)}",
+                integer(each.n),
+                _percent(each.confidence),
+                f"{_percent(each.accuracy)} ({integer(each.n_right)})",
+                interval_text(each.n_right, each.n),
+            )
+            for each in bins
+        ),
+    )
+
+
+def _reliability_alt(result: VoteReliability) -> str:
+    n = sum(each.n for each in result.bins)
+    if not n:
+        return "No row has a leading label: there is no share to judge"
+    confidence = sum(each.n * each.confidence for each in result.bins) / n
+    right = sum(each.n_right for each in result.bins) / n
+    left_out = (
+        f"; {counted(result.n_without_leader, 'row')} without a leading label left out"
+        if result.n_without_leader
+        else ""
+    )
+    return (
+        f"The leading label’s share of the answers is {_percent(confidence)} on average, and it is right on "
+        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
+        f"{left_out}. Bars: Wilson, 95 %"
+    )
+
+
+def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
+    c = INK[mode]
+    dots = [
+        (row, spread, error)
+        for row, spread, error in zip(result.rows, result.spreads, result.errors, strict=True)
+        if math.isfinite(spread) and math.isfinite(error)
+    ]
+    dots.sort(key=lambda dot: (-dot[1], dot[0]))
+    chart = empty_chart(mode, TALL)
+    chart.update_xaxes(rangemode="tozero", nticks=5, tickformat=".3~g")
+    chart.update_yaxes(rangemode="tozero", nticks=4, tickformat=".3~g")
+    chart.add_scatter(
+        x=[spread for _, spread, _ in dots],
+        y=[error for _, _, error in dots],
+        customdata=[[row] for row, _, _ in dots],
+        mode="markers",
+        marker={"size": 7, "color": c["ink"], "opacity": 0.6},
+        hovertemplate="row %{customdata[0]}: spread %{x:.4g}, off by %{y:.4g}<extra></extra>",
+    )
+    return Figure(
+        chart=chart,
+        alt=_spread_alt(result, n_shown=len(dots)),
+        head=("row", "spread", "error"),
+        rows=tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS]),
+    )
+
+
+def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:
+    rho = "undefined" if result.rank_correlation is None else fixed(result.rank_correlation)
+    left_out = len(result.rows) - n_shown
+    silent = f"; {counted(left_out, 'row')} without a finite spread and error left out" if left_out else ""
+    table = f"; the table has the {MOST_ROWS} rows of the widest spread" if n_shown > MOST_ROWS else ""
+    return f"Error by spread on {counted(n_shown, 'row')}: rank correlation {rho}{silent}{table}"
+
+
+def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: str, at: float, shift: int) -> None:
+    """Draw a line from x = 0 to x = 1, with its name. ends: y. at: x where the name begins. shift: pixels upwards."""
+    color, (left, right) = INK[mode]["ink-3"], ends
+    line = {"color": color, "width": 1, "dash": "dash"}
+    chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
+    y, font = left + at * (right - left), {"size": 12, "color": color}
+    chart.add_annotation(x=at, y=y, text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
+
+
+def _percent(share: float) -> str:
+    return percent(share, 1)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vpp.drawing.card_parts import AFRESH
+from vpp.drawing.cards import AFRESH
 from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place

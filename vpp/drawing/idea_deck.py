@@ -1,16 +1,26 @@
-"""Ideas as cards: the hypotheses that survived the data, heaviest first, equally heavy ones by their training rows."""
+"""Ideas as cards, the agreement between them, and their trials."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
+from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
+from vpp.drawing.matrix import inputs_line
 from vpp.inspection.ideas import Idea, Ideas, Origin, Wording
 from vpp.inspection.scores import Score
-from vpp.wording.markup import caption, copy_button, fold, hypothesis, text
+from vpp.inspection.similarity import Group, Nearness
+from vpp.inspection.slots import grouped
+from vpp.posterior.metric import wilson
+from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
+from vpp.wording import markup
+from vpp.wording.escaping import one_line
+from vpp.wording.markup import caption, copy_button, fold, hypothesis, scrolling, table, text
 from vpp.wording.words import (
     capitalised,
     counted,
+    cut,
     in_words,
     integer,
     listed,
@@ -18,6 +28,7 @@ from vpp.wording.words import (
     particles,
     percent,
     short_weight,
+    value_text,
     weight_text,
 )
 
@@ -173,3 +184,253 @@ def held_sentence(ideas: Ideas) -> str:
     k = ideas.n_particles
     held = f"{in_words(len(ideas))} idea{'' if len(ideas) == 1 else 's'}"
     return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {held}"
+
+
+# Agreement: a matrix (darker = more disagreement), the groups, and a verdict
+
+
+MOST_INK = 34
+"""Percent of ink in a cell of no agreement at all, on which text keeps a contrast of 4.5 in both themes."""
+
+
+def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
+    """`Ten particles hold four ideas; at 95 % agreement two different explanations remain.`"""
+    held, n = held_sentence(near.ideas), len(groups)
+    at = f"at {percent(threshold)} agreement"
+    if len(near.ideas) == 1:
+        return f"{held}: there is nothing to compare."
+    remain = f"{'one explanation remains' if n == 1 else f'{in_words(n)} different explanations remain'}"
+    only = f", of the {in_words(near.n)} heaviest" if near.n < len(near.ideas) else ""
+    return f"{held}; {at} {remain}{only}."
+
+
+def meaning(near: Nearness, threshold: float) -> str:
+    rows = counted(near.ideas.n_rows, "row")
+    together = "An explanation is a group of ideas of which any two"
+    silent = "two unreadable answers are alike, one is as far from any answer as can be"
+    if near.span is None:
+        return f"{together} give the same answer on at least {percent(threshold)} of {rows}; {silent}."
+    off = number((1 - threshold) * near.span, 3)
+    return (
+        f"{together} differ by at most {off} on {rows} (root mean square, in the target’s unit). Agreement is "
+        f"{percent(1.0)} less that difference as a share of the target’s range, {number(near.span)}; {silent}."
+    )
+
+
+def alt_words(near: Nearness) -> str:
+    if near.n == 2:
+        return _pair_sentence(near)
+    (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
+    most, least = agreement(near, a, b), agreement(near, c, d)
+    return f"Ideas {a + 1} and {b + 1} agree most, {most}; ideas {c + 1} and {d + 1} least, {least}."
+
+
+def _pair_sentence(near: Nearness) -> str:
+    """`Ideas 1 and 2 answer 7 of 40 rows differently.`, or of numbers their difference in the target's unit."""
+    rows = counted(near.ideas.n_rows, "row")
+    if near.differences is None:
+        n = round((1 - float(near.similarity[0, 1])) * near.ideas.n_rows)
+        return f"Ideas 1 and 2 answer {integer(n)} of {rows} differently."
+    off = number(float(near.differences[0, 1]), 3)
+    return f"Ideas 1 and 2 differ by {off} (root mean square, in the target’s unit) on {rows}."
+
+
+def agreement(near: Nearness, a: int, b: int) -> str:
+    """`on 8 of 10 rows`, or `to 70.7 %, a difference of 1.17`."""
+    if near.differences is None:
+        n = near.ideas.n_rows
+        return f"on {integer(round(float(near.similarity[a, b]) * n))} of {counted(n, 'row')}"
+    return f"to {percent(float(near.similarity[a, b]), 1)}, a difference of {number(float(near.differences[a, b]), 3)}"
+
+
+def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
+    group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
+    # The first idea of each group but the first, in drawing order.
+    begins = {number for before, number in pairwise(near.order) if group_of[before] != group_of[number]}
+    columns = "".join(f'<th scope="col"{_edge(n in begins)}>{n + 1}</th>' for n in near.order)
+    body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
+    head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
+    caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
+    drawn = f'<table class="kin">{caption}{head}<tbody>{body}</tbody></table>'
+    return scrolling(drawn, "Agreement between hypotheses", "kin-wrap")
+
+
+def _edge(begins: bool) -> str:
+    return ' class="edge"' if begins else ""
+
+
+def _line(near: Nearness, number: int, begins: set[int], seed_text: str, *, is_weighted: bool) -> str:
+    idea = near.ideas.all[number]
+    cells = "".join(_cell(near, number, other, edge=other in begins) for other in near.order)
+    words = text(without_seed(idea.text, seed_text))
+    held = text(held_text(idea.weight, len(idea.slots), near.ideas, is_weighted=is_weighted))
+    return (
+        f'<tr{_edge(number in begins)}><th scope="row">{number + 1}</th>{cells}'
+        f'<td class="words" title="{words}"><span class="num">{held}</span> {words}</td></tr>'
+    )
+
+
+def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
+    if number == other:
+        return f'<td class="self{" edge" if edge else ""}"></td>'
+    similarity = float(near.similarity[number, other])
+    ink = MOST_INK * (1 - similarity)
+    # Rounded down, so that only ideas that never differ show 100.
+    return f'<td{_edge(edge)} style="--d:{ink:.1f}%">{int(100 * similarity + 1e-9)}</td>'
+
+
+def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
+    head, rows = group_table(near, groups, is_weighted=is_weighted)
+    said = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
+    whole = [(*cells, sentence) for cells, sentence in zip(rows, said, strict=True)]
+    return table((*head, "the heaviest says"), whole, name="groups of ideas")
+
+
+def group_table(
+    near: Nearness, groups: Sequence[Group], *, is_weighted: bool
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head, and a row per group: its weight, its ideas, its particles, and their least agreement."""
+    head = ("weight" if is_weighted else "share", "ideas", "particles", "agree at least")
+    rows: list[tuple[str, ...]] = [
+        (
+            held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted),
+            listed([number + 1 for number in group.numbers]),
+            integer(group.n_particles),
+            percent(group.least, 1) if len(group.numbers) > 1 else "one idea",
+        )
+        for group in groups
+    ]
+    return head, rows
+
+
+# A trial: faithfulness, the worth of each clause, and what no rule is worth
+
+
+FEW = 5
+"""Fewer changed rows than this are too few for a verdict."""
+HIGH, LOW = 0.9, 0.7
+"""Rates from which the learner follows a sentence, and below which it does not."""
+PAIRS_SHOWN = 8
+LONGEST_CLAUSE = 90
+SLIGHT = 0.05
+"""A loss of log-likelihood below this counts as none."""
+
+
+def faithful_words(found: Obeyed) -> str:
+    """`38 of 40 (95 %; 83 % to 99 %)`, or that nothing could be changed."""
+    if not found.n:
+        return "none possible"
+    low, high = wilson(found.obeyed, found.n)
+    rate = f"{percent(found.obeyed / found.n)}; {percent(low)} to {percent(high)}"
+    return f"{integer(found.obeyed)} of {integer(found.n)} ({rate})"
+
+
+def trial_verdict(trial: Trial) -> str:
+    idea = trial.ideas[0]
+    follows, gain = idea.must_change, idea.gain_over_no_rule
+    if follows.n < FEW:
+        obeys = "Too few answers are known to change with a cell to say whether the learner follows the heaviest idea."
+    else:
+        rate = follows.obeyed / follows.n
+        how = "follows" if rate >= HIGH else "often follows" if rate >= LOW else "does not follow"
+        obeys = f"The learner {how} the heaviest idea: {faithful_words(follows)} answers changed as it demands."
+    rows = counted(len(trial.rows), "training row")
+    if abs(gain) < SLIGHT:
+        return f"{obeys} On {rows} it is worth no more than no rule at all."
+    worth = "more" if gain > 0 else "less"
+    return f"{obeys} On {rows} it is worth {number(abs(gain))} nats {worth} than no rule at all."
+
+
+def unread_words(trial: Trial) -> str:
+    """Say which ideas had no row whose answer must change; empty if none."""
+    without = [place + 1 for place, idea in enumerate(trial.ideas) if not idea.must_change.n]
+    if not without:
+        return ""
+    which = f"idea {without[0]}" if len(without) == 1 else f"ideas {listed(without)}"
+    return (
+        f"For {which}, no change is known that changes the answer: the sentence cannot be read by a program, or no row "
+        "allows one."
+    )
+
+
+HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule")
+INTERVALS = "In brackets: the share, and its 95 % interval (Wilson)."
+
+
+def table_rows(trial: Trial) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(place),
+            weight_text(min(idea.weight, 1.0)),
+            faithful_words(idea.must_change),
+            faithful_words(idea.must_stay),
+            number(idea.gain_over_no_rule),
+        )
+        for place, idea in enumerate(trial.ideas, 1)
+    ]
+
+
+def clause_rows(idea: TriedIdea) -> list[tuple[str, str]]:
+    return [(each.text.strip(" ,;"), number(each.log_likelihood_lost)) for each in idea.clauses]
+
+
+def hurting(idea: TriedIdea) -> list[ClauseWorth]:
+    worst_first = sorted(idea.clauses, key=lambda each: each.log_likelihood_lost)
+    return [each for each in worst_first if each.log_likelihood_lost <= -SLIGHT]
+
+
+def hurting_words(place: int, clause: ClauseWorth) -> str:
+    """Say how much better an idea explains the rows without a clause. place: number of the idea, from 1."""
+    gain, words = number(-clause.log_likelihood_lost), cut(one_line(clause.text.strip(" ,;")), LONGEST_CLAUSE)
+    return f"Without “{words}”, idea {place} explains the rows better by {gain} nats of log-likelihood."
+
+
+def sentence_of(idea: TriedIdea, seed_text: str) -> str:
+    return idea.text.removeprefix(seed_text).strip()
+
+
+def trial_html(trial: Trial, seed_text: str) -> str:
+    parts = [markup.table(HEAD, table_rows(trial), right=(1, 4))]
+    parts.append(markup.caption(f"{INTERVALS} {unread_words(trial)}".strip()))
+    for place, idea in enumerate(trial.ideas, 1):
+        parts.append(markup.group(f"Idea {place}"))
+        parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
+        if not idea.clauses:
+            parts.append(markup.caption("One clause: without it no rule is left."))
+        elif sentence_of(idea, seed_text)[idea.clauses[-1].end :].strip(" .;,"):
+            parts.append(markup.caption(f"Only the first {len(idea.clauses)} clauses are tested."))
+    parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
+    if trial.pairs:
+        parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
+    return "".join(parts)
+
+
+def _marked(sentence: str, clauses: Sequence[ClauseWorth]) -> str:
+    html, at = "", 0
+    for each in clauses:
+        lost = each.log_likelihood_lost
+        tag = "mark" if lost >= SLIGHT else "span"
+        html += text(sentence[at : each.start])
+        html += f"<{tag}>{text(sentence[each.start : each.end])}</{tag}><sup>{text(number(lost, 3))}</sup>"
+        at = each.end
+    return html + text(sentence[at:])
+
+
+def pairs_html(pairs: Sequence[MinimalPair]) -> str:
+    alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
+    lines = []
+    for first, *others in list(alike.values())[:PAIRS_SHOWN]:
+        (one, other), (said, differs) = first.ideas, map(_said, first.answers)
+        change = f"{first.column}: {_cell_words(first.before)} → {_cell_words(first.after)}"
+        row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
+        more = f" (and {counted(len(others), 'row')} like it)" if others else ""
+        lines.append((change, f"idea {one + 1}: {said}", f"idea {other + 1}: {differs}", f"{row}{more}"))
+    return markup.table(("change", "one idea", "another", "changed row"), lines)
+
+
+def _cell_words(cell: str | None) -> str:
+    return "missing" if cell is None else cell
+
+
+def _said(value: str | float | None) -> str:
+    return "no answer" if value is None else value_text(value)

@@ -14,17 +14,17 @@ from markdown_it import MarkdownIt
 from plotly.offline import get_plotlyjs
 
 from vpp.data.dataset import Dataset
-from vpp.drawing.calibration_figures import risk_figure
+from vpp.drawing.dissent import judged
 from vpp.drawing.figures import (
     Figure,
     acceptance_figure,
     error_figure,
     ess_figure,
     evidence_figure,
+    risk_figure,
     size_figure,
     weights_figure,
 )
-from vpp.drawing.trust import judged
 from vpp.inspection.calibrated import calibrated
 from vpp.inspection.points import points
 from vpp.inspection.scores import rows_by_id

@@ -12,17 +12,15 @@ from textwrap import shorten
 
 from vpp.data.dataset import PARTS, Column, Dataset, Row, Task
 from vpp.data.labelling import n_answered
-from vpp.drawing import trying
+from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
-from vpp.drawing.dissent import decided_words
+from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
 from vpp.drawing.figures import resized_words
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
-from vpp.drawing.idea_deck import facts, quotes_words
+from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
-from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.calibrated import calibrated
@@ -44,6 +42,7 @@ from vpp.settings import METHOD_NAMES, Config, option_docs
 from vpp.trials.record import read_trial
 from vpp.wording.brief import (
     DECIDING_HEAD,
+    caveats,
     compared_sentence,
     deciding_sentence,
     deciding_table,
@@ -51,12 +50,12 @@ from vpp.wording.brief import (
     headline,
     held_by,
     ideas_metric,
+    is_demo,
     result_metrics,
     shares_sentence,
     uncertain_metric,
     weights_measure,
 )
-from vpp.wording.caveats import caveats, is_demo
 from vpp.wording.command import repeat_command, without_credentials
 from vpp.wording.counts import (
     LABEL_HEAD,
@@ -68,7 +67,6 @@ from vpp.wording.counts import (
     split_text,
     steps_text,
 )
-from vpp.wording.doubt import possible_words, promise_sentence, promised_metric, rule_sentence
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL, terms
 from vpp.wording.markup import Metric
@@ -76,7 +74,7 @@ from vpp.wording.options import changed_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.status import refused_sentence
-from vpp.wording.verdicts import too_few_words
+from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 from vpp.wording.words import (
     NBSP,
     ROW_OF,
@@ -300,12 +298,12 @@ def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
     if found is None:
         return
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-    yield f"### On trial\n\n{trying.verdict(found)} {trying.unread_words(found)}".rstrip()
-    yield markdown_table(trying.HEAD, trying.table_rows(found), right=(1, 4))
+    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
+    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
     for place, idea in enumerate(found.ideas, 1):
-        yield f"Idea {place}: {markdown_text(trying.sentence_of(idea, seed_text))}"
+        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(idea, seed_text))}"
         if idea.clauses:
-            lines = [(markdown_text(clause), lost) for clause, lost in trying.clause_rows(idea)]
+            lines = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(idea)]
             yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
 
 

@@ -24,8 +24,8 @@ from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted
 from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.reader import RunReader
-from vpp.wording.doubt import reason_words
 from vpp.wording.escaping import safe_cell
+from vpp.wording.verdicts import reason_words
 from vpp.wording.words import shortest
 
 DIGITS = 12

@@ -1,0 +1,637 @@
+"""A run in little space: the step band, bars by step, the last generations, and the map of the hypotheses, as SVG."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil, sqrt
+
+from vpp.data.dataset import Dataset
+from vpp.drawing.deck import without_seed
+from vpp.events import INITIAL_STEP
+from vpp.inspection.hypothesis_map import HypothesisMap, Point
+from vpp.inspection.scaling import ASPECT
+from vpp.inspection.slots import came_from, generation_at, grew_at, judged_of, shrank_at, weights_of
+from vpp.posterior.weights import ess
+from vpp.runs.view import RunView, StepView, resampled_at
+from vpp.settings import ESS_SHARE, Config
+from vpp.wording.markup import badge, caption, table, text
+from vpp.wording.progress import batch_errors
+from vpp.wording.words import counted, cut, fixed, integer, listed, number, particles, percent, shortest, weight_text
+
+# The step band: progress and resampling in one row of marks, and the ESS where the page is narrow
+
+
+WIDTHS = {"wide": 960, "mid": 576, "tick": 216}
+"""Pixels for the numbers of a band, by the class of those shown there. A phone has 288: it keeps its numbers apart."""
+STRIDES = (1, 5, 10, 25, 50, 100, 250, 500)
+
+
+def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str:
+    """Draw a mark per step, `shown` inked; with weights its height on narrow pages is ESS over K.
+
+    has_end: whether a last mark stands for the end of the run; it is inked if `shown` is None.
+    """
+    marks = [_mark(view.steps.get(step), is_shown=step == shown) for step in range(view.total_steps)]
+    seen = {name: steps_numbered(view.total_steps, width, has_end=has_end) for name, width in WIDTHS.items()}
+    numbers = [_number(step, view.total_steps, seen, is_shown=step == shown) for step in range(view.total_steps)]
+    if has_end:
+        share = ess(view.weights) / len(view.weights) if view.weights and view.ess_by_step else None
+        marks.append(_drawn(share, " now" if shown is None else ""))
+        numbers.append(f'<div class="n {" ".join(WIDTHS)}{" now" if shown is None else ""}">end</div>')
+    kind = f"band{' ess' if view.ess_by_step else ''}{' ended' if has_end else ''}"
+    body = "".join((*marks, *numbers))
+    return f'<div class="{kind}" style="--n:{len(marks)}" role="img" aria-label="{text(_label(view))}">{body}</div>'
+
+
+def key_html(config: Config) -> str:
+    if not config.is_weighted:
+        return ""
+    of = "as a share of K" if config.particles_max else f"of {config.size}"
+    return f'<span class="height">ESS by step, {of}</span>{badge("copy", "resampled")}'
+
+
+def _mark(at: StepView | None, *, is_shown: bool) -> str:
+    if at is None or not (at.reweighted or at.finished):
+        return '<div class="b"></div>'
+    share = at.reweighted.ess / len(at.reweighted.weights) if at.reweighted else None
+    return _drawn(share, (" rs" if at.resampled else "") + (" now" if is_shown else ""))
+
+
+def _drawn(share: float | None, kinds: str) -> str:
+    height = "" if share is None else f' style="--e:{share:.3f}"'
+    return f'<div class="b done{kinds}"><u{height}></u></div>'
+
+
+def steps_numbered(total: int, width: int, *, has_end: bool) -> frozenset[int]:
+    """Return the steps whose numbers fit into `width` pixels: all, or every fifth, tenth ..., and the last.
+
+    If only some fit, the word for the end takes the place of the last number.
+    """
+    digits, last = len(str(total - 1)), total - 1
+    room = ceil(total * (7 * digits + 4) / width)  # in columns
+    every = next((stride for stride in STRIDES if stride >= room), room)
+    shown = frozenset(step for step in range(0, total, every) if last - step >= room)
+    return shown if has_end and every > 1 else shown | {last}
+
+
+def _number(step: int, total: int, seen: Mapping[str, frozenset[int]], *, is_shown: bool) -> str:
+    kinds = [name for name, steps in seen.items() if step in steps]
+    kinds += (["last"] if step == total - 1 else []) + (["now"] if is_shown else [])
+    return f'<div class="{" ".join(("n", *kinds))}">{step}</div>'
+
+
+def _label(view: RunView) -> str:
+    changes = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
+    sizes = "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in changes if steps)
+    if not view.ess_by_step:
+        done = sum(at.step >= 0 for at in view.finished_steps)
+        return f"{done} of {view.total_steps} steps are complete{sizes}"
+    resampled = ", ".join(map(str, resampled_at(view))) or "no step"
+    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}{sizes}"
+
+
+# Bars by step: the ESS, or what tells how a run without weights goes
+
+
+WIDTH, BARS_HEIGHT = 380, 64
+"""Units of a drawing, pixels where it has its full width; the bars are stretched to their place."""
+RING = 9
+"""Largest diameter of a ring, in pixels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bars:
+    """A number between 0 and 1 by step, and a caption."""
+
+    name: str
+    values: dict[int, float]
+    words: str
+    """Caption: the number at the step shown."""
+    rings: tuple[int, ...] = ()
+    limit: float | None = None
+    """Height of the threshold."""
+
+
+def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None) -> str:
+    """Draw the number that tells how a run goes, a bar a step and one for the end; that of `step` is inked.
+
+    ESS as a share of K; without weights the accepted share of the proposals, or the error on the batch.
+    step: None is the end.
+    """
+    if config.is_weighted:
+        bars = _ess_bars(view, config, step)
+    elif config.is_filtered:
+        bars = _acceptance_bars(view, step)
+    else:
+        bars = _error_bars(view, config, dataset, step)
+    total = max(view.total_steps, 1 + max(bars.values, default=0))
+    shown = view.total_steps if step is None else step
+    label = f"{bars.name} by step: {_range_words(bars)}. {bars.words}."
+    return (
+        f'<figure class="bars"><svg viewBox="0 0 {WIDTH} {BARS_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{text(label)}">{_bars_svg(bars, total, shown)}</svg>'
+        f'<figcaption class="cap">{text(bars.words)}</figcaption></figure>'
+    )
+
+
+def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
+    made = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
+    end = {view.total_steps: ess(view.weights) / view.size} if view.has_ended and view.weights else {}
+    return _Bars(
+        name="ESS as a share of K",
+        values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()} | end,
+        words=_ess_words(view, config, step),
+        rings=tuple(n for n in made if view.steps[n].resampled),
+        limit=ESS_SHARE,
+    )
+
+
+def _ess_words(view: RunView, config: Config, step: int | None) -> str:
+    """`ESS 4.7 of 10 · below 5, so resampled`."""
+    at = None if step is None else view.steps.get(step, StepView(step=step))
+    weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
+    if not weights:
+        return "No weights yet"
+    value = at.reweighted.ess if at and at.reweighted else ess(weights)
+    below = shortest(round(ESS_SHARE * len(weights), 1))
+    if at is None:
+        limit = " at the end"
+    else:
+        limit = f" · below {below}, so resampled" if at.resampled else f" · resamples below {below}"
+    return f"ESS {fixed(value, 1)} of {len(weights)}{limit}"
+
+
+def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
+    counts = {n: at.once("judged", partial(judged_of, at)) for n, at in view.steps.items()}
+    judged = {n: pair for n, pair in counts.items() if pair[1]}
+    taken, total = (sum(pair[i] for pair in judged.values()) for i in (0, 1))
+    words = (
+        f"{percent(taken / total)} of {counted(total, 'proposal')} accepted, whole run" if total else "None judged yet"
+    )
+    if step is not None and total:
+        accepted, n = judged.get(step, (0, 0))
+        here = f"{accepted} of {counted(n, 'proposal')} accepted" if n else "No proposal judged"
+        words = f"{here} at step {step} · whole run {percent(taken / total)}"
+    return _Bars(name="Accepted share of the proposals", values={n: a / b for n, (a, b) in judged.items()}, words=words)
+
+
+def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | None) -> _Bars:
+    errors = batch_errors(view, config, dataset)
+    at = max(errors.by_step, default=None) if step is None else step
+    is_label = dataset.task == "classification"
+    words = "No error yet"
+    if at in errors.by_step:
+        error = errors.by_step[at]
+        shown = f"{percent(error)} wrong" if is_label else f"Off by {number(error, 3)} (root mean square)"
+        words = f"{shown} on the batch of step {at}"
+    values = {n: error / errors.top if errors.top else 0.0 for n, error in errors.by_step.items()}
+    return _Bars(name="Error on the batch", values=values, words=words)
+
+
+def _range_words(bars: _Bars) -> str:
+    """`from 23 % to 100 %; resampled at 3 steps`."""
+    if not bars.values:
+        return "no step yet"
+    low, high = min(bars.values.values()), max(bars.values.values())
+    resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
+    return f"from {percent(low)} to {percent(high)}{resampled}"
+
+
+def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
+    pitch = WIDTH / total
+    gap = min(3.0, 0.3 * pitch)
+
+    def bar(step: int) -> str:
+        height = bars.values[step] * (BARS_HEIGHT - 2)
+        return f"M{step * pitch:.2f},{BARS_HEIGHT - 2}h{pitch - gap:.2f}v{-height:.2f}h{gap - pitch:.2f}z"
+
+    done = "".join(bar(step) for step in bars.values if step != shown)
+    now = bar(shown) if shown in bars.values else ""
+    # A line of no length with round ends is a disc, whatever the stretch.
+    discs = "".join(f"M{(step + 0.5) * pitch - gap / 2:.2f},6h0" for step in bars.rings)
+    size = f'style="--d:{max(3.0, min(RING, 1.5 * pitch)):.1f}px"'
+    rings = f'<path class="ring" d="{discs}" {size}/><path class="hole" d="{discs}" {size}/>' if discs else ""
+    y = (1 - (bars.limit or 0)) * (BARS_HEIGHT - 2)
+    limit = f'<path class="limit" d="M0,{y:.1f}H{WIDTH}"/>' if bars.limit else ""
+    axis = f'<path class="axis" d="M0,{BARS_HEIGHT - 1}H{WIDTH}"/>'
+    return f'<path class="done" d="{done}"/><path class="now" d="{now}"/>{axis}{limit}{rings}'
+
+
+# The genealogy of the last steps: a column a step, a row a particle
+
+
+COLUMNS = 6
+"""Columns in view; one more is drawn beyond the left edge, so that lines come in from there."""
+PITCH, RIGHT = 64, 14
+"""Pixels between two columns, and right of the newest one."""
+MOST_HEIGHT, ROW = 110, 16
+"""Most pixels of all rows, and of one."""
+AXIS = 22
+"""Pixels of the line of step numbers."""
+LARGEST, SMALLEST = 7, 0.9
+"""Radii of a particle of weight 1, and of the lightest."""
+FORK = 3.5
+"""Radius of the ring between the numbers of two steps, where the first was resampled."""
+NEW = 0.15
+"""Size of a new text, where there are no weights."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A population, by slot."""
+
+    name: str
+    """Step number, or `first` or `end`."""
+    sizes: tuple[float, ...]
+    """Areas of the discs: weights, or without weights that of a new text."""
+    parents: tuple[int | None, ...]
+    survives: frozenset[int]
+    """Slots with a descendant in the newest column."""
+    n_new: int
+    """Texts that differ from their parents'."""
+    forks: bool
+    """True if its step resampled it or dropped particles, and the next column is drawn."""
+
+
+def generations_html(view: RunView, config: Config, step: int | None) -> str:
+    """Draw the ancestors of the particles that the cards of `step` show, the newest at the right; None is the end."""
+    columns = _columns(view, config, step)
+    if not columns:
+        return caption("No hypotheses yet.")
+    rows = max(config.largest_size, *(len(column.sizes) for column in columns))
+    words = generations_words(columns[-COLUMNS:], is_weighted=config.is_weighted)
+    height = round(rows * _pitch(rows)) + AXIS
+    drawn = "".join(_svg(columns, rows, height))
+    return (
+        f'<figure class="lines"><svg width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{text(f"Genealogy of the last steps: {words}.")}">{drawn}</svg>'
+        f'<figcaption class="cap">{text(words)}</figcaption></figure>'
+    )
+
+
+def _columns(view: RunView, config: Config, step: int | None) -> list[_Column]:
+    last = generation_at(view, config, step)
+    if last is None:
+        return []
+    columns: list[_Column] = []
+    survives = frozenset(range(len(view.steps[last].population)))
+    for generation in range(last, max(INITIAL_STEP, last - COLUMNS) - 1, -1):
+        is_end = step is None and generation == last
+        column = _column(view, config, generation, survives, is_end=is_end)
+        columns.append(replace(column, forks=column.forks and generation < last))
+        survives = frozenset(parent for slot in survives if (parent := column.parents[slot]) is not None)
+    return columns[::-1]
+
+
+def _column(view: RunView, config: Config, generation: int, survives: frozenset[int], *, is_end: bool) -> _Column:
+    at, following = view.steps[generation], view.steps.get(generation + 1)
+    ids = [state.hypothesis for state in at.population]
+    parents = tuple(came_from(at, slot) for slot in range(len(ids)))
+    were = [state.hypothesis for state in view.steps[generation - 1].population] if generation > INITIAL_STEP else []
+    is_new = [parent is None or were[parent] != own for own, parent in zip(ids, parents, strict=True)]
+    sizes = weights_of(view, generation, is_end=is_end) if config.is_weighted else tuple(NEW * new for new in is_new)
+    return _Column(
+        name=_name(generation, config, is_end=is_end),
+        sizes=sizes,
+        parents=parents,
+        survives=survives,
+        n_new=sum(is_new),
+        forks=following is not None and bool(following.resampled or following.shrunk),
+    )
+
+
+def _name(generation: int, config: Config, *, is_end: bool) -> str:
+    if is_end and generation != INITIAL_STEP:
+        return "end"
+    if config.is_weighted and not is_end:
+        return str(generation + 1)
+    return "first" if generation == INITIAL_STEP else str(generation)
+
+
+def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
+    """`10 particles at step 7 descend from 4 at step 2 · size = weight · dotted: died out · ring: resampled`."""
+    oldest, newest = columns[0], columns[-1]
+    n = counted(len(newest.sizes), "particle")
+    if len(columns) == 1:
+        return f"{n} at {_said(newest.name)}, without ancestors"
+    joined = sum(column.parents[slot] is None for column in columns[1:] for slot in column.survives)
+    newcomers = f" and {counted(joined, 'newcomer')}" if joined else ""
+    verb = "descends" if len(newest.sizes) == 1 else "descend"
+    said = f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}{newcomers}"
+    has_ended = any(len(column.survives) < len(column.sizes) for column in columns)
+    if not (is_weighted or has_ended):
+        n_new = sum(column.n_new for column in columns[1:])
+        said = f"{counted(n_new, 'new text') if n_new else 'No new text'} since {_said(oldest.name)}"
+    parts = [said, "size = weight" if is_weighted else "large dot: new text"]
+    parts += ["dotted: died out"] if has_ended else []
+    parts += ["ring: resampled"] if any(column.forks for column in columns) else []
+    return " · ".join(parts)
+
+
+def _said(name: str) -> str:
+    return {"first": "the start", "end": "the end"}.get(name, f"step {name}")
+
+
+def _pitch(rows: int) -> float:
+    return min(ROW, MOST_HEIGHT / rows)
+
+
+def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
+    ys = [(slot + 0.5) * _pitch(rows) for slot in range(rows)]
+    xs = [WIDTH - RIGHT - PITCH * (len(columns) - 1 - i) for i in range(len(columns))]
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    discs: dict[bool, list[str]] = {True: [], False: []}
+    for x, column in zip(xs, columns, strict=True):
+        for slot, (size, parent) in enumerate(zip(column.sizes, column.parents, strict=True)):
+            lives = slot in column.survives
+            discs[lives].append(_disc(x, ys[slot], size))
+            if parent is not None and x > xs[0]:
+                lines[lives].append(_line(x, ys[slot], ys[parent]))
+    forks = [x + PITCH // 2 for x, column in zip(xs, columns, strict=True) if column.forks]
+    breaks = [f"M{x},0v{height - AXIS}" for x in forks]
+    rings = [_round(x, height - 9, FORK) for x in forks]
+    yield _path("dead", lines[False]) + _path("break", breaks) + _path("alive", lines[True])
+    yield _path("ghost", discs[False]) + _path("node", discs[True]) + _path("ring", rings)
+    for x, column in zip(xs, columns, strict=True):
+        now = ' class="now"' if column is columns[-1] else ""
+        yield f'<text x="{x}" y="{height - 5}"{now}>{column.name}</text>' if x > 0 else ""
+
+
+def _line(x: float, y: float, before: float) -> str:
+    """Curve from the parent, one column to the left and at height `before`."""
+    middle = x - PITCH // 2
+    return f"M{x - PITCH},{before:.1f}C{middle},{before:.1f} {middle},{y:.1f} {x},{y:.1f}"
+
+
+def _disc(x: float, y: float, size: float) -> str:
+    return _round(x, y, max(SMALLEST, LARGEST * sqrt(size)))
+
+
+def _round(x: float, y: float, r: float) -> str:
+    arc = f"a{r:.1f},{r:.1f} 0 1,0"
+    return f"M{x - r:.1f},{y:.1f}{arc} {2 * r:.1f},0{arc} {-2 * r:.1f},0"
+
+
+def _path(kind: str, parts: Sequence[str]) -> str:
+    return f'<path class="{kind}" d="{"".join(parts)}"/>'
+
+
+# The map of a step’s hypotheses: dots near each other answer alike
+
+
+MARGIN = 24
+"""Units between the frame and the edge: half of the largest dot, and a label."""
+MAP_HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
+LARGEST_DOT = 16
+"""Radius of a dot of weight 1."""
+SMALLEST_DOT, SMALLEST_GONE = 2.5, 3.5
+"""Radii of the lightest dot, and of the lightest one that is gone, whose ring is dashed."""
+TARGET = 12
+"""Radius within which a pointer hits a dot."""
+MOST_NUMBERED = 6
+"""Most dots that show the number of a particle."""
+MOST_NAMED = 6
+"""Most particles of a dot that are named one by one."""
+MOST_LETTERS = 160
+"""Characters of a hypothesis in the table."""
+SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Distances for the scale; the longest in half the frame is shown."""
+
+Box = tuple[float, float, float, float]
+"""Left, right, top and bottom."""
+Line = tuple[float, float, float, float]
+"""From x, y to x, y."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A place for the number of a dot."""
+
+    dx: float
+    """Distance from the dot's middle, to the right."""
+    dy: float
+    """The same, downwards."""
+    box: Box
+
+    @property
+    def is_inside(self) -> bool:
+        return not (self.dx or self.dy)
+
+
+def map_html(drawn: HypothesisMap) -> str:
+    if why := _why_not(drawn):
+        return caption(why)
+    return (
+        f'<figure class="map"><svg viewBox="0 0 {WIDTH} {MAP_HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
+        f"{_ways(drawn)}<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
+        f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
+        f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
+    )
+
+
+# Words
+
+
+def _why_not(drawn: HypothesisMap) -> str:
+    if drawn.n_particles < 2:
+        return "A map of the hypotheses needs two particles." if drawn.n_particles else "No hypotheses to map yet."
+    if not drawn.n_rows:
+        return "No map: no row has an answer from every particle yet."
+    if len(drawn.alive) < 2:
+        return f"No map: {_all(drawn.n_particles)} particles give the same answers on {counted(drawn.n_rows, 'row')}."
+    return ""
+
+
+def _all(n: int) -> str:
+    return "both" if n == 2 else f"all {integer(n)}"
+
+
+def map_caption(drawn: HypothesisMap) -> str:
+    rows = counted(drawn.n_rows, "row")
+    distance = f"share of {rows} answered differently" if drawn.is_label else f"mean difference of answers on {rows}"
+    shapes = ["area: weight" if drawn.is_weighted else "area: particles", "number: particle"]
+    if any(point.parents for point in drawn.points):
+        shapes.append("line: from its parent")
+    if len(drawn.alive) < len(drawn.points):
+        shapes.append("dashed: text now gone")
+    return f"Distance: {distance} · {' · '.join(shapes)} · {stress_words(drawn.stress)}"
+
+
+def stress_words(stress: float) -> str:
+    """`distances off by about 8 % (stress 0.08)`: the root mean square error as a share of the distances."""
+    off = f"off by about {percent(stress)}" if round(stress, 2) else "true to scale"
+    return f"distances {off} (stress {fixed(stress)})"
+
+
+def map_alt(drawn: HypothesisMap) -> str:
+    """Text alternative: the heaviest dot, and the one that differs most from it."""
+    heaviest, *others = drawn.alive
+    farthest = max(others, key=lambda point: point.apart)
+    return (
+        f"Map of {counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours. Heaviest: "
+        f"{_held(drawn, heaviest)}. {_named(farthest.slots).capitalize()} {_differs(drawn, farthest)}, the most of all."
+    )
+
+
+def point_label(drawn: HypothesisMap, point: Point) -> str:
+    """`particles 3 and 7, weight 0.42, differs from the heaviest on 12 of 40 rows`."""
+    if point.is_gone:
+        return f"{_named(point.slots)} of the step before, now gone"
+    if point is drawn.alive[0]:
+        return f"{_held(drawn, point)}, the heaviest"
+    return f"{_held(drawn, point)}, {_differs(drawn, point)}"
+
+
+def _held(drawn: HypothesisMap, point: Point) -> str:
+    return f"{_named(point.slots)}, {_weight(drawn, point)}"
+
+
+def _weight(drawn: HypothesisMap, point: Point) -> str:
+    if drawn.is_weighted:
+        return f"weight {weight_text(point.weight, 2)}"
+    return f"{len(point.slots)} of {drawn.n_particles}"
+
+
+def _named(slots: Sequence[int]) -> str:
+    """`particles 3 and 7`, `particles 0, 1, 2 and 9 others`."""
+    if len(slots) <= MOST_NAMED:
+        return particles(slots)
+    named = [*slots[: MOST_NAMED - 1], f"{len(slots) - MOST_NAMED + 1} others"]
+    return f"particles {listed(named)}"
+
+
+def _differs(drawn: HypothesisMap, point: Point) -> str:
+    verb = "differs" if len(point.slots) == 1 else "differ"
+    return f"{verb} from the heaviest {_by(drawn, point)}"
+
+
+def _by(drawn: HypothesisMap, point: Point) -> str:
+    """`on 12 of 40 rows`, `by 8 % of the range`."""
+    if drawn.is_label:
+        return f"on {integer(round(point.apart * drawn.n_rows))} of {counted(drawn.n_rows, 'row')}"
+    return f"by {percent(point.apart)} of the target’s range"
+
+
+def _table(drawn: HypothesisMap) -> str:
+    head = ("particles", "weight" if drawn.is_weighted else "share", "differs from the heaviest", "what it says")
+    rows = [
+        (
+            listed(point.slots),
+            weight_text(point.weight),
+            "now gone" if point.is_gone else _by(drawn, point),
+            cut(without_seed(point.text, drawn.seed_text), MOST_LETTERS),
+        )
+        for point in drawn.points
+    ]
+    return table(head, rows, right=(1,), name="hypotheses on the map")
+
+
+# The drawing
+
+
+def _unit(drawn: HypothesisMap) -> float:
+    """Units of the drawing for a distance of 1."""
+    return (WIDTH / 2 - MARGIN) / drawn.half
+
+
+def _place(drawn: HypothesisMap, x: float, y: float) -> tuple[float, float]:
+    unit = _unit(drawn)
+    return WIDTH / 2 + x * unit, MAP_HEIGHT / 2 + y * unit
+
+
+def _radius(point: Point) -> float:
+    return max(SMALLEST_DOT, LARGEST_DOT * math.sqrt(point.weight))
+
+
+def _ways(drawn: HypothesisMap) -> str:
+    lines = [f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn)]
+    gone = [point for point in drawn.points if point.is_gone]
+    return f'<g aria-hidden="true"><path class="way" d="{"".join(lines)}"/>{"".join(_gone(drawn, p) for p in gone)}</g>'
+
+
+def _lines(drawn: HypothesisMap) -> list[Line]:
+    ends = ((parent, (point.x, point.y)) for point in drawn.points for parent in point.parents)
+    return [(*_place(drawn, *begin), *_place(drawn, *end)) for begin, end in ends]
+
+
+def _gone(drawn: HypothesisMap, point: Point) -> str:
+    x, y = _place(drawn, point.x, point.y)
+    r, name = max(SMALLEST_GONE, _radius(point)), text(point_label(drawn, point))
+    return f'<circle class="gone" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>{name}</title></circle>'
+
+
+def _dots(drawn: HypothesisMap) -> Iterator[str]:
+    """Dots, the heaviest first, so that the small ones lie on top."""
+    numbers = _numbers(drawn)
+    for point in drawn.alive:
+        x, y = _place(drawn, point.x, point.y)
+        r, label = _radius(point), text(point_label(drawn, point))
+        yield (
+            f'<g class="dot" role="listitem" tabindex="0" data-key="{point.front}" '
+            f'data-slots="{" ".join(map(str, point.slots))}" style="transform:translate({x:.1f}px,{y:.1f}px)" '
+            f'aria-label="{label}"><title>{label}</title><circle class="hit" r="{max(TARGET, r):.1f}"/>'
+            f'<circle class="ink" r="{r:.1f}"/>{numbers.get(point.front, "")}</g>'
+        )
+
+
+def _numbers(drawn: HypothesisMap) -> dict[int, str]:
+    numbers: dict[int, str] = {}
+    lines, taken = _lines(drawn), [(point, _around(drawn, point)) for point in drawn.points]
+    for point in drawn.alive:
+        others = [box for other, box in taken if other is not point]
+        sides = _sides(drawn, point) if len(numbers) < MOST_NUMBERED else ()
+        side = next((each for each in sides if _is_free(each, others, lines)), None)
+        if side:
+            kind = ' class="inside"' if side.is_inside else ""
+            numbers[point.front] = f'<text x="{side.dx:.1f}" y="{side.dy + 4:.1f}"{kind}>{point.front}</text>'
+            taken.append((point, side.box))
+    return numbers
+
+
+def _sides(drawn: HypothesisMap, point: Point) -> Iterator[_Side]:
+    """Places for a number: inside a large dot, then right, left, below, above."""
+    (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
+    beside = ((r + 3 + half, 0.0), (-r - 3 - half, 0.0), (0.0, r + 8), (0.0, -r - 8))
+    for dx, dy in (((0.0, 0.0),) if r >= TARGET else ()) + beside:
+        yield _Side(dx, dy, _box(x + dx, y + dy, half, 6))
+
+
+def _is_free(side: _Side, boxes: Sequence[Box], lines: Sequence[Line]) -> bool:
+    """True if no box meets the number; nor a line, which would run under a dot."""
+    is_crossed = not side.is_inside and any(_crosses(line, side.box) for line in lines)
+    return not is_crossed and not any(_meet(side.box, box) for box in boxes)
+
+
+def _around(drawn: HypothesisMap, point: Point) -> Box:
+    return _box(*_place(drawn, point.x, point.y), _radius(point), _radius(point))
+
+
+def _box(x: float, y: float, across: float, up: float) -> Box:
+    return x - across, x + across, y - up, y + up
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+
+
+def _crosses(line: Line, box: Box) -> bool:
+    """True if part of the line is in the box: if its parts between the sides, and between top and bottom, overlap."""
+    first, last = 0.0, 1.0
+    for at, to, low, high in ((line[0], line[2], *box[:2]), (line[1], line[3], *box[2:])):
+        if at == to and not low < at < high:
+            return False
+        if at != to:
+            near, far = sorted(((low - at) / (to - at), (high - at) / (to - at)))
+            first, last = max(first, near), min(last, far)
+    return first < last
+
+
+def _scale(drawn: HypothesisMap) -> str:
+    share = max(each for each in SCALES if each <= drawn.half)
+    end, y = 8 + share * _unit(drawn), MAP_HEIGHT - 6
+    words = f"{percent(share)} of {'rows' if drawn.is_label else 'the range'}"
+    return (
+        f'<g aria-hidden="true" class="scale"><path d="M8,{y - 4}v4H{end:.1f}v-4"/>'
+        f'<text x="{end + 6:.1f}" y="{y}">{text(words)}</text></g>'
+    )
