@@ -23,7 +23,6 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
         "cached",
         "failed",
         "unparsable",
-        "inferred",
         "refused",
         "remembered",
     }
