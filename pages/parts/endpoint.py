@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
-from vpp.llm.address import checked_address
 from vpp.llm.choices import EFFORTS, STRUCTURED
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, checked_address
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for

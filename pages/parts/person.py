@@ -18,8 +18,7 @@ from pages.parts import blocks
 from vpp.cli import system
 from vpp.environment import Environment
 from vpp.errors import RunError, VppError
-from vpp.llm.address import exact, is_loopback
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
 from vpp.runs.spec import EndpointSpec

@@ -42,8 +42,6 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"uncertain: {uncertain} of {counted(len(test.rows), 'test row')}")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
-    if view.usage.inferred:
-        lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
     if dataset and (cut := cut_cells_text(dataset, directory.spec().cell_limit)):
         lines.append(cut)
     if refused := refused_answers(view.usage.refused):

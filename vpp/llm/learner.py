@@ -191,8 +191,6 @@ class LlmLearner:
                 return self._without_room(row, answered, refusal)
             self._counters.add(learner=1)
             read = noting_cut(self._parse(whole_lines(completion)), completion)
-            if read.inferred:
-                self._counters.add(inferred=1)
             answered = _prediction(row, read, completion), attempt
             if read.value is not None:
                 break

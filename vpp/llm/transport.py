@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, PromptTooLong
-from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.counters import Counters
 from vpp.llm.errors import (
     DOES_NOT_FIT,
@@ -21,7 +20,7 @@ from vpp.llm.errors import (
     refusal_of,
     transport_fault,
 )
-from vpp.llm.gate import AddressRefused, Gate
+from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
 from vpp.llm.protocol import (
     NO_API,
     SECRET_LENGTH,

@@ -642,7 +642,6 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
 def calls(snapshot: Snapshot) -> Iterator[str]:
     """Calls, tokens and time of the run."""
     usage, spec = snapshot.usage, snapshot.spec
-    inferred = ("labels read from an explanation", integer(usage.inferred), "the answer had no `Output:` line")
     counts = [
         ("learner calls", integer(usage.learner), "re-asks included"),
         ("optimizer calls", integer(usage.optimizer), "re-asks included"),
@@ -651,7 +650,6 @@ def calls(snapshot: Snapshot) -> Iterator[str]:
         ("retried", integer(usage.retried), "extra attempts, not counted above"),
         ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
         ("answers that could not be read", integer(usage.unparsable), ""),
-        *([inferred] if usage.inferred else []),
         ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
         ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
         ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
