@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, endpoint, frame, person, pieces
-from vpp.bench.cells import Cell, Sizes, calls_at_most
-from vpp.bench.outcome import Outcome, results_csv
+from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most
 from vpp.bench.sweep import (
     CellView,
+    Outcome,
     SweepDirectory,
     SweepReader,
     SweepSpec,
@@ -21,10 +21,10 @@ from vpp.bench.sweep import (
     extended,
     folder_name,
     launch,
+    results_csv,
     sweeps,
 )
 from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
-from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
 from vpp.runs.spec import EndpointSpec

@@ -13,9 +13,8 @@ from typing import Any, Literal
 
 from pandas import DataFrame
 
-from vpp.bench.outcome import Outcome
-from vpp.bench.sweep import SweepSpec, endpoint_text
-from vpp.bench.variants import SWEPT_TASKS, VARIANTS
+from vpp.bench.cells import SWEPT_TASKS, VARIANTS
+from vpp.bench.sweep import Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.wording.escaping import markdown_table, markdown_text

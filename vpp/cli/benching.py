@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from vpp.bench.cells import Sizes
+from vpp.bench.cells import PAPER, Sizes
 from vpp.bench.runner import LOCAL, SweepResult, ray_cluster, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
-from vpp.bench.variants import PAPER
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment

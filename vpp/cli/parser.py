@@ -306,7 +306,7 @@ def _continue(commands: Commands) -> None:
 
 def _reword(commands: Commands) -> None:
     about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
-    parser = command(commands, "reword", "rewording:reword", about)
+    parser = command(commands, "reword", "reading:reword", about)
     run_dir(parser)
     parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
     parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")

@@ -142,12 +142,10 @@ def _only_faults(view: RunView, usage: Usage) -> bool:
 
 
 class Tally:
-    """Progress towards a known total: a bar on a terminal, a line at each tenth elsewhere."""
+    """Answers so far of a known total: a bar on a terminal, a line at each tenth elsewhere."""
 
-    def __init__(self, stream: TextIO, *, of: str) -> None:
-        """Begin to count. of: noun in the plural for the things counted."""
+    def __init__(self, stream: TextIO | None) -> None:
         self._line = StatusLine(stream)
-        self._of = of
         self._began_at = time.monotonic()
         self._drawn_at = 0.0
         self._tenths = 0
@@ -170,4 +168,4 @@ class Tally:
     def _text(self, done: int, total: int) -> str:
         left = (time.monotonic() - self._began_at) / done * (total - done)
         remaining = f", about {seconds(left)} left" if done < total else ""
-        return f"{integer(done)} of {integer(total)} {self._of}{remaining}"
+        return f"{integer(done)} of {integer(total)} answers{remaining}"

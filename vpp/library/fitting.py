@@ -14,8 +14,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.library.frames import table_of
-from vpp.library.posterior import Posterior, answers_bar, to_end, worked
+from vpp.library.posterior import Posterior, answers_bar, table_of, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.runs.asking import Comparison, reworded_run, score_rewording
