@@ -110,7 +110,8 @@ def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, b
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
     blocks.draw(f'<div class="about">{about}</div>')
-    held, stopping = sweep.is_held(), sweep.is_stopping()
+    held = sweep.is_held()
+    stopping = held and sweep.is_stopped()
     words = counted(len(view.left), "cell") + " left." if view.left else "Everything asked for is done."
     blocks.draw(
         markup.strip(

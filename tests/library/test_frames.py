@@ -28,5 +28,5 @@ def test_data_that_is_no_table_is_refused_by_its_type(data: object) -> None:
 
 def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
-    monkeypatch.setattr("vpp.library.posterior.MAX_BYTES", 7)
+    monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)

@@ -103,17 +103,8 @@ PAPER: tuple[str, ...] = tuple(name for name, variant in VARIANTS.items() if not
 """Methods that a sweep runs by default."""
 
 
-def checked_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in the order of `VARIANTS`, without repeats. Raises InputError for an unknown one."""
-    return _checked(names, VARIANTS, "method")
-
-
-def checked_tasks(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in the order of `TASKS`, without repeats. Raises InputError for an unknown one."""
-    return _checked(names, TASKS, "task")
-
-
-def _checked(names: Sequence[str], known: Mapping[str, Any], noun: str) -> tuple[str, ...]:
+def checked(names: Sequence[str], known: Mapping[str, Any], noun: str) -> tuple[str, ...]:
+    """Return the names in the order of the known ones, without repeats. Raises InputError for an unknown one."""
     for name in names:
         if name not in known:
             raise InputError(f"no {noun} is called {name!r}: choose from {', '.join(known)}")
@@ -125,16 +116,12 @@ class Sizes:
     """Size of every cell's run; the paper's by default."""
 
     train: int = 100
-    """Training rows."""
     test: int = 60
-    """Test rows."""
     epochs: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Cell:
-    """A task, a method and a seed."""
-
     task: str
     method: str
     """A name of `VARIANTS`."""

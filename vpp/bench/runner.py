@@ -43,11 +43,9 @@ class Watcher(Protocol):
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
         """Receive the present state; called often. wanted: the cells of this sweep command."""
-        ...
 
     def say(self, text: str) -> None:
         """Receive a line of text, once per event."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,6 @@ SEEDS = 3
 
 
 def bench(options: Namespace) -> int:
-    """Run a sweep to its end, or continue one."""
     env = environment()
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
@@ -97,7 +96,6 @@ class SweepProgress:
         self._text = ""
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
-        """Redraw the line if its text has changed."""
         self._text = sweep_line(view, wanted, jobs=jobs)
         if self._line.is_terminal and not self._quiet and self._text != self._drawn:
             self._drawn = self._text
@@ -110,7 +108,6 @@ class SweepProgress:
             self._drawn = ""
 
     def close(self) -> None:
-        """Remove the drawn line."""
         if self._drawn:
             self._line.clear()
 

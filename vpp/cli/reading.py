@@ -69,7 +69,6 @@ def _answers(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any, quiet: bool
 
 
 def report(options: Namespace) -> int:
-    """Write the report of a run in its present state, and print each file written."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
     if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
@@ -92,7 +91,6 @@ def report(options: Namespace) -> int:
 
 
 def export(options: Namespace) -> int:
-    """Log the run to MLflow, and print the id of MLflow's run."""
     for name, value in MLFLOW_DEFAULTS.items():
         os.environ.setdefault(name, value)
     print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
@@ -100,7 +98,6 @@ def export(options: Namespace) -> int:
 
 
 def verify(options: Namespace) -> int:
-    """Replay the run on its recorded answers, and report differences from the journal and the exports."""
     directory = find_run(options.run_dir)
     result = verification(directory, ways(directory))
     if options.json:
@@ -137,7 +134,6 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
 
 
 def baseline(options: Namespace) -> int:
-    """Ask the prompted baselines, write the report with them, and print each beside the run's own result."""
     directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
     found = _answers(PromptedAsking(directory, asked).go)
     write_all(directory)
@@ -272,7 +268,6 @@ def _comparison_json(run: str, wording: Rewording, compared: Comparison) -> dict
 
 
 def task(options: Namespace) -> int:
-    """Write one of the paper's tasks as a CSV."""
     content = generate(options.name, seed=options.seed, train_size=options.train_size, test_size=options.test_size)
     write_bytes(Path(options.output), content)
     print(options.output)

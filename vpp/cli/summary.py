@@ -20,12 +20,10 @@ from vpp.wording.words import EQUAL, cached_words, counted, number, percent, ref
 
 
 def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
-    """Return the result as one JSON object or as text."""
     return json.dumps(result(directory, view)) if as_json else summary(directory, view)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
-    """Return the result as a few lines of text."""
     if view.phase == "stopped" and not (view.drawn or view.usage.sent):
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"

@@ -5,18 +5,17 @@ import io
 import math
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
 from vpp.data.dataset import DETECT, ReadAs
-from vpp.data.table import MAX_BYTES, Table, read_like, unlabelled_rows
+from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.files import read_at_most
 from vpp.inspection.calibrated import calibrated, possible_labels, possible_range
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
@@ -145,9 +144,7 @@ class Posterior(_Recorded):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        cache_dir = system.environment().cache_dir
-        with answers_bar() as show:
-            return to_end(ask(self.directory, rows, keys=system.keys(), cache_dir=cache_dir, on_progress=show))
+        return asked(ask, self.directory, rows)
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
@@ -200,12 +197,7 @@ class Posterior(_Recorded):
         """
         import pandas as pd
 
-        cache_dir = system.environment().cache_dir
-        keys = system.keys()
-        with answers_bar() as show:
-            content = to_end(
-                asked_sheet(self._reader, self.view, n=n, keys=keys, cache_dir=cache_dir, on_progress=show)
-            )
+        content = asked(partial(asked_sheet, self._reader, self.view, n=n))
         return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
@@ -232,10 +224,7 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
         return data
     if isinstance(data, str | Path):
         path = Path(data)
-        try:
-            return Table.read(read_at_most(path, MAX_BYTES + 1), name=path.name, read_as=read_as)
-        except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+        return Table.read(system.read_bytes(path), name=path.name, read_as=read_as)
     if not hasattr(data, "itertuples"):
         raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
     empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_has_value, line))]
@@ -277,11 +266,18 @@ def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
 
 
 def _line(point: Point) -> dict[str, Any]:
+    doubt = point.doubt if math.isfinite(point.doubt) else math.nan
+    if point.is_label:
+        shares = dict[Value | None, float](point.shares)
+        figures = {"share": shares.get(point.prediction, 0.0), "entropy_bits": doubt}
+    else:
+        low, high = point.interval or (math.nan, math.nan)
+        figures = {"spread": doubt, "low": low, "high": high}
     return {
         "row": point.row.id,
         "truth": point.row.target,
         "prediction": point.prediction,
-        **(_of_label(point) if point.is_label else _of_number(point)),
+        **figures,
         **({"possible": possible_range(point) or possible_labels(point)} if point.calibrated else {}),
         "abstained": point.abstained,
         "uncertain": point.is_uncertain,
@@ -289,19 +285,8 @@ def _line(point: Point) -> dict[str, Any]:
     }
 
 
-def _of_label(point: Point) -> dict[str, Any]:
-    share = dict[Value, float](point.shares).get(point.prediction, 0.0) if point.prediction is not None else 0.0
-    return {"share": share, "entropy_bits": point.doubt if math.isfinite(point.doubt) else math.nan}
-
-
-def _of_number(point: Point) -> dict[str, Any]:
-    low, high = point.interval or (math.nan, math.nan)
-    return {"spread": point.doubt if math.isfinite(point.doubt) else math.nan, "low": low, "high": high}
-
-
-@contextmanager
-def answers_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows how many answers of how many are there: as a bar, in a notebook."""
+def asked(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any) -> T:
+    """Ask models to the end; a bar shows the number of answers in a notebook."""
     from tqdm import tqdm
 
     with tqdm(desc="answers", unit="answer", disable="ipykernel" not in sys.modules) as bar:
@@ -310,7 +295,7 @@ def answers_bar() -> Iterator[Callable[[int, int], None]]:
             bar.total = total
             bar.update(done - bar.n)
 
-        yield show
+        return to_end(ask(*what, keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:
@@ -345,14 +330,6 @@ def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirecto
     return directory
 
 
-_FAILURES: dict[str, type[VppError]] = {
-    "endpoint": EndpointError,
-    "input": InputError,
-    "error": RunError,
-    "disk": RunError,
-}
-
-
 def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
     """Wait until the run has ended, with a bar if it is shown. Raises the error of a failed or interrupted run."""
     from tqdm import tqdm
@@ -372,7 +349,8 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
         bar.close()
     if state == "failed":
         view = reader.refresh().view
-        raise _FAILURES[view.failure or "error"](view.detail)
+        errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
+        raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
         fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
         raise RunError(f"the worker of {directory.path} ended early: {fix}")
