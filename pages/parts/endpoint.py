@@ -125,11 +125,20 @@ def _model_file(*, writes: bool) -> Model:
 
 def server(*, writes: bool = True) -> Model:
     env = person.environment()
-    named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
+    if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
+        named: dict[str, Any] = {name: getattr(env, name) or "" for name in SERVERS}
+        blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
+        blocks.captions("Set by this app’s owner, with the key where one is needed.")
+    else:
+        named = _asked_for(env, writes=writes)
     endpoint = replace(_asking(writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
-    if not env.endpoint_fixed and not _are_addresses(*addresses):
+    try:
+        for url in () if env.endpoint_fixed else filter(None, addresses):
+            person.gate().check(checked_address(url))
+    except InputError as error:
+        blocks.failed("This address cannot be used", str(error))
         endpoint = replace(endpoint, base_url="")
     checks = _test(endpoint)
     label = "Rows of this table may be sent to the address above"
@@ -162,14 +171,6 @@ def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
 
 
-def _owners(env: Environment) -> dict[str, Any]:
-    """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
-    given = {name: getattr(env, name) or "" for name in SERVERS}
-    blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in given.items() if value))
-    blocks.captions("Set by this app’s owner, with the key where one is needed.")
-    return given
-
-
 def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
     return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
 
@@ -200,7 +201,9 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
         if timeout_s is None:
-            timeout_s = _seconds(six, usual.timeout_s)
+            words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
+            field = blocks.begun("new.timeout_s", usual.timeout_s)
+            timeout_s = float(six.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
         blocks.captions(TOKENS_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
@@ -216,13 +219,6 @@ def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
-def _seconds(place: DeltaGenerator, value: float) -> float:
-    """Ask for the time limit of a call."""
-    words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
-    field = blocks.begun("new.timeout_s", value)
-    return float(place.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
-
-
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
     if not listed:
@@ -233,16 +229,6 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
         st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
 
     place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
-
-
-def _are_addresses(*urls: str) -> bool:
-    for url in filter(None, urls):
-        try:
-            person.gate().check(checked_address(url))
-        except InputError as error:
-            blocks.failed("This address cannot be used", str(error))
-            return False
-    return True
 
 
 def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
@@ -265,9 +251,8 @@ def _failed(checks: tuple[Checked, ...]) -> str:
 
 def _run_test(endpoint: EndpointSpec) -> None:
     checks: list[Checked] = []
-    with st.status(
-        "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
-    ) as status:
+    words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
+    with st.status(words, expanded=True) as status:
         lines = st.empty()
         try:
             for one in checking(endpoint, person.keys_of(endpoint)):
@@ -316,11 +301,9 @@ def load_html(snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""
-    limits = (
-        capitalised(wait_words(snapshot.usage, now=time.time())),
-        window_words(snapshot.usage, snapshot.spec.ceiling),
-    )
-    narrowed = "".join(markup.caption(words) for words in limits if words)
+    waits = capitalised(wait_words(snapshot.usage, now=time.time()))
+    limits = (waits, window_words(snapshot.usage, snapshot.spec.ceiling))
+    narrowed = "".join(map(markup.caption, filter(None, limits)))
     if endpoint.is_started_here:
         return narrowed
     servers = {endpoint.base_url: "Server"}

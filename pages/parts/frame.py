@@ -85,7 +85,7 @@ def _name(directory: RunDirectory) -> str:
 
 # Imports ahead of the visitors who need them, in threads
 
-FIRST = ("PIL.Image", "pages.parts.front", "pages.parts.form")
+FIRST = ("PIL.Image", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
 WATCH = ("vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress", "vpp.wording.happening")
 """Modules of the page of a first run, beyond those."""

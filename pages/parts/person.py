@@ -90,7 +90,7 @@ def sign_in() -> None:
             return
     except VppError as error:
         _outside("You cannot be let in", str(error), failed=True)
-        _offer_sign_out()
+        sign_out()
         st.stop()
     if not _auth():
         _outside(
@@ -128,11 +128,8 @@ def _log_in(provider: str | None) -> None:
 
 
 def sign_out() -> None:
-    if environment().login:
-        _offer_sign_out()
-
-
-def _offer_sign_out() -> None:
+    if not environment().login:
+        return
     name = st.user.get("name") or st.user.get("email") or "you"
     blocks.captions(f"Logged in: {name}")
     if st.button("Log out", key="person.logout", type="tertiary"):
