@@ -28,10 +28,8 @@ class Variant:
 
     name: str
     title: str
-    """Column title in tables."""
     options: Mapping[str, Any]
     about: str
-    """Description in one sentence."""
     tasks: tuple[str, ...] = field(default=tuple(TASKS))
     base: str = ""
     """Variant to compare with; empty for the paper's own methods."""

@@ -321,15 +321,11 @@ class CellView:
     cell: Cell
     state: CellState
     detail: str = ""
-    """Why it paused or failed."""
     step: int = 0
-    """Completed steps."""
     steps: int = 0
     """T; 0 before the run has started."""
     wall_s: float = 0.0
-    """Seconds of the run."""
     outcome: Outcome | None = None
-    """Outcome of a finished cell."""
 
     @property
     def is_live(self) -> bool:

@@ -4,11 +4,12 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
 from vpp.bench.cells import PAPER, Sizes
-from vpp.bench.runner import LOCAL, SweepResult, ray_cluster, run_sweep
+from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
@@ -33,25 +34,19 @@ def bench(options: Namespace) -> int:
     check_endpoint(spec.endpoint)
     progress, slots = SweepProgress(sys.stderr, quiet=options.quiet), max(jobs, env.max_running)
     try:
-        if options.engine == "ray":
-            with ray_cluster(options.ray_address or LOCAL, jobs=jobs):
-                result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="ray", watcher=progress)
-        else:
-            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="threading", watcher=progress)
+        is_ray = options.engine == "ray"
+        with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
+            backend: Backend = "ray" if is_ray else "threading"
+            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()
-    print(_result_text(directory, result))
-    return EXIT_CODES[result.ending]
-
-
-def _result_text(directory: SweepDirectory, result: SweepResult) -> str:
     view = result.view
     failed = f", {len(view.failed)} failed" if view.failed else ""
-    text = f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}"
-    if result.ending == "done":
-        return text
-    command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
-    return f"{text}\nContinue with the same command, or with every cell of this folder: {command}"
+    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+    if result.ending != "done":
+        command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
+        print(f"Continue with the same command, or with every cell of this folder: {command}")
+    return EXIT_CODES[result.ending]
 
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirectory, SweepSpec]:

@@ -43,12 +43,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     if view.usage.inferred:
         lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
-    if dataset and (cut := cut_cells_text(dataset, directory.spec().cell_limit)):
-        lines.append(cut)
-    if refused := refused_answers(view.usage.refused):
-        lines.append(refused)
-    if cached := cache_sentence(view.usage):
-        lines.append(cached)
+    cut = cut_cells_text(dataset, directory.spec().cell_limit) if dataset else ""
+    lines += filter(None, (cut, refused_answers(view.usage.refused), cache_sentence(view.usage)))
     if directory.spec().config.is_weighing and view.started:
         decided = deciding_rows(view, directory.spec().config, dataset) if dataset else None
         lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])
