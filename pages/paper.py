@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, endpoint, frame, person, pieces
-from vpp.bench.cells import Cell, Sizes, calls_at_most
-from vpp.bench.outcome import Outcome, results_csv
+from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most
 from vpp.bench.sweep import (
+    Outcome,
     SweepDirectory,
     SweepReader,
     SweepSpec,
@@ -20,10 +20,10 @@ from vpp.bench.sweep import (
     extended,
     folder_name,
     launch,
+    results_csv,
     sweeps,
 )
 from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
-from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
 from vpp.runs.spec import EndpointSpec
@@ -109,7 +109,8 @@ def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, b
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
     blocks.draw(f'<div class="about">{about}</div>')
-    held, stopping = sweep.is_held(), sweep.is_stopping()
+    held = sweep.is_held()
+    stopping = held and sweep.is_stopped()
     words = counted(len(view.left), "cell") + " left." if view.left else "Everything asked for is done."
     cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in view.live]
     idle = "Starting." if held else "Nothing runs."

@@ -1,6 +1,5 @@
 """What a page says of the calls and of the rewriting, on hand-made runs."""
 
-
 import pytest
 
 from vpp.runs.directory import State

@@ -23,17 +23,14 @@ ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
 
 
 def stop(options: Namespace) -> int:
-    """End a running run after its last complete step."""
     return _send(find_run(options.run_dir), "stop", until=ENDED)
 
 
 def pause(options: Namespace) -> int:
-    """Pause a running run."""
     return _send(find_run(options.run_dir), "pause", until=("paused", *ENDED))
 
 
 def go_on(options: Namespace) -> int:
-    """Continue a paused run."""
     return _send(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
 
 
@@ -53,7 +50,6 @@ def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]
 
 
 def list_runs(options: Namespace) -> int:
-    """Print the runs, newest first."""
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
         print(to_json(rows, inf_nan_mode="strings").decode())
@@ -97,13 +93,11 @@ def _result(row: dict[str, Any]) -> str:
 
 
 def rename(options: Namespace) -> int:
-    """Rename the run; its id stays."""
     store.rename(find_run(options.run_dir), options.name)
     return 0
 
 
 def delete(options: Namespace) -> int:
-    """Delete the run."""
     directory = find_run(options.run_dir)
     store.delete(directory)
     print(f"{directory.id}: deleted")
@@ -111,7 +105,6 @@ def delete(options: Namespace) -> int:
 
 
 def cache(options: Namespace) -> int:
-    """Print the response cache's size, or empty it."""
     responses = ResponseCache(environment().cache_dir)
     try:
         if options.action == "clear":
