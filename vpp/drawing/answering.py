@@ -308,11 +308,8 @@ def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:
 
 
 MOST_SLOTS = 6
-"""Particles named; the others are counted."""
 MOST_ANSWERS = 4
-"""Answers of one question that are spelt out."""
 MOST_CONTENDERS = 8
-"""Hypotheses whose weights after an answer are shown."""
 LITTLE = 0.005
 """Bits below this read as 0.00."""
 INDICATIVE = (

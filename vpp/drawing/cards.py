@@ -39,9 +39,7 @@ from vpp.wording.progress import end_rows, step_rows
 from vpp.wording.words import MINUS, counted, fixed, number, particles, percent
 
 MOST_ROWS = 6
-"""Contradicting rows that are named."""
 MOST_COPIES = 3
-"""Copies that are named."""
 PROMPT_UNKNOWN = "Not known yet: what the hypothesis answered on the rows shown is not on disk."
 AFRESH = "drawn afresh from the prior, without data"
 
@@ -61,7 +59,6 @@ class History:
     config: Config
     dataset: Dataset
     rows: Mapping[int, Row]
-    """By id."""
 
     def text(self, hypothesis: str) -> str:
         """A hypothesis without the seed sentence."""
@@ -341,7 +338,6 @@ GIVEN = {"continued": "taken over from the earlier run", "yours": "yours"}
 """Badge of a first hypothesis that nobody drew, by its origin."""
 
 Made = tuple[Card, Scored | None]
-"""A card, and the score of its text; None before it is scored."""
 
 
 class CardMaker:
@@ -356,7 +352,6 @@ class CardMaker:
         *,
         wanted: Collection[int] | None = None,
     ) -> None:
-        """wanted: slots whose prompts are included; None: all."""
         self._view = view
         self._config = config
         self._run = History(view=view, config=config, dataset=dataset, rows=rows_by_id(dataset))
@@ -432,7 +427,6 @@ class CardMaker:
         return card, scored
 
     def _rail_of_end(self, card: Card) -> tuple[str, ...]:
-        """Scores of the end: those of the last step, and that on all training rows."""
         if any(fact.endswith("training rows") for fact in card.rail):
             return card.rail
         trained = training_score(self._run, self._view.population[card.slot].hypothesis)
@@ -509,6 +503,5 @@ def _slots(cards: Iterable[Card]) -> frozenset[int]:
 
 
 def _place(card: Card) -> tuple[float, int]:
-    """Sort key: the heaviest stack or the likeliest chain first, those without a value last."""
     value = card.log_likelihood if card.is_chain else card.total
     return math.inf if value is None else -value, card.slot

@@ -42,7 +42,6 @@ from vpp.wording.words import (
 )
 
 CODES = ascii_uppercase
-"""Letters of runs, by place; as many runs can be compared."""
 MODEL_NAMES: Mapping[Name, str] = {
     "constant": "one answer",
     "linear": "linear model",
@@ -219,7 +218,6 @@ def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
 
 
 _Line = tuple[str, Sequence[str]]
-"""A name and the cells beside it, as HTML."""
 
 
 def _versus(name: str, head: Sequence[str], lines: Sequence[_Line], *, n_runs: int) -> str:

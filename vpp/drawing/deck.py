@@ -22,7 +22,6 @@ from vpp.wording.words import capitalised, counted, fixed, integer, percent, sho
 
 Marks = tuple[tuple[Mark, str], ...]
 Hits = tuple[bool | None, ...]
-"""Per row: True right, False wrong, None abstained."""
 MOST_SQUARES = 60
 """Rows that a card shows as a square each; of more it gives the count alone."""
 
@@ -36,14 +35,12 @@ class Fold:
     mark: Mark
     title: str
     sentence: str = ""
-    """A hypothesis."""
     notes: tuple[str, ...] = ()
     raw: tuple[tuple[str, str | None], ...] = ()
     """(Title, text) of prompt and answer, verbatim; None for a prompt that is sent once its fold is opened."""
     slot: int | None = None
     """Slot whose prompt it shows, if prompts are sent once their fold is opened."""
     inner: tuple["Fold", ...] = ()
-    """Folds within it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,19 +72,15 @@ class Card:
     log_likelihood: float | None = None
     """Natural log on the rows scored; None before it is scored."""
     n_rows: int = 0
-    """Rows scored."""
     compared: str = ""
     """Rows on which particles with the same answers were found, in words; empty if only words were compared."""
     parent: str | None = None
-    """Sentence it was rewritten from, if any."""
     marks: Marks = ()
-    """Badges on how the text came to be."""
     effect: Effect | None = None
     """None unless it was rewritten and both texts have answers to the same rows."""
     fate: Marks = ()
     """Badges on what the step did to it after weighing it."""
     refused: str = ""
-    """Proposal that was rejected in favour of the sentence."""
     hits: Hits = ()
     """Batch rows; empty for regression."""
     rail: tuple[str, ...] = ()
@@ -171,7 +164,6 @@ def _bar(card: Card) -> tuple[float, str]:
 
 
 def _label(card: Card) -> str:
-    """Name the particle and its value for a screen reader."""
     others = f" and {counted(len(card.twins), 'other')} with the same answers" if card.twins else ""
     value = _value(card)
     shown = f"log-likelihood {value}" if card.is_chain else f"weight {value}"
@@ -242,7 +234,6 @@ def _refused(card: Card) -> str:
 
 
 def _twins(card: Card) -> str:
-    """A fold with the other particles of a stack: weight, sentence and badges of each."""
     if not card.twins:
         return ""
     twins = "".join(

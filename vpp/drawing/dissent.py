@@ -111,7 +111,6 @@ def recorded_words(rows: Sequence[Point]) -> str:
 
 
 def _of_them(some: int, n: int) -> str:
-    """`it`, `each of them` or `three of them`."""
     if some == n:
         return "it" if n == 1 else "each of them"
     return f"{in_words(some)} of them"

@@ -97,7 +97,6 @@ class Chart(go.Figure):  # type: ignore[misc]
 
 HEIGHT = 240
 DECIMALS = 4
-"""Decimals of the weights in a chart."""
 MOST_NAMED = 6
 MOST_MARKED = 60
 """Longer curves have no markers, which would cover the line."""
@@ -123,11 +122,9 @@ class Figure:
     alt: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """Each as long as the head."""
 
 
 def _chart(view: RunView, mode: Mode, *, top: float, ticks: list[float]) -> Chart:
-    """Empty chart: steps from left to right, 0 to `top` upwards."""
     chart = empty_chart(mode, HEIGHT)
     last = max(1, view.total_steps - 1)
     # Room for a line of ticks and short names is there: with `automargin` Plotly lays a chart out twice.
@@ -493,9 +490,7 @@ def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:
 
 TALL = 280
 TENTHS = tuple(k / 10 for k in range(1, 11))
-"""Coverages listed in the table."""
 MOST_ROWS = 60
-"""Rows of the table under a scatter."""
 
 
 def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:

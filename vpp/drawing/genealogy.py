@@ -153,7 +153,6 @@ def _column(nodes: Sequence[Node], numbers: Mapping[str, int], *, is_weighted: b
 # One particle's ancestors
 
 MOST_COPIES = 2
-"""Named one by one in a stretch without a change."""
 MARKS: dict[Happened, Mark] = {"accepted": "acc", "taken": "acc"}
 STILL: dict[Happened, tuple[str, str]] = {
     "rejected": ("proposal rejected", "proposals rejected"),
@@ -161,7 +160,6 @@ STILL: dict[Happened, tuple[str, str]] = {
     "unparsable": ("unreadable proposal", "unreadable proposals"),
     "not rewritten": ("step without a rewriting", "steps without a rewriting"),
 }
-"""Events that leave a text unchanged, in singular and plural."""
 
 
 def n_changes(family: Genealogy, place: Place) -> int:

@@ -33,13 +33,11 @@ from vpp.wording.words import (
 )
 
 Shown = Literal["heaviest", "shortest"]
-"""Wording that represents an idea."""
 AT_FIRST: Mapping[Origin, str] = {
     "drawn": "first seen in the first draw",
     "continued": "taken over from the earlier run",
     "yours": "yours, given at the start",
 }
-"""Words on a first hypothesis."""
 FOLDED = 3
 """Fewest ideas that are worth a button."""
 
@@ -219,20 +217,15 @@ def meaning(near: Nearness, threshold: float) -> str:
 
 def alt_words(near: Nearness) -> str:
     if near.n == 2:
-        return _pair_sentence(near)
+        rows = counted(near.ideas.n_rows, "row")
+        if near.differences is None:
+            n = round((1 - float(near.similarity[0, 1])) * near.ideas.n_rows)
+            return f"Ideas 1 and 2 answer {integer(n)} of {rows} differently."
+        off = number(float(near.differences[0, 1]), 3)
+        return f"Ideas 1 and 2 differ by {off} (root mean square, in the target’s unit) on {rows}."
     (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
     most, least = agreement(near, a, b), agreement(near, c, d)
     return f"Ideas {a + 1} and {b + 1} agree most, {most}; ideas {c + 1} and {d + 1} least, {least}."
-
-
-def _pair_sentence(near: Nearness) -> str:
-    """`Ideas 1 and 2 answer 7 of 40 rows differently.`, or of numbers their difference in the target's unit."""
-    rows = counted(near.ideas.n_rows, "row")
-    if near.differences is None:
-        n = round((1 - float(near.similarity[0, 1])) * near.ideas.n_rows)
-        return f"Ideas 1 and 2 answer {integer(n)} of {rows} differently."
-    off = number(float(near.differences[0, 1]), 3)
-    return f"Ideas 1 and 2 differ by {off} (root mean square, in the target’s unit) on {rows}."
 
 
 def agreement(near: Nearness, a: int, b: int) -> str:

@@ -44,14 +44,10 @@ MARKS: dict[Reason, tuple[Mark, str]] = {
 NOT_DRAWN: tuple[Mark, str] = ("copy", "not drawn")
 """Status of a text that was resampled away although its idea was kept."""
 SHOWN_ROWS = 3
-"""Rows shown with an entry; a page folds the others away."""
 MOST_ROWS = 40
-"""Rows listed in all."""
 MOST_STEPS = 20
-"""Steps named of one entry."""
 MOST_INPUTS = 4
 LONGEST_ANSWER = 400
-"""Characters of an unreadable answer shown outside a fold."""
 
 
 # Summaries
@@ -106,7 +102,6 @@ class Finding:
     verdict: str
     """Sentence on the rows that contradict it, or on why it could not be read."""
     arithmetic: tuple[str, ...]
-    """Sentences with the numbers of the decision."""
 
 
 def finding(entry: RuledOut, survivors: Mapping[str, int]) -> Finding:
@@ -280,9 +275,7 @@ def relevant_inputs(row: Row, hypothesis: str) -> str:
 
 
 MOST_NAMED = 12
-"""Rows named by their ids; more are counted."""
 SHOWN_CHANGES = 6
-"""Changed rows shown; the others are folded away."""
 HEAD = ("row", "true", "particle’s text", "new text", "inputs")
 
 
@@ -323,7 +316,6 @@ def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> It
 
 
 def _named(what: str, ids: Sequence[int]) -> str:
-    """`3 rows won (4, 17 and 22)`."""
     more = len(ids) - MOST_NAMED
     names = listed([*sorted(ids)[:MOST_NAMED], f"{integer(more)} more"] if more > 0 else sorted(ids))
     return f"{counted(len(ids), 'row') if ids else 'No row'} {what}{f' ({names})' if ids else ''}"

@@ -57,7 +57,6 @@ class Matrix:
     """Style and columns of the matrix."""
 
     columns: tuple[Camp, ...]
-    """Columns in order."""
     labels: tuple[str, ...]
     """Labels, shown as their `codes`; empty for numbers."""
     voting: str = "weighted"
@@ -65,7 +64,6 @@ class Matrix:
     unit: float = 0.0
     """Usual distance from the mean in the target's unit, for numbers."""
     decimals: int | None = None
-    """Decimals of the training targets, for numbers."""
     opened: tuple[int, str] | None = None
     """Id of the open row, and the HTML under it."""
 
@@ -169,11 +167,8 @@ def inputs_line(row: Row, most: int = MOST_INPUTS) -> str:
 
 
 Reasons = Mapping[tuple[str, int], Prediction]
-"""Learner's answers by hypothesis id and row id."""
 MOST_CAMPS = 4
-"""Camps contrasted with the first; a vote of many labels has many."""
 MOST_NAMED = 6
-"""Particles named; the others are counted."""
 MOST_PICKED = 14
 """Rows in dispute with a button; the table of rows has all of them."""
 TABLE = "rows"
@@ -193,7 +188,6 @@ class Opened:
     held: str
     """`weight`, `chains` or `hypotheses`: what a share of the vote is a share of."""
     decimals: int | None = None
-    """Decimals of the training targets, for numbers."""
 
     def html(self, point: Point, reasons: Reasons | None = None, *, with_answers: bool = False) -> str:
         """Draw one row. reasons: words that they quote are marked in the row's texts; with_answers draws them too."""

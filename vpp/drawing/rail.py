@@ -97,20 +97,15 @@ def _label(view: RunView) -> str:
 WIDTH, BARS_HEIGHT = 380, 64
 """Units of a drawing, pixels where it has its full width; the bars are stretched to their place."""
 RING = 9
-"""Largest diameter of a ring, in pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bars:
-    """A number between 0 and 1 by step, and a caption."""
-
     name: str
     values: dict[int, float]
     words: str
-    """Caption: the number at the step shown."""
     rings: tuple[int, ...] = ()
     limit: float | None = None
-    """Height of the threshold."""
 
 
 def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None) -> str:
@@ -148,7 +143,6 @@ def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
 
 
 def _ess_words(view: RunView, config: Config, step: int | None) -> str:
-    """`ESS 4.7 of 10 · below 5, so resampled`."""
     at = None if step is None else view.steps.get(step, StepView(step=step))
     weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
     if not weights:
@@ -190,7 +184,6 @@ def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | Non
 
 
 def _range_words(bars: _Bars) -> str:
-    """`from 23 % to 100 %; resampled at 3 steps`."""
     if not bars.values:
         return "no step yet"
     low, high = min(bars.values.values()), max(bars.values.values())
@@ -228,7 +221,6 @@ PITCH, RIGHT = 64, 14
 MOST_HEIGHT, ROW = 110, 16
 """Most pixels of all rows, and of one."""
 AXIS = 22
-"""Pixels of the line of step numbers."""
 LARGEST, SMALLEST = 7, 0.9
 """Radii of a particle of weight 1, and of the lightest."""
 FORK = 3.5
@@ -239,8 +231,6 @@ NEW = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
-    """A population, by slot."""
-
     name: str
     """Step number, or `first` or `end`."""
     sizes: tuple[float, ...]
@@ -249,7 +239,6 @@ class _Column:
     survives: frozenset[int]
     """Slots with a descendant in the newest column."""
     n_new: int
-    """Texts that differ from their parents'."""
     forks: bool
     """True if its step resampled it or dropped particles, and the next column is drawn."""
 
@@ -384,34 +373,24 @@ MARGIN = 24
 """Units between the frame and the edge: half of the largest dot, and a label."""
 MAP_HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
 LARGEST_DOT = 16
-"""Radius of a dot of weight 1."""
 SMALLEST_DOT, SMALLEST_GONE = 2.5, 3.5
 """Radii of the lightest dot, and of the lightest one that is gone, whose ring is dashed."""
 TARGET = 12
 """Radius within which a pointer hits a dot."""
 MOST_NUMBERED = 6
-"""Most dots that show the number of a particle."""
 MOST_NAMED = 6
-"""Most particles of a dot that are named one by one."""
 MOST_LETTERS = 160
-"""Characters of a hypothesis in the table."""
 SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Distances for the scale; the longest in half the frame is shown."""
 
 Box = tuple[float, float, float, float]
-"""Left, right, top and bottom."""
 Line = tuple[float, float, float, float]
-"""From x, y to x, y."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A place for the number of a dot."""
-
     dx: float
-    """Distance from the dot's middle, to the right."""
     dy: float
-    """The same, downwards."""
     box: Box
 
     @property
@@ -531,7 +510,6 @@ def _table(drawn: HypothesisMap) -> str:
 
 
 def _unit(drawn: HypothesisMap) -> float:
-    """Units of the drawing for a distance of 1."""
     return (WIDTH / 2 - MARGIN) / drawn.half
 
 

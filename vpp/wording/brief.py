@@ -375,12 +375,6 @@ def uncertain_metric(test: Evaluated) -> Metric:
     return Metric(name=name, value=f"{integer(uncertain)} of {integer(n)}", words=uncertain_sentence(uncertain, n))
 
 
-def accuracy_interval(test: Evaluated, dataset: Dataset) -> str | None:
-    """`94 % to 100 %` for the averaged prediction's accuracy; None for regression."""
-    score = averaged_score(test, dataset)
-    return None if score.n_correct is None else interval_text(score.n_correct, score.n)
-
-
 def _picks(five: Ensemble) -> tuple[Metric, Metric]:
     n, train, oracle = in_words(five.size), five.best_on_train, five.oracle
     chosen = f"Hypothesis {oracle.slot}, chosen after seeing the test rows: nobody could have picked it."
@@ -406,7 +400,6 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
 # Sentences that were weighed
 
 DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-likelihood difference")
-"""Head of the table of deciding rows."""
 
 
 def deciding_sentence(decided: Decided | None) -> str:
@@ -443,8 +436,17 @@ def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
 
 def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     view = snapshot.view
-    yield from _model(snapshot)
-    yield from _state(snapshot)
+    if is_demo(snapshot):
+        yield (
+            "The answers came from the built-in demo model. It is a small program that reads and writes plain English "
+            "rules, not a language model: use it to learn the instrument, not to judge the method."
+        )
+    if view.phase != "finished":
+        made = [step.reweighted for step in view.finished_steps if step.reweighted]
+        flatter = ""
+        if made and made[-1].beta > 1:
+            flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
+        yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
     yield from _evaluation(view, dataset)
     yield from surpassed_sentences(view, dataset, clear=False)
     yield from target_words(snapshot.spec.config, dataset.task)
@@ -466,24 +468,6 @@ def is_demo(snapshot: Snapshot) -> bool:
     return snapshot.spec.endpoint.is_demo or "demo" in models.values()
 
 
-def _model(snapshot: Snapshot) -> Iterator[str]:
-    if is_demo(snapshot):
-        yield (
-            "The answers came from the built-in demo model. It is a small program that reads and writes plain English "
-            "rules, not a language model: use it to learn the instrument, not to judge the method."
-        )
-
-
-def _state(snapshot: Snapshot) -> Iterator[str]:
-    view = snapshot.view
-    if view.phase != "finished":
-        made = [step.reweighted for step in view.finished_steps if step.reweighted]
-        flatter = ""
-        if made and made[-1].beta > 1:
-            flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
-        yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
-
-
 def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
     test = view.evaluated.get("test")
     if not dataset.test:
@@ -495,19 +479,6 @@ def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
     if test.step != view.last_step:
         yield f"The test rows were evaluated after step {test.step}, not with the last population."
     yield _test_size(test, dataset)
-    yield from _abstentions(test)
-
-
-def _test_size(test: Evaluated, dataset: Dataset) -> str:
-    n = len(test.rows)
-    interval = accuracy_interval(test, dataset)
-    few = " So few rows tell little." if n < FEW_ROWS else ""
-    if interval is None:
-        return f"The test error comes from {counted(n, 'row')}: a few large misses can make most of it.{few}"
-    return f"With {counted(n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"
-
-
-def _abstentions(test: Evaluated) -> Iterator[str]:
     given = [answer for answers in test.predictions for answer in answers]
     n = sum(answer is None for answer in given)
     if n:
@@ -516,6 +487,16 @@ def _abstentions(test: Evaluated) -> Iterator[str]:
             f"{integer(n)} of {integer(len(given))} answers on the test rows could not be read, after every re-ask: "
             f"they abstain in the average, and count as {counts_as}."
         )
+
+
+def _test_size(test: Evaluated, dataset: Dataset) -> str:
+    n = len(test.rows)
+    score = averaged_score(test, dataset)
+    interval = None if score.n_correct is None else interval_text(score.n_correct, score.n)
+    few = " So few rows tell little." if n < FEW_ROWS else ""
+    if interval is None:
+        return f"The test error comes from {counted(n, 'row')}: a few large misses can make most of it.{few}"
+    return f"With {counted(n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"
 
 
 def _unread_calls(snapshot: Snapshot) -> Iterator[str]:

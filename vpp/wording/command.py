@@ -22,11 +22,8 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 _GENERATED = re.compile(r"generated: (?P<name>[\w-]+) \(.*, seed (?P<seed>\d+)$", re.DOTALL)
 """The note of a task's provenance."""
 ANSWERED = "answered.csv"
-"""File name given to rows that a person typed in."""
 SENTENCES = "sentences.txt"
-"""File name given to sentences that a person typed in."""
 TEMPLATES = "templates"
-"""Folder name given to own templates."""
 ENDPOINT_OPTIONS = (
     "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort",
 )  # fmt: skip
@@ -40,7 +37,6 @@ class RepeatCommand:
 
     line: str
     notes: tuple[str, ...]
-    """Sentences."""
     table: str = ""
     """Command that writes the data file first, if the data were generated; else empty."""
 
@@ -119,7 +115,6 @@ def _read_word(name: str, value: object) -> str:
 
 
 def _path(spec: RunSpec, name: str) -> str:
-    """Return the path of a file as it was typed; its name alone if the run was not started from a terminal."""
     typed = (word.rpartition("=")[2] for word in spec.command)
     return next((path for path in typed if PurePath(path).name == name), name)
 

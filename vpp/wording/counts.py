@@ -183,7 +183,6 @@ def r2_text(value: float) -> str:
 
 LABEL_HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")
 LABEL_NUMBERS = (1, 2, 3, 4)
-"""Columns of numbers in the table of labels."""
 
 
 def label_cells(lines: Sequence[LabelLine]) -> list[tuple[str, ...]]:

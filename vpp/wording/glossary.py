@@ -40,7 +40,6 @@ GLOSSARY = tuple(
 )
 """Ordered from sampling to prediction."""
 BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
-"""Each term by its name and its labels."""
 
 
 def terms(config: Config, task: Task) -> Iterator[str]:

@@ -23,11 +23,9 @@ MARKS: dict[State, Mark] = {
     "failed": "rej",
 }
 SHORT = {"smc": "SMC", "mh": "MH", "always-accept": "Always accept", "vml": "VML", "vml5": "5 × VML", "weigh": "Weigh"}
-"""Short names of the methods."""
 APART = 0.05
 """Least difference between accuracy and balanced accuracy for a list to show both."""
 DECIMALS = 9
-"""Digits of that difference that are compared; the rest is rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

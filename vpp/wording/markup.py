@@ -160,7 +160,6 @@ def state(head: str, *paragraphs: str, failed: bool = False, alone: bool = False
 
 
 NAMED = 4
-"""Most column heads in a table's label."""
 CUE = '<p class="cap cue" hidden></p>'
 """Put before a scrolling region: shows how much of a wide table is in view, on pages drawn by `frame.steady`."""
 
@@ -234,7 +233,6 @@ SYNONYMS = {
     "=": ("equal to", "equals", "=="),
     "and": ("as well as", "&", "&&"),
 }
-"""Phrases that count as the same operator."""
 OPENING, CLOSING = "\"'“‘„", ".,;:!?\"'”’…"
 """Punctuation around a word that makes no difference."""
 NO_CHANGE = ("", "is", "are")
@@ -242,11 +240,9 @@ NO_CHANGE = ("", "is", "are")
 _OPERATOR = {phrase: operator for operator, phrases in SYNONYMS.items() for phrase in phrases}
 _PHRASES = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(_OPERATOR, key=len, reverse=True))
 _UNIT = re.compile(rf"(?:{_PHRASES})[{re.escape(CLOSING)}]*(?!\S)|\S+", re.IGNORECASE)
-"""An operator of one or more words, or a word."""
 
 
 Change = tuple[Literal["kept", "added", "removed"], str]
-"""What became of some words, and the words."""
 
 
 @lru_cache(maxsize=256)

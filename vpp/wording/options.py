@@ -32,7 +32,6 @@ class Option:
     task: Task | None = None
     """The one kind of target for which it has an effect."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Meanings of its values."""
 
 
 def _can_grow(config: Config) -> bool:
@@ -90,7 +89,6 @@ OPTIONS: Mapping[str, Option] = {
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
-"""Options that are always visible."""
 ABOUT: Mapping[str, str] = {
     "smc": "Reweighs, resamples and rewrites K hypotheses. The default, best on hard rules.",
     "mh": "K chains with an accept/reject step for every change.",
@@ -99,13 +97,11 @@ ABOUT: Mapping[str, str] = {
     "vml5": "Five VML runs, averaged without weights.",
     "weigh": "Weighs your sentences on every row, with the evidence. No optimizer, no test rows.",
 }
-"""One-line description of each method."""
 DEMO_PRIOR = (
     "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
     "A language model reads all of it."
 )
 MOST_NAMED = 3
-"""Most columns that a warning names."""
 
 
 def demo_text_words(dataset: Dataset) -> str:

@@ -39,7 +39,6 @@ from vpp.wording.words import (
 )
 
 GOING_ON: tuple[State, ...] = ("queued", "running", "paused", "stalled")
-"""States in which the clock runs."""
 LOADING = "The worker is loading the model file. Large files take minutes."
 
 
@@ -347,7 +346,6 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
 
 
 MOST_NAMED = 4
-"""Most particles listed by number; more are counted."""
 
 
 def happened(view: RunView, step: int | None, config: Config, *, balanced: float | None = None) -> str:

@@ -22,7 +22,6 @@ FAILURES = {
     "models": "The server does not have this model",
     "answers": "The model does not answer",
 }
-"""Heads of findings that fail."""
 
 
 def failure(checks: Sequence[Checked]) -> str:
@@ -52,7 +51,6 @@ class Verdict:
 
     mark: Mark
     words: str
-    """One line."""
 
 
 def verdict(checks: Sequence[Checked]) -> Verdict:

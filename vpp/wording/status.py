@@ -53,7 +53,6 @@ def _clock(at: float, form: str) -> str:
 
 
 NAMED = 4
-"""Most kinds of fault that a sentence names."""
 
 
 def faults_sentence(usage: Usage) -> str:

@@ -137,20 +137,15 @@ def entropy_verdict(bits: float) -> str:
     if bits > 1 - EQUAL:
         how = "More divided than" if bits > 1 + EQUAL else "As divided as"
         return f"{how} an even split in two."
-    lighter = _share_of_entropy(bits)
-    if lighter < 0.0005:
-        return "Less divided than a vote of 0.999 to 0.001."
-    return f"As divided, on average, as a vote of {fixed(1 - lighter, 3)} to {fixed(lighter, 3)}."
-
-
-def _share_of_entropy(bits: float) -> float:
-    """Find the smaller of two shares with this entropy, by bisection. bits: between 0 and 1."""
     low, high = 0.0, 0.5
     for _ in range(60):
         middle = (low + high) / 2
         entropy = -middle * math.log2(middle) - (1 - middle) * math.log2(1 - middle)
         low, high = (middle, high) if entropy < bits else (low, middle)
-    return high
+    lighter = high
+    if lighter < 0.0005:
+        return "Less divided than a vote of 0.999 to 0.001."
+    return f"As divided, on average, as a vote of {fixed(1 - lighter, 3)} to {fixed(lighter, 3)}."
 
 
 # Numbers
@@ -203,7 +198,6 @@ def chance_verdict(p: float) -> str:
 
 
 MOST_GRADES = 4
-"""Most labels listed with their probability."""
 
 
 def possible_words(point: Point) -> str:

@@ -20,7 +20,6 @@ EQUAL = 1e-9
 USUAL_DIGITS = 4
 THOUSAND, TEN_THOUSAND, MILLION, MILLIARD, BILLIARD = 1e3, 1e4, 1e6, 1e9, 1e15
 SMALLEST = 1e-4
-"""Smaller numbers are written with an exponent."""
 
 
 # Numbers
