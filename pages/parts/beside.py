@@ -15,9 +15,17 @@ from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
 from vpp.inspection.baselines import has_prompted
 from vpp.inspection.slots import grouped
-from vpp.runs.asking import Asked, PromptedAsking
+from vpp.runs.asking import (
+    Asked,
+    PromptedAsking,
+    Rewording,
+    asking_of,
+    comparison_of,
+    last_rows,
+    reworded_run,
+    rewording,
+)
 from vpp.runs.reader import Snapshot
-from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.view import RunView
 from vpp.trials.asking import TrialAsking
 from vpp.trials.clauses import clauses

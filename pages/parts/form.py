@@ -14,18 +14,16 @@ from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Mode
 from pages.parts.opening import FROM, OWN_HUNCHES
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
-from vpp.data.text import shown_name
-from vpp.data.table import ColumnChoice, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table
+from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
+from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut
 from vpp.runs.budget import estimate
-from vpp.runs.preparation import Preparation, check_run, check_size
+from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
-from vpp.runs.preparation import read_sentences, with_start
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup

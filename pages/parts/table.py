@@ -13,12 +13,10 @@ from pages.parts.opening import EXAMPLES, FILE
 from vpp.data.build import split_hints
 from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule, Task
 from vpp.data.descriptions import LABEL, MOST_CHARACTERS, checked
-from vpp.data.text import shown_name
-from vpp.data.table import sort_labels
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table, with_kinds
+from vpp.data.table import Table, sort_labels, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
-from vpp.data.text import ENCODING_NAMES, Reading, encoding_name
+from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
 from vpp.wording import markup
 from vpp.wording.counts import rows_sentence, unlabelled_sentence
