@@ -108,7 +108,7 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
 
 
 def _model_file(*, writes: bool) -> Model:
-    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
+    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", None, hint="/home/me/models/name.gguf")
     below = st.container()
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
     if path:
@@ -153,25 +153,22 @@ def server(*, writes: bool = True) -> Model:
 
 def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     one, two = st.columns(2)
-    url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
-    model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
+    url = _text(one, "Address", "url", env.base_url, hint="http://localhost:8000/v1")
+    model = _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")
     _offer_models(two, url, "model")
     if not writes:
         return {"base_url": url, "model": model}
     with st.expander("Another model writes hypotheses"):
         three, four = st.columns(2)
-        optimizer_url = _text(
-            three, "Optimizer’s address", "optimizer_url", env.optimizer_base_url or "", hint="as the learner’s"
-        )
-        optimizer_model = _text(
-            four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
-        )
+        same = "as the learner’s"
+        optimizer_url = _text(three, SERVERS["optimizer_base_url"], "optimizer_url", env.optimizer_base_url, hint=same)
+        optimizer_model = _text(four, SERVERS["optimizer_model"], "optimizer_model", env.optimizer_model, hint=same)
         _offer_models(four, optimizer_url or url, "optimizer_model")
     return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
 
 
-def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
-    return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
+def _text(place: DeltaGenerator, label: str, name: str, value: str | None, *, hint: str) -> str:
+    return str(place.text_input(label, **blocks.begun(f"new.{name}", value or ""), placeholder=hint)).strip()
 
 
 def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:

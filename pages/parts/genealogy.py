@@ -51,9 +51,21 @@ def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
     how = markup.quiet(genealogy_caption(family, is_weighted=is_weighted))
     blocks.draw(markup.heading("Genealogy", genealogy_sentence(family)), how)
-    place = _opened(run, family)
+    key = f"{KEY}.{run.directory.id}"
+    place: Place | None = st.session_state.get(key)
+    if place is not None:
+        try:
+            family.at(place)
+        except InputError:
+            place = st.session_state[key] = None
     opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
-    _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=lambda: _open_clicked(run))
+
+    def open_clicked() -> None:
+        generation, _, slot = str(st.session_state[KEY].opened).partition(":")
+        if generation.isdigit() and slot.isdigit():
+            st.session_state[key] = Place(int(generation) + INITIAL_STEP, int(slot))
+
+    _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=open_clicked)
     _choose(run, family, place)
     if place is None:
         return
@@ -67,28 +79,6 @@ def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
         blocks.captions(outcome)
 
 
-def _opened(run: opening.OpenRun, family: Genealogy) -> Place | None:
-    place: Place | None = st.session_state.get(_key(run))
-    if place is None:
-        return None
-    try:
-        family.at(place)
-    except InputError:
-        st.session_state[_key(run)] = None
-        return None
-    return place
-
-
-def _key(run: opening.OpenRun) -> str:
-    return f"{KEY}.{run.directory.id}"
-
-
-def _open_clicked(run: opening.OpenRun) -> None:
-    generation, _, slot = str(st.session_state[KEY].opened).partition(":")
-    if generation.isdigit() and slot.isdigit():
-        st.session_state[_key(run)] = Place(int(generation) + INITIAL_STEP, int(slot))
-
-
 def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> None:
     key = f"{KEY}.particle.{run.directory.id}"
     is_now = place is not None and place.step == family.last_step
@@ -96,7 +86,7 @@ def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> Non
 
     def choose() -> None:
         slot = st.session_state[key]
-        st.session_state[_key(run)] = None if slot is None else Place(family.last_step, slot)
+        st.session_state[f"{KEY}.{run.directory.id}"] = None if slot is None else Place(family.last_step, slot)
 
     left, _ = st.columns([1, 3])
     with left:

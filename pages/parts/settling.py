@@ -40,9 +40,8 @@ def choose_row(run: opening.OpenRun, row: int) -> None:
 
 
 def draw(run: opening.OpenRun) -> None:
-    if prepared := st.session_state.pop(
-        _key(run, "next"), None
-    ):  # here, since a page that is switched to from within a fragment may come up empty
+    # Here, since a page that is switched to from within a fragment may come up empty.
+    if prepared := st.session_state.pop(_key(run, "next"), None):
         opening.start_new(prepared)
     blocks.draw(markup.heading("Most informative labels to collect", "inputs by expected information gain"))
     snapshot = opening.fresh(run)
