@@ -44,7 +44,7 @@ def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
     """
     layers = peel(value)
     for layer in (*layers, *without_noun(layers)):
-        for words in (layer, *_result(layer), *_before_its_word(layer)):
+        for words in (layer, *_result(layer)):
             if (number := _read_with(words, unit, expected)) is not None:
                 return _finite(number, value)
     raise Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
@@ -59,13 +59,6 @@ _OPERATOR = re.compile(r"[-+*/^=≈×·÷−()]")
 _TERM = re.compile(r"\s*+[\w.]*+\s*+")
 _EQUATION_LIMIT = 200
 """Characters of an equation."""
-_WITH_WORD = re.compile(r"(?P<number>\S{1,30})\s\((?P<word>[A-Za-z][A-Za-z -]{1,30})\)")
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORDS = dict(zip((*_UNITS.split(), *_TENS.split()), (*range(20), *range(20, 100, 10)), strict=True))
 _DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+", re.ASCII)
 _WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII)
 
@@ -107,15 +100,6 @@ def _result(layer: str) -> Iterator[str]:
     is_term = left[-1:].isalnum() or left.endswith((")", "_"))
     if is_term and all(_TERM.fullmatch(term) for term in _OPERATOR.split(left)):
         yield equation[place + 1 :].strip()
-
-
-def _before_its_word(layer: str) -> Iterator[str]:
-    """Yield the digits of `5 (five)`, if the word means the same number."""
-    spelt = _WITH_WORD.fullmatch(layer)
-    words = re.split("[ -]", spelt["word"].lower()) if spelt else []
-    value = sum(_WORDS.get(word, math.nan) for word in words)
-    if spelt and read_float(spelt["number"]) == value:
-        yield spelt["number"]
 
 
 def _why(value: str) -> str:
@@ -280,7 +264,6 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
 
 
 def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
-    """Return whether the answer says that it has no value."""
     return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
 
 

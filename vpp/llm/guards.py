@@ -184,7 +184,6 @@ def _any_of(patterns: Iterable[str]) -> str:
 
 
 def _reading(name: str) -> str:
-    """Return the pattern of `use the status column`."""
     column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
     return rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
 
@@ -287,7 +286,6 @@ class PromptText:
 
     @cached_property
     def _headings(self) -> tuple[str, ...]:
-        """Headings of the prompt with two words or more, in lower case: `current rule:`."""
         lines = (line.strip().casefold() for line in self.instructions.splitlines())
         headings = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
         return tuple(dict.fromkeys((*headings, "current rule:", "correct outputs:", REFUSED.casefold())))
@@ -304,7 +302,6 @@ def _runs(tokens: Sequence[str]) -> frozenset[tuple[str, ...]]:
 
 
 def _places_in_runs(tokens: Sequence[str], runs: frozenset[tuple[str, ...]]) -> frozenset[int]:
-    """Return the indices of words that lie in one of the runs."""
     begins = (n for n in range(len(tokens) - RUN + 1) if tuple(tokens[n : n + RUN]) in runs)
     return frozenset(place for begin in begins for place in range(begin, begin + RUN))
 

@@ -154,7 +154,6 @@ class LlmLearner:
             await cancel(asked)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
-        """Ask for one token, and read the probability of each label's letter."""
         labels = self._prompts.dataset.classes
         try:
             completion = await self._endpoint.complete(
@@ -214,7 +213,6 @@ class LlmLearner:
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
-    """Return the reader of the table's labels or numbers."""
     dataset = prompts.dataset
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)

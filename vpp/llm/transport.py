@@ -169,7 +169,6 @@ class Transport:
         return reply.body
 
     def _failure(self, reply: "Reply", body: dict[str, Any]) -> Exception:
-        """Return what to raise for a status that is no success."""
         status, words = reply.status, self._short(server_words(reply.body, secret=self._server.api_key))
         reason = f"HTTP {status} {words}".rstrip()
         has_no_credit = status == 402 or (status == 429 and b"insufficient_quota" in reply.body)
