@@ -20,25 +20,19 @@ from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
+OBEYED: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
 
 
-def stop(options: Namespace) -> int:
-    return _send(find_run(options.run_dir), "stop", until=ENDED)
+def send(options: Namespace) -> int:
+    return send_to(find_run(options.run_dir), options.sent)
 
 
-def pause(options: Namespace) -> int:
-    return _send(find_run(options.run_dir), "pause", until=("paused", *ENDED))
-
-
-def go_on(options: Namespace) -> int:
-    return _send(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
-
-
-def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
+def send_to(directory: RunDirectory, command: Command) -> int:
+    """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
-    reader = RunReader(directory)
+    reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
     deadline = time.monotonic() + OBEYED_WITHIN_S
     state = reader.refresh().state
     while state not in until and time.monotonic() < deadline:

@@ -286,9 +286,14 @@ def _reword(commands: Commands) -> None:
 
 
 def _control(commands: Commands) -> None:
-    for name, about in (("stop", "end a running run and keep its last complete step"), ("pause", "send no more calls")):
-        run_dir(command(commands, name, f"control:{name}", about))
-    run_dir(command(commands, "go-on", "control:go_on", "send calls again after a pause"))
+    for name, about in (
+        ("stop", "end a running run and keep its last complete step"),
+        ("pause", "send no more calls"),
+        ("go-on", "send calls again after a pause"),
+    ):
+        parser = command(commands, name, "control:send", about)
+        run_dir(parser)
+        parser.set_defaults(sent=name.replace("-", " "))
     listing = command(commands, "list", "control:list_runs", "list the runs, newest first")
     listing.add_argument("--json", action="store_true")
     rename = command(commands, "rename", "control:rename", "give a run another name")

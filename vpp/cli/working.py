@@ -36,9 +36,9 @@ def resume(options: Namespace) -> int:
         directory.amend(cap=cap)
     if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
         # Imported late: it would delay a worker's first call.
-        from vpp.cli.control import go_on
+        from vpp.cli.control import send_to
 
-        return go_on(options)
+        return send_to(directory, "go on")
     return work_on(directory, options, past_command=past_command)
 
 
