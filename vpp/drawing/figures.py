@@ -364,13 +364,13 @@ def resized_words(at: StepView) -> str:
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
-    counted = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
-    judged = [(step, taken, n) for step, taken, n in counted if n]
+    counts = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
+    judged = [(step, taken, n) for step, taken, n in counts if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
     chart.update_yaxes(tickformat=".0%")
     curve = [(step, taken / n) for step, taken, n in judged]
-    hover, counts = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
-    _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=counts)
+    hover, pairs = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
+    _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=pairs)
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
     return Figure(
         chart=chart,
@@ -514,7 +514,7 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
         + "<extra></extra>",
     )
-    shown = _percent if is_label else number
+    shown = partial(percent, decimals=1) if is_label else number
     return Figure(
         chart=chart,
         alt=_risk_alt(curve, is_label=is_label),
@@ -530,7 +530,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
     half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
     first, last = curve.at(0.5), curve.at(1)
     if is_label:
-        words = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
+        words = f"Answer {half} and {percent(first, 1)} are wrong; answer {all_rows} and {percent(last, 1)} are"
     else:
         words = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
@@ -575,8 +575,8 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
             (
                 f"over {percent(each.low)} to {percent(each.high)}",
                 integer(each.n),
-                _percent(each.confidence),
-                f"{_percent(each.accuracy)} ({integer(each.n_right)})",
+                percent(each.confidence, 1),
+                f"{percent(each.accuracy, 1)} ({integer(each.n_right)})",
                 interval_text(each.n_right, each.n),
             )
             for each in bins
@@ -596,8 +596,8 @@ def _reliability_alt(result: VoteReliability) -> str:
         else ""
     )
     return (
-        f"The leading label’s share of the answers is {_percent(confidence)} on average, and it is right on "
-        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
+        f"The leading label’s share of the answers is {percent(confidence, 1)} on average, and it is right on "
+        f"{percent(right, 1)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
         f"{left_out}. Bars: Wilson, 95 %"
     )
 
@@ -644,7 +644,3 @@ def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: s
     chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
     y, font = left + at * (right - left), {"size": 12, "color": color}
     chart.add_annotation(x=at, y=y, text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
-
-
-def _percent(share: float) -> str:
-    return percent(share, 1)

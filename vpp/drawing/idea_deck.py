@@ -86,12 +86,13 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
     others = [wording for wording in idea.wordings if wording is not first]
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
+    quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
         f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div>{hypothesis(without_seed(first.text, seed_text))}{_quoted(idea)}<div class="foot">{_copy(first)}'
+        f'<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}<div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
@@ -100,10 +101,6 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
     return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
-
-
-def _quoted(idea: Idea) -> str:
-    return caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
 
 
 def quotes_words(idea: Idea) -> str:

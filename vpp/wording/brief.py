@@ -206,14 +206,12 @@ def other_metrics(figures: LabelFigures | NumberFigures | None) -> Iterator[Metr
     elif figures:
         words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
         yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
-        yield _r2(figures.r2)
-
-
-def _r2(r2: Estimate | None) -> Metric:
-    if r2 is None:
-        return Metric(name="R²", value="–", words="All truths are equal.")
-    words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
-    return Metric(name="R²", value=r2_text(r2.value), words=words)
+        r2 = figures.r2
+        if r2 is None:
+            yield Metric(name="R²", value="–", words="All truths are equal.")
+        else:
+            words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
+            yield Metric(name="R²", value=r2_text(r2.value), words=words)
 
 
 def _within(figure: Estimate, *, points: bool = False) -> str:
