@@ -79,8 +79,9 @@ class Chart(go.Figure):  # type: ignore[misc]
         sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
         self._json["data"].append({"type": "heatmap", "z": sent, **properties})
 
-    def add_annotation(self, **properties: Any) -> None:
-        self._json["layout"].setdefault("annotations", []).append(properties)
+    def add_note(self, words: str, **properties: Any) -> None:
+        note = {"text": words, "showarrow": False, "xanchor": "left", **properties}
+        self._json["layout"].setdefault("annotations", []).append(note)
 
     def within(self, ranges: dict[str, list[float]]) -> "Chart":
         layout = self._json["layout"]
@@ -176,17 +177,8 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     _add_line(chart, view, list(zip(steps, ess, strict=True)), c["ink"], "step %{x}: ESS %{y:.2f}")
     if rings:
         # Above the highest line, where nothing crosses it, however close the rings are.
-        chart.add_annotation(
-            x=0,
-            xref="paper",
-            y=1,
-            yref="paper",
-            text="ring: resampled",
-            showarrow=False,
-            xanchor="left",
-            yanchor="top",
-            font={"size": 12, "color": c["gone"]},
-        )
+        font, corner = {"size": 12, "color": c["gone"]}, {"xref": "paper", "yref": "paper", "yanchor": "top"}
+        chart.add_note("ring: resampled", x=0, y=1, font=font, **corner)
     end = end_ess(view)
     if end is not None:
         _add_end(chart, view, mode, end)
@@ -228,17 +220,8 @@ def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
 
 
 def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
-    chart.add_annotation(
-        x=x,
-        y=y,
-        text=f"<b>{y:.1f}</b>",
-        showarrow=False,
-        xanchor="left",
-        xshift=10,
-        font={"color": INK[mode]["ink"]},
-        bgcolor=INK[mode]["paper"],
-        borderpad=1,
-    )
+    font, paper = {"color": INK[mode]["ink"]}, INK[mode]["paper"]
+    chart.add_note(f"<b>{y:.1f}</b>", x=x, y=y, xshift=10, font=font, bgcolor=paper, borderpad=1)
 
 
 def _end_place(view: RunView) -> float:
@@ -643,4 +626,4 @@ def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: s
     line = {"color": color, "width": 1, "dash": "dash"}
     chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
     y, font = left + at * (right - left), {"size": 12, "color": color}
-    chart.add_annotation(x=at, y=y, text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
+    chart.add_note(name, x=at, y=y, yshift=shift, font=font)

@@ -154,17 +154,6 @@ def _right(score: Score, row: str, name: str) -> str:
     return f"{name} MSE {number(score.mse or 0.0)} on {counted(score.n, 'row')}"
 
 
-def compared_words(ideas: Ideas) -> str:
-    if ideas.by == "text":
-        return "Compared by their words only: they have not all answered the same rows yet"
-    if ideas.by == "step":
-        rows = counted(ideas.n_rows, "training row")
-        return f"Compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
-    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
-    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
-    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
-
-
 def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
     """`Show 4 more ideas, 2 % of the weight`: what a press adds to `most` ideas; empty for fewer than three."""
     left = ideas.all[most:]

@@ -42,6 +42,7 @@ from vpp.wording.words import (
     in_words,
     integer,
     interval_text,
+    listed,
     number,
     percent,
     refused_answers,
@@ -338,7 +339,7 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
 
 def ideas_metric(ideas: Ideas) -> Metric:
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
-    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=f"{compared_words(ideas)}.")
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
@@ -355,13 +356,15 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
     return f"{held}; {in_words(first)} share the most common."
 
 
-def compared_sentence(ideas: Ideas) -> str:
-    if ideas.n_rows == 0:
-        return "Only equal texts are merged: the particles share no answered rows."
+def compared_words(ideas: Ideas) -> str:
+    if ideas.by == "text":
+        return "Compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
-        return f"Texts with the same answers to the {rows} that all particles have answered lately are one idea."
-    return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
+        return f"Compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
+    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
+    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
+    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
 
 
 def uncertain_metric(test: Evaluated) -> Metric:
