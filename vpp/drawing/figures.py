@@ -436,6 +436,8 @@ def _overlay(
     chart.update_yaxes(range=[-0.04, 1.08], tickvals=[0, 0.5, 1], tickformat=".0%")
     for order, (place, curve) in enumerate(curves.items()):
         _add_curve(chart, curve, mode, code=CODES[place], order=order, is_reference=place == reference)
+    known = [{step: count for step, _, count in curve} for curve in curves.values()]
+    steps = sorted({step for curve in known for step in curve})
     means = [
         f"{CODES[place]} {percent(sum(share for _, share, _ in curve) / len(curve))}" for place, curve in curves.items()
     ]
@@ -443,7 +445,7 @@ def _overlay(
         chart=chart,
         alt=f"{what} by step, mean over steps: {listed(means)}",
         head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
-        rows=_rows(curves),
+        rows=tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps),
     )
 
 
@@ -460,12 +462,6 @@ def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int,
         marker={"size": 6, "color": color, "symbol": SYMBOLS[order % len(SYMBOLS)]},
         hovertemplate=f"{code}, step %{{x}}: %{{customdata[0]}}<extra></extra>",
     )
-
-
-def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:
-    known = [{step: count for step, _, count in curve} for curve in curves.values()]
-    steps = sorted({step for curve in known for step in curve})
-    return tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps)
 
 
 # Doubt against error

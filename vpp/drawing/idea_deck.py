@@ -399,7 +399,7 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
     alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
     lines = []
     for first, *others in list(alike.values())[:PAIRS_SHOWN]:
-        (one, other), (said, differs) = first.ideas, map(_said, first.answers)
+        (one, other), (said, differs) = first.ideas, map(value_text, first.answers)
         change = f"{first.column}: {_cell_words(first.before)} → {_cell_words(first.after)}"
         row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
         more = f" (and {counted(len(others), 'row')} like it)" if others else ""
@@ -409,7 +409,3 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
 
 def _cell_words(cell: str | None) -> str:
     return "missing" if cell is None else cell
-
-
-def _said(value: str | float | None) -> str:
-    return "no answer" if value is None else value_text(value)
