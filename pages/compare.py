@@ -74,17 +74,22 @@ class Shelf:
 
 
 def shelf(asked: Sequence[str]) -> Shelf:
+    """Return the newest runs and those asked for; made again only if a run has come, gone or changed its settings."""
     stored = enumerate(person.store().runs())
     kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
-    specs = {run: opening.settings(directory) for run, directory in kept.items()}
-    known = {run: spec and (spec, pieces.made(kept[run])) for run, spec in specs.items()}
-    return Shelf(kept, specs, labels(known))
+
+    def make() -> Shelf:
+        specs = {run: opening.settings(directory) for run, directory in kept.items()}
+        known = {run: (spec, pieces.made(kept[run])) if spec else None for run, spec in specs.items()}
+        return Shelf(kept, specs, labels(known))
+
+    return pieces.remembered("compare.shelf", [(run, opening.written_at(kept[run])) for run in kept], make)
 
 
 def page() -> None:
     named = st.query_params.get("compare", "").split(",")
     asked = list(dict.fromkeys(filter(None, named)))[: len(CODES)]
-    runs = shelf(asked)
+    runs = shelf([*asked, st.query_params.get("run") or st.session_state.get("run") or ""])
     if not st.query_params.get("run") and not st.session_state.get("run"):
         st.session_state["run"] = next((run for run in asked if run in runs.directories), None)
     opened = opening.open_run("Compare", SHOWS)
@@ -104,36 +109,34 @@ def page() -> None:
     candidates, unread = read(runs, chosen)
     for run, why in unread:
         blocks.failed(f"{runs.labels[run]} cannot be compared", why)
+    letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
+    chip = markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
+    beside_words = f" · beside {counted(len(chosen) - 1, 'other run')}" if len(chosen) > 1 else ""
+    words = f"{runs.labels[reference]}{beside_words}"
     with title_place:
-        blocks.draw(
-            markup.title("Runs side by side", compared(runs.labels[reference], chosen), chip=demo_chip(candidates))
-        )
+        blocks.draw(markup.title("Runs side by side", words, chip=chip if letters else ""))
     if not candidates:
         st.stop()
 
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, chosen)[0])
 
-    above, asked, below = st.container(), st.container(), st.container()
+    def draw_result() -> None:
+        if now := read(runs, chosen)[0]:
+            comparison, _ = compared_now(now, reference)
+            lead(comparison)
+            draw_standings(comparison)
+
+    above, prompted, below = st.container(), st.container(), st.container()
     with above:
-        blocks.refreshed(lambda: draw_result(read(runs, chosen)[0], reference), is_live=is_live, every_s=5.0)
+        blocks.refreshed(draw_result, is_live=is_live, every_s=5.0)
     if base := next((run for run in candidates if run.id == reference and "test" in run.view.evaluated), None):
-        with asked:
-            draw_prompted(runs, base, CODES[chosen.index(reference)])
+        directory = runs.directories[base.id]
+        opened = opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot)
+        with prompted:
+            beside.draw_baselines(opened, CODES[chosen.index(reference)])
     with below:
         blocks.refreshed(lambda: draw_rest(read(runs, chosen)[0], reference, runs.labels), is_live=is_live, every_s=5.0)
-
-
-def compared(reference: str, chosen: Sequence[str]) -> str:
-    others = len(chosen) - 1
-    return f"{reference} · beside {counted(others, 'other run')}" if others else reference
-
-
-def demo_chip(candidates: Sequence[Candidate]) -> str:
-    letters = [CODES[i] for i, run in enumerate(candidates) if run.snapshot.spec.endpoint.is_demo]
-    if not letters:
-        return ""
-    return markup.DEMO_CHIP if len(letters) == len(candidates) else f" · {listed(letters)}:{markup.DEMO_CHIP}"
 
 
 def pick(runs: Shelf, asked: Sequence[str], opened: str) -> list[str]:
@@ -192,27 +195,23 @@ def read(runs: Shelf, chosen: Sequence[str]) -> tuple[list[Candidate], list[tupl
     return readable, unread
 
 
-def draw_result(candidates: Sequence[Candidate], reference: str) -> None:
-    if candidates:
-        comparison, _ = compared_now(candidates, reference)
-        lead(comparison)
-        draw_standings(comparison)
-
-
-def draw_prompted(runs: Shelf, base: Candidate, letter: str) -> None:
-    directory = runs.directories[base.id]
-    beside.draw_baselines(opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot), letter)
-
-
 def draw_rest(candidates: Sequence[Candidate], reference: str, names: Mapping[str, str]) -> None:
     if not candidates:
         return
     comparison, shared = compared_now(candidates, reference)
     draw_points(comparison)
     if shared:
-        draw_ideas(comparison, shared)
+        about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
+        blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
+        rows = idea_rows(shared)
+        more = len(rows) > FEW_IDEAS and st.toggle(f"Show all {len(shared.all)}", key="compare.ideas")
+        runs = {place: comparison.runs[place] for place in shared.places}
+        blocks.draw(ideas_html(rows if more else rows[:FEW_IDEAS], runs))
     draw_settings(comparison, names)
-    draw_spreads(comparison)
+    by_setting = spreads(comparison)
+    if any(len(spread.by_seed) > 1 for spread in by_setting):
+        title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
+        blocks.draw(title, spread_html(comparison, by_setting))
     draw_curves(comparison)
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
@@ -223,16 +222,13 @@ def compared_now(candidates: Sequence[Candidate], reference: str) -> tuple[Compa
     ids = [run.id for run in candidates]
     place = ids.index(reference) if reference in ids else 0
     state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-    kept: tuple[Comparison, SharedIdeas | None] = pieces.remembered(
-        "compare.made", state, lambda: made(candidates, place)
-    )
-    return kept
 
+    def make() -> tuple[Comparison, SharedIdeas | None]:
+        comparison = compare(candidates, reference=place)
+        alike = {each: comparison.runs[each] for each in comparison.comparable}
+        return comparison, shared_ideas(alike) if len(alike) > 1 else None
 
-def made(candidates: Sequence[Candidate], reference: int) -> tuple[Comparison, SharedIdeas | None]:
-    comparison = compare(candidates, reference=reference)
-    alike = {place: comparison.runs[place] for place in comparison.comparable}
-    return comparison, shared_ideas(alike) if len(alike) > 1 else None
+    return pieces.remembered("compare.made", state, make)
 
 
 def lead(comparison: Comparison) -> None:
@@ -267,13 +263,6 @@ def draw_standings(comparison: Comparison) -> None:
         blocks.draw(legend_html({i: comparison.runs[i] for i in comparison.unanswered}), markup.caption(words))
 
 
-def draw_spreads(comparison: Comparison) -> None:
-    by_setting = spreads(comparison)
-    if any(len(spread.by_seed) > 1 for spread in by_setting):
-        title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
-        blocks.draw(title, spread_html(comparison, by_setting))
-
-
 def draw_curves(comparison: Comparison) -> None:
     runs, reference = dict(enumerate(comparison.runs)), comparison.reference
     made = (
@@ -292,15 +281,6 @@ def draw_curves(comparison: Comparison) -> None:
                 key=f"compare.{make.__name__}",
             )
     blocks.draw(legend_html(runs))
-
-
-def draw_ideas(comparison: Comparison, shared: SharedIdeas) -> None:
-    about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
-    blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
-    rows = idea_rows(shared)
-    more = len(rows) > FEW_IDEAS and st.toggle(f"Show all {len(shared.all)}", key="compare.ideas")
-    runs = {place: comparison.runs[place] for place in shared.places}
-    blocks.draw(ideas_html(rows if more else rows[:FEW_IDEAS], runs))
 
 
 def draw_points(comparison: Comparison) -> None:

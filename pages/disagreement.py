@@ -64,7 +64,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
     )
     disputed(run, drawn, test_points)
-    matrix(run, snapshot, drawn, test_points)
+    matrix(run, drawn, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
@@ -91,7 +91,7 @@ def ask(run: opening.OpenRun, row: int) -> None:
     st.session_state[ASKED] = True
 
 
-def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points: list[Point]) -> None:
+def matrix(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
     test = drawn.test
     size, numeric = len(test.weights), test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
@@ -108,7 +108,7 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points:
     shown = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    inside = draw_matrix(run, snapshot, drawn, test_points, shown[:most], alike=columns == ALIKE)
+    inside = draw_matrix(run, drawn, test_points, shown[:most], alike=columns == ALIKE)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
@@ -117,14 +117,9 @@ def matrix(run: opening.OpenRun, snapshot: Snapshot, drawn: Opened, test_points:
 
 
 def draw_matrix(
-    run: opening.OpenRun,
-    snapshot: Snapshot,
-    drawn: Opened,
-    test_points: list[Point],
-    shown: list[Point],
-    *,
-    alike: bool,
+    run: opening.OpenRun, drawn: Opened, test_points: list[Point], shown: list[Point], *, alike: bool
 ) -> bool:
+    """Draw the matrix; return whether the opened row is in it."""
     if not shown:
         blocks.captions("The particles agree on every row.")
         return False
@@ -134,7 +129,7 @@ def draw_matrix(
     columns = drawn.columns if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
     under = (chosen.row.id, opened_html(run, drawn, chosen)) if chosen else None
-    voted = voting(snapshot.spec.config, size)
+    voted = voting(run.snapshot.spec.config, size)
     table = Matrix(
         columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
     )
@@ -143,8 +138,7 @@ def draw_matrix(
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
     rows = counted(len(test_points), ROW_OF[test.split])
-    words = f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it."
-    blocks.captions(words)
+    blocks.captions(f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it.")
     return chosen is not None
 
 

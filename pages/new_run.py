@@ -1,10 +1,10 @@
 """New run: a table goes in, competing explanations of one column come out."""
 
-from pages.parts import frame, front
+from pages.parts import frame, opening
 
 
 def page() -> None:
-    front.draw()
+    opening.introduce()
     # Late: the form needs pandas, and the first paint should not wait for it.
     from pages.parts import form
 

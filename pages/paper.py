@@ -9,10 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, endpoint, frame, person, pieces
-from vpp.bench.cells import Cell, Sizes, calls_at_most
-from vpp.bench.outcome import Outcome, results_csv
+from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most
 from vpp.bench.sweep import (
-    CellView,
+    Outcome,
     SweepDirectory,
     SweepReader,
     SweepSpec,
@@ -21,10 +20,10 @@ from vpp.bench.sweep import (
     extended,
     folder_name,
     launch,
+    results_csv,
     sweeps,
 )
 from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
-from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
 from vpp.runs.spec import EndpointSpec
@@ -110,15 +109,23 @@ def show(sweep: SweepDirectory, view: SweepView, tables_place: DeltaGenerator, b
 def progress(sweep: SweepDirectory, view: SweepView) -> None:
     about = "".join(map(markup.caption, heading(view.spec, view.outcomes)))
     blocks.draw(f'<div class="about">{about}</div>')
-    held, stopping = sweep.is_held(), sweep.is_stopping()
+    held = sweep.is_held()
+    stopping = held and sweep.is_stopped()
     words = counted(len(view.left), "cell") + " left." if view.left else "Everything asked for is done."
+    cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in view.live]
+    idle = "Starting." if held else "Nothing runs."
+    flying = "Stopping." if stopping else f"{listed(cells)}." if cells else idle
+    failed = "None."
+    if view.failed:
+        names, why = listed([each.cell.name for each in view.failed]), view.failed[0].detail or "see worker.log"
+        failed = f"{names}: {why}. Continue tries again."
     blocks.draw(
         markup.strip(
             (
                 markup.Metric(name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words),
-                in_flight(view.live, held=held, stopping=stopping),
+                markup.Metric(name="In flight", value=str(len(view.live)), words=flying),
                 remaining(view, held=held, stopping=stopping),
-                markup.Metric(name="Failed", value=str(len(view.failed)), words=failures(view.failed)),
+                markup.Metric(name="Failed", value=str(len(view.failed)), words=failed),
             )
         )
     )
@@ -129,30 +136,17 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
         blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
 
 
-def in_flight(live: Sequence[CellView], *, held: bool, stopping: bool) -> markup.Metric:
-    cells = [f"{v.cell.name} (step {v.step} of {v.steps})" if v.steps else v.cell.name for v in live]
-    idle = "Starting." if held else "Nothing runs."
-    words = "Stopping." if stopping else f"{listed(cells)}." if cells else idle
-    return markup.Metric(name="In flight", value=str(len(live)), words=words)
-
-
 def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
-    if not view.left:
-        return markup.Metric(name="Time left", value="0 s", words="Nothing is left.")
-    if not held or stopping:
-        return markup.Metric(name="Time left", value="–", words="Stopping." if stopping else "Nothing runs.")
     left_s = view.seconds_left(view.left, jobs=max(1, len(view.live)))
-    if left_s is None:
-        return markup.Metric(name="Time left", value="–", words="Known once each method has a finished cell.")
-    words = "At the pace of finished cells, method by method."
-    return markup.Metric(name="Time left", value=seconds(left_s), words=words)
-
-
-def failures(failed: Sequence[CellView]) -> str:
-    if not failed:
-        return "None."
-    first = failed[0]
-    return f"{listed([each.cell.name for each in failed])}: {first.detail or 'see worker.log'}. Continue tries again."
+    if not view.left:
+        value, words = "0 s", "Nothing is left."
+    elif not held or stopping:
+        value, words = "–", "Stopping." if stopping else "Nothing runs."
+    elif left_s is None:
+        value, words = "–", "Known once each method has a finished cell."
+    else:
+        value, words = seconds(left_s), "At the pace of finished cells, method by method."
+    return markup.Metric(name="Time left", value=value, words=words)
 
 
 def last_complaint(sweep: SweepDirectory) -> str:

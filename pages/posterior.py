@@ -1,11 +1,12 @@
 """Posterior: what the data supported, and what they ruled out."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces, rewording, ruled_out
+from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces
 from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import (
     alt_words,
@@ -64,12 +65,12 @@ def page(run: opening.OpenRun) -> None:
     if not run.snapshot.view.population:
         return
     with reworded:
-        rewording.draw(run, has_key_field=asking.asks_key(run))
+        beside.draw_rewording(run, has_key_field=asking.asks_key(run))
     with asked:
         asking.draw(run)
     with tried:
         beside.draw_trial(run)
-    for place, draw in ((middle, genealogy.draw), (below, ruled_out.draw), (last, draw_nearness)):
+    for place, draw in ((middle, genealogy.draw_tree), (below, genealogy.draw_ruled_out), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 
@@ -91,10 +92,10 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
     config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
-    entries = ruled_out.made(run, snapshot).entries
+    entries = genealogy.out(run, snapshot).entries
     gone, standing = ruled_out_sentence(entries, config), f"{support} {shares_sentence(ideas, config)}".strip()
     said = (
-        markup.saying(standing, link=(gone, ruled_out.PLACE))
+        markup.saying(standing, link=(gone, genealogy.PLACE))
         if entries
         else markup.saying(f"{standing} {gone}".strip())
     )
@@ -119,27 +120,19 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         markup.caption(f"{compared_words(ideas)}. Bar length = {bars}."),
         markup.caption(f"{'Weights: ' if config.is_weighted else ''}{weights_measure(snapshot).words}"),
         *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
-        deciding_html(snapshot, run.reader.dataset()),
-        by_label_html(snapshot, run.reader.dataset()),
+        *tables(snapshot, run.reader.dataset()),
         markup.strip(ensemble_metrics(five)) if five else "",
     )
 
 
-def deciding_html(snapshot: Snapshot, dataset: Dataset) -> str:
+def tables(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
     config = snapshot.spec.config
-    decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
-    if decided is None:
-        return ""
-    table = markup.table(DECIDING_HEAD, deciding_table(decided), right=(0, 4)) if decided.rows else ""
-    return f"{markup.group('Rows that decide')}{markup.caption(deciding_sentence(decided))}{table}"
-
-
-def by_label_html(snapshot: Snapshot, dataset: Dataset) -> str:
-    lines = by_label(snapshot.view.evaluated.get("test"), dataset)
-    if not lines:
-        return ""
-    table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
-    return f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>'
+    if config.is_weighing and (decided := deciding_rows(snapshot.view, config, dataset)):
+        table = markup.table(DECIDING_HEAD, deciding_table(decided), right=(0, 4)) if decided.rows else ""
+        yield f"{markup.group('Rows that decide')}{markup.caption(deciding_sentence(decided))}{table}"
+    if lines := by_label(snapshot.view.evaluated.get("test"), dataset):
+        table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
+        yield f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>'
 
 
 def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int | None:
@@ -147,11 +140,7 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
     words = more_words(ideas, AT_ONCE, is_weighted=is_weighted)
     if st.session_state.get(key) or not words:
         return None
-
-    def show_all() -> None:
-        st.session_state[key] = True
-
-    st.button(words, key="posterior.more", on_click=show_all)
+    st.button(words, key="posterior.more", on_click=st.session_state.update, args=({key: True},))
     return AT_ONCE
 
 

@@ -41,8 +41,8 @@ def page(run: opening.OpenRun) -> None:
         blocks.draw(unread)
     offer(run)
     preview(run)
-    command = repeat_command(run.snapshot.spec)
     blocks.draw(markup.heading("The same run from a terminal"))
+    command = repeat_command(run.snapshot.spec)
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
         blocks.captions(*command.notes)

@@ -1,18 +1,27 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
+from contextlib import closing
 
 import streamlit as st
 
-from pages.parts import budget, charts, frame, opening, person, pieces, replay, rewording, stage, this_run
+from pages.parts import beside, blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import load_html
+from vpp.errors import VppError
+from vpp.llm.budget import Cap
+from vpp.llm.cache import ResponseCache
+from vpp.runs import store
 from vpp.runs.directory import Command, RunDirectory
 from vpp.runs.reader import Snapshot
+from vpp.runs.spec import RunSpec
 from vpp.wording import markup
 from vpp.wording.counts import steps_done
 from vpp.wording.progress import calls_metric, pace
 from vpp.wording.status import faults_sentence, is_key_refused, retry_words
 from vpp.wording.words import capitalised, counted
+
+FIELD_PX = 280
+CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion waits for confirmation
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -22,20 +31,17 @@ def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
     retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
     words = retry or pace(snapshot)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
-    if state in ("running", "queued", "stalled"):
-        if row.button("Pause", key="watch.pause"):
-            say(directory, "pause")
-        if row.button("Stop and keep", key="watch.stop"):
-            say(directory, "stop")
-    elif state == "paused" and snapshot.view.is_at_cap:
-        if budget.at_cap(directory, snapshot):
-            opening.start(directory)
+    if state == "paused" and snapshot.view.is_at_cap:
+        at_cap(directory, snapshot.spec)
         if snapshot.view.population:
             st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
-    elif state == "paused":
-        label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
-        if row.button(label, key="watch.go_on", type="primary"):
-            say(directory, "go on")
+    elif state in opening.LIVE:
+        if state == "paused":
+            label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
+            if row.button(label, key="watch.go_on", type="primary"):
+                say(directory, "go on")
+        elif row.button("Pause", key="watch.pause"):
+            say(directory, "pause")
         if row.button("Stop and keep", key="watch.stop"):
             say(directory, "stop")
     elif state in ("interrupted", "failed", "stopped"):
@@ -76,19 +82,16 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         st.html(trouble_html(run, snapshot) or markup.block())
         controls(run, snapshot)
     with st.container(key="watch_stage"):
-        stage.draw(run, snapshot, replay.shown_of(run, snapshot))
+        stage.draw(run, snapshot)
     with st.container(key="watch_whole"):
-        pieces.steady(whole_html(snapshot), key="watch.whole")
+        if snapshot.view.last_step is None:
+            words = markup.caption(faults) if (faults := faults_sentence(snapshot.usage)) else ""
+        else:
+            words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
+        pieces.steady(words + load_html(snapshot), key="watch.whole")
     with st.container(key="watch_charts"), st.expander("Charts", key="watch.fold", on_change="rerun") as fold:
         if fold.open:
-            charts.draw(run, snapshot.view)
-
-
-def whole_html(snapshot: Snapshot) -> str:
-    if snapshot.view.last_step is None:
-        faults = faults_sentence(snapshot.usage)
-        return "".join((*([markup.caption(faults)] if faults else []), load_html(snapshot)))
-    return markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)]) + load_html(snapshot)
+            stage.draw_charts(run, snapshot.view)
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
@@ -116,8 +119,120 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     return ""
 
 
+# Its cap, once it is reached
+
+
+def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
+    is_held, name = directory.is_held(), f"watch.cap.{directory.id}"
+    with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
+        label, usual = "Calls at most, 0 for no cap", 2 * spec.cap.calls
+        calls = int(st.number_input(label, 0, value=usual, key=f"{name}.calls", width=FIELD_PX))
+        cost = spec.cap.cost
+        if cost:
+            label = "Money at most, 0 for no cap"
+            cost = float(st.number_input(label, 0.0, value=2 * cost, step=0.1, key=f"{name}.cost", width=FIELD_PX))
+        asked = bool(st.form_submit_button("Raise the cap and go on", type="primary"))
+    is_raised = False
+    with opening.refusals():
+        if asked:
+            directory.amend(cap=Cap(calls=calls, cost=cost))
+            is_raised = True
+            if is_held:
+                directory.send_command("go on")
+    with opening.refusals():
+        if is_held and st.button("Stop and keep", key="watch.stop"):
+            directory.send_command("stop")
+    if is_raised and not is_held:
+        opening.start(directory)
+
+
+# Actions on the run: rename, start again with changes, delete; and the response cache
+
+
+def manage(run: opening.OpenRun) -> None:
+    with st.expander(
+        "This run: rename it, start it again, delete it; the cache", key="this_run", on_change="rerun"
+    ) as fold:
+        if not fold.open:
+            return
+        rename(run)
+        start_again(run)
+        delete(run)
+        cache()
+
+
+def rename(run: opening.OpenRun) -> None:
+    with st.form("this_run.rename", border=False, enter_to_submit=True):
+        left, right = st.columns([2.6, 1], vertical_alignment="bottom")
+        name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
+        asked = right.form_submit_button("Rename the run", width="stretch")
+    if asked:
+        with opening.refusals("The run keeps its name"):
+            store.rename(run.directory, name)
+            st.rerun()
+
+
+def start_again(run: opening.OpenRun) -> None:
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
+    left.html(markup.block(markup.caption(words)))
+    if right.button("Start again with changes", key="this_run.again", width="stretch"):
+        # Late: the form needs pandas, and Watch should not wait for it.
+        from pages.parts import form
+
+        form.fill(run.directory.id, run.snapshot.spec)
+        st.switch_page("pages/new_run.py")
+
+
+def delete(run: opening.OpenRun) -> None:
+    # A run that has paused at its cap may have no worker: then nothing goes on.
+    live = run.snapshot.state in opening.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
+    left.html(markup.block(markup.caption(words)))
+    if right.button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
+        st.session_state[CONFIRMING] = run.directory.id
+    if not live and st.session_state.get(CONFIRMING) == run.directory.id:
+        confirm(run)
+
+
+def confirm(run: opening.OpenRun) -> None:
+    name, files = run.snapshot.spec.name, "its hypotheses, answers and report"
+    blocks.draw(markup.state(f"Delete {name}?", f"Run {run.directory.id}: {files} cannot be brought back."))
+    with st.container(horizontal=True):
+        if st.button("Delete it for good", type="primary", key="this_run.delete_now"):
+            with opening.refusals("The run was not deleted"):
+                store.delete(run.directory)
+                st.session_state.pop(CONFIRMING, None)
+                st.session_state.pop("run", None)
+                st.session_state[opening.DELETED] = run.directory.id
+                st.query_params.pop("run", None)
+                st.rerun()
+        st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
+
+
+def cache() -> None:
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    folder = person.cache_dir()
+    try:
+        responses = ResponseCache(folder)
+    except VppError as error:
+        left.html(markup.block(markup.caption(str(error))))
+        return
+    cleared = ""
+    with closing(responses):
+        if right.button("Clear the cache", key="this_run.clear", width="stretch"):
+            before = responses.info()
+            responses.clear()
+            cleared = f"Cleared {counted(before[0], 'answer')}, {before[1] / 2**20:.1f} MiB. "
+        entries, size = responses.info()
+    words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
+    without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
+    left.html(markup.block(markup.caption(words + without)))
+
+
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 page(opened)
-rewording.draw(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
-this_run.draw(opened)
+beside.draw_rewording(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
+manage(opened)

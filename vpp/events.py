@@ -347,8 +347,6 @@ class Usage:
     """Extra attempts after a failed one; not in `learner` or `optimizer`."""
     unparsable: int = 0
     """Answers that could not be read."""
-    inferred: int = 0
-    """Labels read from an explanation because the answer had no `Output:` line."""
     refused: int = 0
     """Optimizer answers that are no rule for this table; up to three a proposal."""
     prompt_tokens: int = 0

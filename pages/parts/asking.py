@@ -37,7 +37,6 @@ def draw(run: opening.OpenRun) -> None:
         blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
     one, many = st.tabs(["One row", "A CSV of rows"])
-
     with one:
         blocks.refreshed(lambda: ask_row(run), is_live=lambda: is_running(run, "row"), every_s=1.0)
     with many:
@@ -119,8 +118,13 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
         for column, place in blocks.in_columns(short, ACROSS):
             with column:
                 cells[place] = cell_of(fields[place], _key(run, f"cell.{place}"), meanings)
-        for place in sorted({*range(len(fields))}.difference(short)):
-            cells[place] = text_of(fields[place], _key(run, f"cell.{place}"), meanings)
+        for place, field in enumerate(fields):
+            if field.column.kind != "text":
+                continue
+            begin = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
+            label, about = markdown_text(field.column.name), meanings.get(field.column.name)
+            said = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
+            cells[place] = st.text_area(label, **said, placeholder=begin, height="content")
         left, right = st.columns([1, 3], vertical_alignment="center")
         size = opening.fresh(run).view.size
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
@@ -147,13 +151,6 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     return str(st.text_input(label, **said, placeholder=example))
 
 
-def text_of(field: Field, key: str, meanings: Mapping[str, str]) -> str:
-    example = field.example or ""
-    begin = f"e.g. {shown_name(' '.join(example.split()))}" if example else ""
-    label, about = markdown_text(field.column.name), meanings.get(field.column.name)
-    return str(st.text_area(label, **blocks.lasting(key), placeholder=begin, height="content", help=about))
-
-
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
     dataset = run.reader.dataset()
     parts = {"training": dataset.train, "test": dataset.test, "no target": dataset.unlabelled}
@@ -170,14 +167,9 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
     place, _ = st.columns([1, 3])
     place.selectbox(
-        "Begin with a row of the data",
-        sorted(by_id),
-        index=None,
-        **blocks.lasting(key),
-        format_func=lambda row: f"row {row} ({part_of[row]})",
-        placeholder="row number",
-        on_change=fill,
-    )
+        "Begin with a row of the data", sorted(by_id), index=None, **blocks.lasting(key),
+        format_func=lambda row: f"row {row} ({part_of[row]})", placeholder="row number", on_change=fill,
+    )  # fmt: skip
 
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
@@ -213,7 +205,14 @@ def unanswered(job: Background[Asking]) -> None:
 def ask_table(run: opening.OpenRun) -> None:
     job = job_of(run, "table")
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
-    read = rows_of(run, file.getvalue(), file.name) if file else None
+    read: tuple[tuple[Row, ...], Beside] | None = None
+    try:
+        if file:
+            dataset = run.reader.dataset()
+            table = _read(file.getvalue(), file.name, dataset.columns)
+            read = unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
+    except VppError as error:
+        blocks.failed("This table cannot be asked about", str(error))
     if job and job.is_running:
         follow(job, "posterior.ask.table_stop")
         return
@@ -237,16 +236,6 @@ def ask_table(run: opening.OpenRun) -> None:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
     return read_like(Table.read(content, name=name), columns)
-
-
-def rows_of(run: opening.OpenRun, content: bytes, name: str) -> tuple[tuple[Row, ...], Beside] | None:
-    try:
-        dataset = run.reader.dataset()
-        table = _read(content, name, dataset.columns)
-        return unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
-    except VppError as error:
-        blocks.failed("This table cannot be asked about", str(error))
-        return None
 
 
 def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:

@@ -11,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
-from vpp.llm.address import checked_address
 from vpp.llm.choices import EFFORTS, STRUCTURED
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, checked_address
 from vpp.llm.gauges import Gauge, load_words
 from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
@@ -109,7 +108,7 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
 
 
 def _model_file(*, writes: bool) -> Model:
-    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", "", hint="/home/me/models/name.gguf")
+    path = _text(st.container(), "Path of the model file (GGUF)", "gguf", None, hint="/home/me/models/name.gguf")
     below = st.container()
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
     if path:
@@ -125,11 +124,20 @@ def _model_file(*, writes: bool) -> Model:
 
 def server(*, writes: bool = True) -> Model:
     env = person.environment()
-    named = _owners(env) if env.endpoint_fixed else _asked_for(env, writes=writes)
+    if env.endpoint_fixed:  # nobody can change the owner's endpoint here; its key stays hidden
+        named: dict[str, Any] = {name: getattr(env, name) or "" for name in SERVERS}
+        blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in named.items() if value))
+        blocks.captions("Set by this app’s owner, with the key where one is needed.")
+    else:
+        named = _asked_for(env, writes=writes)
     endpoint = replace(_asking(writes=writes), **named)
     person.ask_keys(endpoint)
     addresses = (endpoint.base_url, endpoint.optimizer_base_url)
-    if not env.endpoint_fixed and not _are_addresses(*addresses):
+    try:
+        for url in () if env.endpoint_fixed else filter(None, addresses):
+            person.gate().check(checked_address(url))
+    except InputError as error:
+        blocks.failed("This address cannot be used", str(error))
         endpoint = replace(endpoint, base_url="")
     checks = _test(endpoint)
     label = "Rows of this table may be sent to the address above"
@@ -145,33 +153,22 @@ def server(*, writes: bool = True) -> Model:
 
 def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     one, two = st.columns(2)
-    url = _text(one, "Address", "url", env.base_url or "", hint="http://localhost:8000/v1")
-    model = _text(two, "Model", "model", env.model or "", hint="llama-3.3-70b-instruct")
+    url = _text(one, "Address", "url", env.base_url, hint="http://localhost:8000/v1")
+    model = _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")
     _offer_models(two, url, "model")
     if not writes:
         return {"base_url": url, "model": model}
     with st.expander("Another model writes hypotheses"):
         three, four = st.columns(2)
-        optimizer_url = _text(
-            three, "Optimizer’s address", "optimizer_url", env.optimizer_base_url or "", hint="as the learner’s"
-        )
-        optimizer_model = _text(
-            four, "Optimizer’s model", "optimizer_model", env.optimizer_model or "", hint="as the learner’s"
-        )
+        same = "as the learner’s"
+        optimizer_url = _text(three, SERVERS["optimizer_base_url"], "optimizer_url", env.optimizer_base_url, hint=same)
+        optimizer_model = _text(four, SERVERS["optimizer_model"], "optimizer_model", env.optimizer_model, hint=same)
         _offer_models(four, optimizer_url or url, "optimizer_model")
     return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
 
 
-def _owners(env: Environment) -> dict[str, Any]:
-    """Show the owner's endpoint, which nobody can change here; its key stays hidden."""
-    given = {name: getattr(env, name) or "" for name in SERVERS}
-    blocks.draw(*(markup.caption(f"{SERVERS[name]}: {value}") for name, value in given.items() if value))
-    blocks.captions("Set by this app’s owner, with the key where one is needed.")
-    return given
-
-
-def _text(place: DeltaGenerator, label: str, name: str, value: str, *, hint: str) -> str:
-    return str(place.text_input(label, **blocks.begun(f"new.{name}", value), placeholder=hint)).strip()
+def _text(place: DeltaGenerator, label: str, name: str, value: str | None, *, hint: str) -> str:
+    return str(place.text_input(label, **blocks.begun(f"new.{name}", value or ""), placeholder=hint)).strip()
 
 
 def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
@@ -200,7 +197,9 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         if writes:
             optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
         if timeout_s is None:
-            timeout_s = _seconds(six, usual.timeout_s)
+            words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
+            field = blocks.begun("new.timeout_s", usual.timeout_s)
+            timeout_s = float(six.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
         blocks.captions(TOKENS_WORDS)
     return EndpointSpec(
         concurrency=int(concurrency or 0),
@@ -216,13 +215,6 @@ def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
     return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
-def _seconds(place: DeltaGenerator, value: float) -> float:
-    """Ask for the time limit of a call."""
-    words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
-    field = blocks.begun("new.timeout_s", value)
-    return float(place.number_input("Seconds for a call", 0.1, step=30.0, format="%g", **field, help=words))
-
-
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
     listed = st.session_state.get("new.listed", {}).get(url.rstrip("/"), ())
     if not listed:
@@ -233,16 +225,6 @@ def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
         st.session_state[f"new.{field}"] = st.session_state[key] or st.session_state[f"new.{field}"]
 
     place.selectbox("Models on this server", listed, index=None, key=key, on_change=take, placeholder="Choose one")
-
-
-def _are_addresses(*urls: str) -> bool:
-    for url in filter(None, urls):
-        try:
-            person.gate().check(checked_address(url))
-        except InputError as error:
-            blocks.failed("This address cannot be used", str(error))
-            return False
-    return True
 
 
 def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
@@ -265,9 +247,8 @@ def _failed(checks: tuple[Checked, ...]) -> str:
 
 def _run_test(endpoint: EndpointSpec) -> None:
     checks: list[Checked] = []
-    with st.status(
-        "Testing the endpoint; about a minute a server at most. No row of your table is sent.", expanded=True
-    ) as status:
+    words = "Testing the endpoint; about a minute a server at most. No row of your table is sent."
+    with st.status(words, expanded=True) as status:
         lines = st.empty()
         try:
             for one in checking(endpoint, person.keys_of(endpoint)):
@@ -316,11 +297,9 @@ def load_html(snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     if snapshot.state != "running":
         return ""
-    limits = (
-        capitalised(wait_words(snapshot.usage, now=time.time())),
-        window_words(snapshot.usage, snapshot.spec.ceiling),
-    )
-    narrowed = "".join(markup.caption(words) for words in limits if words)
+    waits = capitalised(wait_words(snapshot.usage, now=time.time()))
+    limits = (waits, window_words(snapshot.usage, snapshot.spec.ceiling))
+    narrowed = "".join(map(markup.caption, filter(None, limits)))
     if endpoint.is_started_here:
         return narrowed
     servers = {endpoint.base_url: "Server"}

@@ -6,29 +6,30 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import blocks, budget, method, opening, person
+from pages.parts import blocks, method, opening, person
 from pages.parts import table as table_part
 from pages.parts.endpoint import DEMO, MODEL_FILE, OWN_WAY, SERVER, SPEEDS, Model, choose_model, has_model, offered
-from pages.parts.front import FROM, OWN_HUNCHES
-from pages.parts.meanings import choose_meanings
-from pages.parts.prompts import choose_templates
+from pages.parts.opening import FROM, OWN_HUNCHES
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset, Task
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.text import shown_name
 from vpp.errors import VppError
+from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import carrier_for
 from vpp.llm.rendering import cut
-from vpp.runs.preparation import Preparation, check_run, check_size, with_start
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.budget import estimate
+from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.options import demo_text_words, tau_words
-from vpp.wording.planned import cells_words
+from vpp.wording.planned import ESTIMATES, HEAD, call_rows, cells_words, cost_line, estimate_rows, plan_words
 from vpp.wording.words import capitalised
 
 DATA, METHOD, MODEL = "Data", "Method", "Model"
@@ -97,7 +98,7 @@ def draw() -> None:
         if isinstance(plan, str):
             start_button(plan)
         else:
-            budget.draw_plan(plan.planned, plan.dataset, plan.model.pace, partial(offer_start, plan))
+            draw_plan(plan)
 
 
 def prepare(rows: Rows | None) -> Plan:
@@ -130,7 +131,9 @@ def prepare(rows: Rows | None) -> Plan:
         spec = completed(dataset, config, model, rows.earlier)
     with part(METHOD, "These sentences cannot be used"):
         known = dataset.provenance.notes
-        spec, dataset = with_start(replace(spec, start=method.start_sentences()), dataset)
+        typed = st.session_state.get(method.START, "")
+        start = read_sentences(typed, name="The field of sentences") if typed.strip() else ()
+        spec, dataset = with_start(replace(spec, start=start), dataset)
         if notes := dataset.provenance.notes[len(known) :]:
             below.html(markup.block(*map(markup.caption, notes)))
     return Plan(spec=spec, dataset=dataset, model=model)
@@ -145,14 +148,14 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
     if earlier and not (endpoint.gguf or earlier.endpoint.gguf):  # a model file has a context of its own
         of = earlier.endpoint
         endpoint = replace(endpoint, max_wait_s=of.max_wait_s, context_length=of.context_length)
-    templates, cell_limit = choose_templates(
+    templates, cell_limit = method.choose_templates(
         dataset,
         config=config,
         is_demo=endpoint.is_demo,
         carrier=None if endpoint.is_demo else carrier_for(endpoint.structured, model.carrier),
         earlier=earlier.templates if earlier else None,
     )
-    prices, cap = budget.choose_budget(endpoint)
+    prices, cap = choose_budget(endpoint)
     return RunSpec(
         name=earlier.name if earlier else "",
         config=config,
@@ -165,6 +168,46 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         prices=prices,
         cap=cap,
     )
+
+
+def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
+    with st.expander("Prices and a cap"):
+        words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
+        blocks.captions(words)
+        left, right = st.columns(2)
+        price = _price(left, right)
+        optimizer = None
+        if endpoint.optimizer_model or endpoint.optimizer_base_url:
+            optimizer = _price(left, right, "optimizer_", ", optimizer")
+        prices = Prices(learner=price, optimizer=optimizer)
+        calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
+        has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
+        cost = _amount(right, "Money at most", "max_cost") if has_cost else 0.0
+    return prices, Cap(calls=int(calls), cost=cost)
+
+
+def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
+    prompt = _amount(left, f"Input price per million tokens{of}", f"{role}price_in")
+    return Price(prompt=prompt, completion=_amount(right, f"Output price per million tokens{of}", f"{role}price_out"))
+
+
+def _amount(place: DeltaGenerator, label: str, name: str) -> float:
+    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
+
+
+def draw_plan(plan: Plan) -> None:
+    spec, dataset, pace = plan.planned, plan.dataset, plan.model.pace
+    expected = estimate(spec, dataset)
+    blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
+    offer_start(plan)
+    with st.expander("What it will take"):
+        blocks.draw(
+            '<div class="plan">',
+            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+            markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
+            *map(markup.caption, plan_words(expected, spec, dataset, pace)),
+            "</div>",
+        )
 
 
 def offer_start(plan: Plan) -> None:
@@ -180,20 +223,16 @@ def offer_start(plan: Plan) -> None:
         blocks.captions(cut)
     if doubt := plan.model.doubt_html:
         st.html(doubt)
-    if start_button(lacking(plan)):
+    why_not = plan.model.lacks
+    if not why_not:
+        try:
+            check_run(plan.spec, plan.dataset)
+        except VppError as error:
+            why_not = f"{capitalised(str(error))}."
+    if start_button(why_not):
         with opening.refusals("The run cannot start"):
             if has_model(plan.model):
                 opening.start_new(Preparation(dataset=plan.dataset, spec=plan.spec))
-
-
-def lacking(plan: Plan) -> str:
-    if plan.model.lacks:
-        return plan.model.lacks
-    try:
-        check_run(plan.spec, plan.dataset)
-    except VppError as error:
-        return f"{capitalised(str(error))}."
-    return ""
 
 
 def start_button(why_not: str) -> bool:
@@ -252,7 +291,7 @@ def choose_columns(table: Table) -> Choice:
         "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
     )
     place = st.container()
-    splitting = table_part.NO_SPLIT if method.is_weighing() else table_part.choose_split(table, target)
+    splitting = table_part.NO_SPLIT if method.chosen()["method"] == "weigh" else table_part.choose_split(table, target)
     default, left_out = choose_inputs(table, splitting.rule, target=target)
     inputs = place.multiselect(
         "Inputs",
@@ -271,7 +310,7 @@ def choose_columns(table: Table) -> Choice:
         task=resolved,
         inputs=chosen,
         splitting=splitting,
-        descriptions=choose_meanings(table, target=target, inputs=chosen, task=resolved),
+        descriptions=table_part.choose_meanings(table, target=target, inputs=chosen, task=resolved),
     )
 
 
@@ -332,11 +371,16 @@ def fill(run: str, spec: RunSpec) -> None:
         "optimizer_max_tokens": of.optimizer_max_tokens,
         "effort": of.reasoning_effort or OWN_WAY,
         "timeout_s": EndpointSpec().timeout_s if of.gguf else of.timeout_s,
+        "cell_limit": spec.cell_limit or None,
+        "price_in": spec.prices.learner.prompt,
+        "price_out": spec.prices.learner.completion,
+        "optimizer_price_in": spec.prices.of_optimizer.prompt,
+        "optimizer_price_out": spec.prices.of_optimizer.completion,
+        "max_cost": spec.cap.cost,
+        "max_calls": spec.cap.calls,
     }
     for name, value in fields.items():
         st.session_state[f"new.{name}"] = value
-    st.session_state["new.cell_limit"] = spec.cell_limit or None
-    budget.fill(spec)
 
 
 def rows_of_run() -> Rows | None:
@@ -347,14 +391,16 @@ def rows_of_run() -> Rows | None:
         reader = opening.reader(str(person.store().get(run).path))
         spec, dataset = reader.refresh().spec, reader.dataset()
     except VppError as error:
-        leave()
+        del st.session_state[FROM]
         blocks.failed("That run cannot be started again", str(error))
         return None
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
-        st.button("Use another table", key="new.other_table", type="tertiary", on_click=leave)
+        st.button(
+            "Use another table",
+            key="new.other_table",
+            type="tertiary",
+            on_click=st.session_state.pop,
+            args=(FROM, None),
+        )
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)
-
-
-def leave() -> None:
-    st.session_state.pop(FROM, None)

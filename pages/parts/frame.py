@@ -53,7 +53,10 @@ def list_runs() -> None:
     chosen = st.session_state.get("run") or st.query_params.get("run")
     asked: dict[str, Any] = st.session_state.get("frame.runs", {})
     find, most = str(asked.get("find") or ""), int(asked.get("most") or AT_ONCE)
-    matching = [run for run in directories if not find or find.casefold() in _name(run).casefold()]
+    matching = directories
+    if find:
+        names = ((run, spec.name if (spec := opening.settings(run)) else run.id) for run in directories)
+        matching = [run for run, name in names if find.casefold() in name.casefold()]
     rows = distinguished([_listed(directory) for directory in matching[:most]])
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
@@ -78,14 +81,9 @@ def _listed(directory: RunDirectory) -> Listed:
     return listed(directory.id, spec, state, summary, pieces.made(directory)) if spec else unreadable(directory.id)
 
 
-def _name(directory: RunDirectory) -> str:
-    spec = opening.settings(directory)
-    return spec.name if spec else directory.id
-
-
 # Imports ahead of the visitors who need them, in threads
 
-FIRST = ("PIL.Image", "pages.parts.front", "pages.parts.form")
+FIRST = ("PIL.Image", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
 WATCH = ("vpp.drawing.figures", "vpp.drawing.cards", "vpp.wording.progress")
 """Modules of the page of a first run, beyond those."""

@@ -87,7 +87,11 @@ class Guard:
         if path is None:
             return None
         session, file = path.groups()
-        if not may_upload(session):
+        try:  # with a login, only a session whose user has entered may
+            may_upload = session in person.SESSIONS or not person.environment().login
+        except VppError:
+            may_upload = False
+        if not may_upload:
             return PlainTextResponse("This server takes no files before a login.\n", 403)
         largest, sizes = int(st.get_option("server.maxUploadSize")) * 2**20, self._sizes[session]
         if scope["method"] == "DELETE":
@@ -100,14 +104,6 @@ class Guard:
             return PlainTextResponse("This session holds all the files that one may: load the page anew.\n", 413)
         sizes[file] = size
         return None
-
-
-def may_upload(session: str) -> bool:
-    """Return whether a session may send files: with a login, only one whose user has entered."""
-    try:
-        return session in person.SESSIONS or not person.environment().login
-    except VppError:
-        return False
 
 
 def refusal_of(scope: Scope) -> Response | None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -18,7 +18,8 @@ from vpp.runs.directory import RunDirectory, State
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.store import EXAMPLE, unpack
+from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
+from vpp.runs.store import EXAMPLES as SHIPPED_RUNS
 from vpp.settings import Config
 from vpp.wording import markup
 
@@ -32,7 +33,25 @@ DELETED = "frame.deleted"
 """Session key: id of the run that was just deleted, until a page has said so."""
 PICK = "Pick one of the list of runs, or begin here."
 MOST_READ = 24
-"""Runs held in memory, besides those that somebody watches: a large one takes some 100 MB."""
+"""Runs held in memory, besides those that somebody watches: a large one takes some 100 MB. A list holds none."""
+FILE = "new.file"
+"""Session key: the upload in use, as (name, bytes)."""
+FROM = "new.again"
+"""Session key: id of the run that is started again."""
+IN_SHORT = "A table goes in; competing explanations of one column come out."
+SENTENCES = (
+    "You give a table; ten explanations of one column come out, each a sentence that a model applies to your rows.",
+    "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
+    "Where those left disagree too much, the answer is “I don’t know”, and you see the sentences for and against.",
+)
+PENGUINS = "Penguin species: ten sentences and how they changed."
+LIVE_EXAMPLE = "The same, live: under a minute, no key, no network."
+CHAINS = "Metropolis-Hastings: each change is accepted or rejected."
+TITANIC = "Titanic survivors, by Qwen2.5-Coder-1.5B in 17 minutes."
+OWN_HUNCHES = "Look at hunches about texts"
+MESSAGES = "Three hunches about messages to a shop, weighed by the same model."
+JUMP = '<p class="jump"><a href="#new-data">Use your own table</a></p>'
+"""Link to the upload, on a narrow page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +74,21 @@ def reader(path: str) -> RunReader:
 
 
 def settings(directory: RunDirectory) -> RunSpec | None:
-    record = directory.path / "run.json"
+    return _settings(directory.path, written_at(directory))
+
+
+def written_at(directory: RunDirectory) -> int:
+    """Return when the run's settings were last written, in nanoseconds; 0 if they are missing."""
     try:
-        return _settings(record, record.stat().st_mtime)
+        return (directory.path / "run.json").stat().st_mtime_ns
     except OSError:
-        return None
+        return 0
 
 
 @lru_cache(maxsize=2_000)
-def _settings(record: Path, changed_at: float) -> RunSpec | None:
+def _settings(path: Path, changed_at: int) -> RunSpec | None:
     try:
-        return RunDirectory(record.parent).spec()
+        return RunDirectory(path).spec()
     except VppError:
         return None
 
@@ -220,3 +243,35 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
             command=(*COMMAND, *options),
         ),
     )
+
+
+# The head of New run
+
+
+def introduce() -> None:
+    """Draw five ways to try the app, and for a newcomer what it does, with a picture."""
+    if words := person.open_words():
+        blocks.captions(words)
+    blocks.draw(markup.title("New run", IN_SHORT))
+    ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
+        ("Look at a finished example", "new.look", PENGUINS, open_example),
+        ("Run the example", "new.run_example", LIVE_EXAMPLE, run_example),
+        ("Look at three chains", "new.look_chains", CHAINS, partial(open_example, CHAINS_EXAMPLE)),
+        ("Look at a language model’s run", "new.look_real", TITANIC, partial(open_example, REAL_EXAMPLE)),
+        (OWN_HUNCHES, "new.look_texts", MESSAGES, partial(open_example, TEXT_EXAMPLE)),
+    )
+    with st.container(key="new_ways"):
+        for place, (label, key, line, act) in blocks.in_columns(ways, len(ways)):
+            if place.button(label, type="primary" if key == "new.look" else "secondary", key=key):
+                act()
+            place.html(markup.block(markup.caption(line)))
+    is_begun = FILE in st.session_state or FROM in st.session_state
+    if not is_begun and all(run.id in SHIPPED_RUNS for run in person.store().runs()):
+        # The picture is at their right, on a narrow page after the first.
+        first, *others = map(markup.saying, SENTENCES)
+        picture = (ASSETS / "first_look.html").read_text(encoding="utf-8")
+        blocks.draw(f'<div class="intro">{first}{JUMP}{picture}{"".join(others)}</div>')
+
+
+def run_example() -> None:
+    start_new(prepare_example(Config(), latency_ms=READABLE_MS))

@@ -18,8 +18,7 @@ from pages.parts import blocks
 from vpp.cli import system
 from vpp.environment import Environment
 from vpp.errors import RunError, VppError
-from vpp.llm.address import exact, is_loopback
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, exact, is_loopback
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import OPENAI, Keys, User, check_runs, keys_for
 from vpp.runs.spec import EndpointSpec
@@ -90,7 +89,7 @@ def sign_in() -> None:
             return
     except VppError as error:
         _outside("You cannot be let in", str(error), failed=True)
-        _offer_sign_out()
+        sign_out()
         st.stop()
     if not _auth():
         _outside(
@@ -128,11 +127,8 @@ def _log_in(provider: str | None) -> None:
 
 
 def sign_out() -> None:
-    if environment().login:
-        _offer_sign_out()
-
-
-def _offer_sign_out() -> None:
+    if not environment().login:
+        return
     name = st.user.get("name") or st.user.get("email") or "you"
     blocks.captions(f"Logged in: {name}")
     if st.button("Log out", key="person.logout", type="tertiary"):

@@ -154,17 +154,16 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     blocks.draw(markup.heading(title, caption))
     st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
     finding = markup.caption(shown.alt + ".")
+
+    def numbers() -> str:
+        return markup.table(shown.head, shown.rows, right=range(1, len(shown.head)))
+
     if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
-        folded = f'<details class="astable"><summary>Show as table</summary>{_numbers(shown)}</details>'
-        blocks.draw(finding, folded)
+        blocks.draw(finding, f'<details class="astable"><summary>Show as table</summary>{numbers()}</details>')
         return
     blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
-        blocks.draw(_numbers(shown))
-
-
-def _numbers(figure: "Figure") -> str:
-    return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
+        blocks.draw(numbers())
 
 
 # Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
@@ -229,15 +228,12 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
 
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
-    made_from = (str(run.directory.path), snapshot.edition, part, *map(repr, of))
-    return _DRAWINGS.get(made_from, make, size=sys.getsizeof)
+    return _DRAWINGS.get((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make, size=sys.getsizeof)
 
 
 def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
     """Return a chart of the run, made once for `of`, all that it is made from."""
 
-    def size(made: "Figure") -> int:
-        """Estimate bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table."""
-        return 100 * len(made.rows) * len(made.head) * 3
-
-    return _DRAWINGS.get((str(run.directory.path), part, *map(repr, of)), make, size=size)
+    # Bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table.
+    key = (str(run.directory.path), part, *map(repr, of))
+    return _DRAWINGS.get(key, make, size=lambda made: 100 * len(made.rows) * len(made.head) * 3)

@@ -40,9 +40,8 @@ def choose_row(run: opening.OpenRun, row: int) -> None:
 
 
 def draw(run: opening.OpenRun) -> None:
-    if prepared := st.session_state.pop(
-        _key(run, "next"), None
-    ):  # here, since a page that is switched to from within a fragment may come up empty
+    # Here, since a page that is switched to from within a fragment may come up empty.
+    if prepared := st.session_state.pop(_key(run, "next"), None):
         opening.start_new(prepared)
     blocks.draw(markup.heading("Most informative labels to collect", "inputs by expected information gain"))
     snapshot = opening.fresh(run)
@@ -58,7 +57,12 @@ def draw(run: opening.OpenRun) -> None:
 
 def section(run: opening.OpenRun) -> None:
     if point := chosen(run):
-        list_row(run, point)
+        view, config, dataset = opening.fresh(run).view, run.snapshot.spec.config, run.reader.dataset()
+        drawn = answering.question_html(
+            question_of(point, view, config, dataset), (), dataset,
+            name=f"row {point.row.id}", seed_text="", is_weighted=config.is_weighted,
+        )  # fmt: skip
+        blocks.draw(drawn, markup.caption(answering.test_row_words(point.row.id)))
     ask(run)
     job = job_of(run, JOB)
     if job and not job.is_running:
@@ -88,16 +92,6 @@ def chosen(run: opening.OpenRun) -> Point | None:
     dataset, view = run.reader.dataset(), opening.fresh(run).view
     every = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
     return next((point for point in every if point.row.id == row), None)
-
-
-def list_row(run: opening.OpenRun, point: Point) -> None:
-    snapshot, dataset = opening.fresh(run), run.reader.dataset()
-    view, config = snapshot.view, snapshot.spec.config
-    drawn = answering.question_html(
-        question_of(point, view, config, dataset), (), dataset,
-        name=f"row {point.row.id}", seed_text="", is_weighted=config.is_weighted,
-    )  # fmt: skip
-    blocks.draw(drawn, markup.caption(answering.test_row_words(point.row.id)))
 
 
 # Which inputs, and asking about them
@@ -220,7 +214,7 @@ def note_answer(run: opening.OpenRun, question: Question, name: str, labels: Seq
 
 
 def _field_key(run: opening.OpenRun, place: Key) -> str:
-    """Return the key of an answer's field. A SHA-256, since Python's hashes of -1 and -2 are equal."""
+    # A SHA-256, since Python's hashes of -1 and -2 are equal.
     return _key(run, f"truth.{sha256(repr(place).encode()).hexdigest()}")
 
 

@@ -1,65 +1,138 @@
-"""The stage of Watch: status, slider, cards and figures of one step, sent to the browser as one message."""
+"""The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser; and the charts."""
 
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, NamedTuple
 
-from pages.parts import charts, opening, pieces, replay
-from pages.parts.replay import Shown
+import streamlit as st
+
+from pages.parts import blocks, opening, pieces
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
-from vpp.drawing.rail import bars_html, generations_html, map_html
+from vpp.drawing.figures import (
+    Figure,
+    acceptance_figure,
+    error_figure,
+    ess_figure,
+    evidence_figure,
+    size_figure,
+    weights_figure,
+)
+from vpp.drawing.rail import band_html, bars_html, generations_html, key_html, map_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
+from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
-from vpp.settings import Config
+from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.brief import unread_html
+from vpp.wording.brief import COMPARABLE, unread_html
+from vpp.wording.counts import step_name
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import happened, headline, metrics, phase
+from vpp.wording.progress import batch_errors, final_rows, happened, headline, metrics, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
+from vpp.wording.theme import Mode
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 
 
-def draw(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The step that the page shows."""
+
+    step: int | None
+    """None for the end, and before the first step is there to see."""
+    newest: int | None
+    """The last step there is to see."""
+    is_live: bool
+    chosen: int | None
+    """The reader's choice; None while the latest step is followed."""
+    is_film: bool
+    """Whether a film reached the step."""
+
+    @property
+    def is_end(self) -> bool:
+        return self.step is None and self.newest is not None
+
+    @property
+    def deck_id(self) -> str:
+        """Name of the deck: another one is sorted immediately. A film is one deck, held while it is read."""
+        if self.is_film and not self.is_live:
+            return "film"
+        if self.step is None:
+            return "end" if self.is_end else "initial"
+        return "live" if self.step == self.newest and self.is_live else str(self.step)
+
+
+def shown_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
+    """Return the latest step, or the one that is replayed. A run that has ended has one place more: its end."""
+    at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
+    chosen, newest = at.get("step"), shown_step(snapshot.view)
+    live = snapshot.state in opening.LIVE
+    if chosen is None or newest is None or int(chosen) > newest:
+        return Shown(newest if live else None, newest, live, None, bool(at.get("film")))
+    return Shown(int(chosen), newest, live, int(chosen), bool(at.get("film")))
+
+
+def slider_key(run: opening.OpenRun) -> str:
+    return f"watch.step.{run.key}.slider"
+
+
+def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, Any] | None:
+    """Return the band of steps and its slider for assets/scrubber.js; None before the first step.
+
+    A film goes on once the browser has drawn the step before.
+    """
+    view = snapshot.view
+    if view.last_step is None:
+        return None
+    newest, has_end = shown.newest or 0, not shown.is_live
+    inked = newest if shown.step is None and shown.is_live else shown.step
+    return {
+        "band": pieces.drawn(
+            run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
+        ),
+        "key": key_html(snapshot.spec.config),
+        "step": shown.chosen,
+        "newest": newest,
+        "called": step_name(view, newest) if shown.newest is not None else "first hypotheses",
+        # A run that goes on has no place for its end, and no film.
+        "end": view.total_steps if has_end else None,
+        "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
+    }
+
+
+def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    shown = shown_of(run, snapshot)
+    waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
+    pending = pending_words(waiting.command, snapshot.state) if waiting else ""
     parts = {
-        "status": status_html(run, snapshot),
+        # Times and calls stand apart: they change without a step.
+        "status": markup.phase(MARKS[snapshot.state], pending or phase(snapshot)),
         "said": said_html(run, snapshot, shown),
         "deck": cards_html(run, snapshot, shown),
         "rail": rail_html(run, snapshot, shown),
         "numbers": numbers_html(run, snapshot, shown),
     }
+    place = INITIAL_STEP if shown.newest is None else shown.step
     header = {
         "parts": [*parts],
-        "at": replay.slider(run, snapshot, shown),
-        "place": place(snapshot, shown),
+        "at": slider(run, snapshot, shown),
+        "place": snapshot.view.total_steps if place is None else place,
         "deck": shown.deck_id,
         "head": heading(snapshot, shown),
         "foot": markup.caption(SQUARES) if snapshot.spec.dataset["task"] == "classification" else "",
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
     message = _message(json.dumps(header), *parts.values())
-    _STAGE(data=message, key=replay.slider_key(run), default={"at": None}, **heard)
+    _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
 
 
 @lru_cache(maxsize=16)
 def _message(header: str, *parts: str) -> bytes:
     return "\n".join((header, "\0".join(parts))).encode(errors="replace")
-
-
-def place(snapshot: Snapshot, shown: Shown) -> int:
-    """Return the place of the step shown: -1 before the first step, T for the end."""
-    if shown.newest is None:
-        return INITIAL_STEP
-    return snapshot.view.total_steps if shown.step is None else shown.step
-
-
-def status_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
-    """Return the state of the run and of its step. Times and calls stand apart: they change without a step."""
-    waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
-    pending = pending_words(waiting.command, snapshot.state) if waiting else ""
-    return markup.phase(MARKS[snapshot.state], pending or phase(snapshot))
 
 
 def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
@@ -68,8 +141,9 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     def make() -> str:
         if view.last_step is None and snapshot.state in opening.LIVE:
             written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
-            return lead_html(markup.saying(asking_words(snapshot.spec))) + markup.happening(written)
-        lead = lead_html(unread_html(view), markup.saying(headline(snapshot, shown.step)))
+            lead = markup.saying(asking_words(snapshot.spec))
+            return f'<div class="lead">{lead}</div>{markup.happening(written)}'
+        lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, shown.step))}</div>'
         if view.last_step is None:
             return lead
         step = INITIAL_STEP if shown.newest is None else shown.step
@@ -77,10 +151,6 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
         return lead + markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
 
     return pieces.drawn(run, snapshot, "said", shown, snapshot.state, snapshot.loading_s is not None, make=make)
-
-
-def lead_html(*parts: str) -> str:
-    return f'<div class="lead">{"".join(parts)}</div>'
 
 
 def heading(snapshot: Snapshot, shown: Shown) -> str:
@@ -99,7 +169,7 @@ def heading(snapshot: Snapshot, shown: Shown) -> str:
 
 def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     view, config = snapshot.view, snapshot.spec.config
-    wanted = pieces.wanted(replay.slider_key(run), most=config.largest_size)
+    wanted = pieces.wanted(slider_key(run), most=config.largest_size)
 
     def make() -> str:
         if view.started is None:
@@ -124,21 +194,19 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
     def make() -> str:
         step, dataset = INITIAL_STEP if shown.newest is None else shown.step, run.reader.dataset()
-        figures = (
-            ("Map of the hypotheses", map_html(hypothesis_map(view, config, dataset, step))) if config.size > 1 else (),
-            (bars_title(config), bars_html(view, config, dataset, step)),
-            ("Genealogy", generations_html(view, config, step)),
+        judged = "Proposals accepted" if config.is_filtered else "Error on the batch"
+        figures = {
+            "Map of the hypotheses": map_html(hypothesis_map(view, config, dataset, step)) if config.size > 1 else None,
+            "Effective sample size" if config.is_weighted else judged: bars_html(view, config, dataset, step),
+            "Genealogy": generations_html(view, config, step),
+        }
+        return "".join(
+            f'<section><h3 class="group">{markup.term(title)}</h3>{figure}</section>'
+            for title, figure in figures.items()
+            if figure is not None
         )
-        named = [(markup.term(each[0]), each[1]) for each in figures if each]
-        return "".join(f'<section><h3 class="group">{title}</h3>{figure}</section>' for title, figure in named)
 
     return pieces.drawn(run, snapshot, "rail", shown.newest, shown.step, make=make)
-
-
-def bars_title(config: Config) -> str:
-    if config.is_weighted:
-        return "Effective sample size"
-    return "Proposals accepted" if config.is_filtered else "Error on the batch"
 
 
 def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
@@ -149,6 +217,75 @@ def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
     def make() -> str:
         scope = "the whole run" if shown.step is None else f"step {shown.step}"
         strip = markup.strip(metrics(snapshot, shown.step))
-        return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, charts.notes(run, view)))
+        return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, notes(run, view)))
 
     return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, make=make)
+
+
+def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
+    """Yield what the numbers leave out."""
+    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
+    if found and found["because"]:
+        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
+    if config.is_rescored:
+        yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
+    if not (config.is_filtered or config.is_weighing):
+        yield "Every proposal is taken, so none is accepted or rejected."
+    if not config.is_weighted:
+        yield "There are no weights, so there is no effective sample size."
+
+
+# The charts
+
+
+class Chart(NamedTuple):
+    """A chart of the page."""
+
+    key: str
+    title: str
+    caption: str
+    make: Callable[[Mode], Figure]
+
+
+def charts_of(run: opening.OpenRun, view: RunView) -> list[Chart]:
+    config, charts = run.snapshot.spec.config, list[Chart]()
+    if config.is_weighted:
+        caption = "one row a particle, more ink is heavier"
+        charts.append(Chart("ess", "Effective sample size", "by step", lambda mode: ess_figure(view, mode)))
+        charts.append(Chart("weights", "Weight by step", caption, lambda mode: weights_figure(view, mode)))
+    if config.is_filtered:
+        charts.append(Chart("acc", "Proposals accepted", "by step", lambda mode: acceptance_figure(view, mode)))
+    if config.is_telescoping and not config.is_weighing:
+        charts.append(Chart("evidence", "Log evidence", "nominal, by step", lambda mode: evidence_figure(view, mode)))
+    if config.particles_max:
+        charts.append(Chart("size", "Particles K", "after each step", lambda mode: size_figure(view, mode)))
+    if not config.is_weighted or len(charts) % 2:
+        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
+
+        def errors(mode: Mode) -> Figure:
+            return error_figure(view, mode, batch_errors(view, config, run.reader.dataset()))
+
+        charts.append(Chart("error", "Error on the batch", caption, errors))
+    return charts
+
+
+def draw_charts(run: opening.OpenRun, view: RunView) -> None:
+    if view.last_step is None:
+        blocks.captions("Charts begin with the first step.")
+        return
+    shown, zoom = shown_step(view), f"watch.zoom.{run.key}"
+    weighed = None if shown is None else view.steps[shown].reweighted
+    is_final = view.has_ended, view.final is not None
+    # It changes when a step is weighed or finished.
+    of = (view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final)
+    for column, chart in blocks.in_columns(charts_of(run, view), 2, gap="large"):
+        key = f"watch.{chart.key}"
+
+        def make(mode: Mode, chart: Chart = chart, key: str = key) -> Figure:
+            """Return the chart drawn once for all readers, with this reader's zoom."""
+            made = pieces.shared_figure(run, key, mode, of, make=lambda: chart.make(mode))
+            return replace(made, chart=pieces.zoomed(made.chart, key, zoom))
+
+        with column:
+            pieces.figure(make, title=chart.title, caption=chart.caption, key=key, most_rows=view.total_steps)
+    pieces.listen(zoom)

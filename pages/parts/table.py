@@ -1,23 +1,26 @@
-"""The data part of the form: where the table comes from, how it is read, the kinds of its columns, and the split."""
+"""The data part of the form: where the table comes from, how it is read, kinds and meanings of columns, the split."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 import streamlit as st
 
 from pages.parts import blocks, pieces
-from pages.parts.front import FILE
-from pages.parts.opening import EXAMPLES
+from pages.parts.opening import EXAMPLES, FILE
 from vpp.data.build import split_hints
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule
+from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule, Task
+from vpp.data.descriptions import LABEL, MOST_CHARACTERS, checked
 from vpp.data.split import SplitPlan
-from vpp.data.table import Table, with_kinds
+from vpp.data.table import Table, sort_labels, with_kinds
 from vpp.data.tasks import TASKS, describe, generate
 from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
-from vpp.errors import DataError
+from vpp.errors import DataError, InputError
 from vpp.wording import markup
 from vpp.wording.counts import rows_sentence, unlabelled_sentence
+from vpp.wording.escaping import markdown_text
 from vpp.wording.words import counted
 
 AS_FOUND = "as found"
@@ -95,18 +98,12 @@ def read(content: bytes, name: str, read_as: ReadAs) -> Table:
 
 def read_upload(content: bytes, name: str) -> Table:
     """Return the table, read as detected or as the fields here say. Raises DataError after drawing the fields."""
-    detected = _detected(content, name)
+    detected = None
+    with suppress(DataError):  # a person must say
+        detected = read(content, name, DETECT).reading
     with st.expander("How this was read", expanded=detected is None):
         read_as = _fields(detected, f"new.read.{name}.{len(content)}")
     return read(content, name, read_as)
-
-
-def _detected(content: bytes, name: str) -> Reading | None:
-    """Return how the file is read by detection; None if detection fails and a person must say."""
-    try:
-        return read(content, name, DETECT).reading
-    except DataError:
-        return None
 
 
 def _fields(detected: Reading | None, key: str) -> ReadAs:
@@ -226,7 +223,14 @@ def choose_split(table: Table, target: str) -> Splitting:
         )
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
-        test_table = _test_file() if kind == SECOND_FILE else None
+        test_table = None
+        if kind == SECOND_FILE:
+            if file := _uploaded(
+                "A file of test rows, with the same columns", "new.test_file", "Take another test file"
+            ):
+                test_table = read(file[1], file[0], DETECT)
+            else:
+                blocks.captions("Until there is one, rows are drawn by chance.")
         one, two, three = st.columns(3, vertical_alignment="bottom")
         sizes = {
             "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
@@ -266,19 +270,65 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
     return [column.name for column in able]
 
 
-def _test_file() -> Table | None:
-    file = _uploaded("A file of test rows, with the same columns", "new.test_file", "Take another test file")
-    if file is None:
-        blocks.captions("Until there is one, rows are drawn by chance.")
-        return None
-    return read(file[1], file[0], DETECT)
-
-
 def split_words(dataset: Dataset) -> list[str]:
     """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
+    task = f"{dataset.target} is a number, so this is regression."
     if dataset.task == "classification":
         task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
+    return list(filter(None, (task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes)))
+
+
+# What columns and labels mean, typed in a field each or filled in from a file
+
+MEANINGS_ACROSS = 2
+MOST_FIELDS = 60
+"""Most fields drawn; a file can describe more columns."""
+ABOUT_MEANINGS = (
+    "Models see only names and kinds. For names that say little, describe them here: every prompt then begins with it."
+)
+FILL_IN = "Fill in from a file: a CSV with column,description, or JSON {column: description}"
+REFUSED = "new.meanings_refused"
+
+
+def choose_meanings(table: Table, *, target: str, inputs: Sequence[str], task: Task) -> dict[str, str]:
+    labels = sort_labels(cell for cell in table.cells(target) if cell is not None) if task == "classification" else ()
+    fields = {name: shown_name(name) for name in (target, *inputs)}
+    unlike = (label for label in labels if LABEL + label not in table.names)
+    fields |= {LABEL + label: f"{shown_name(target)} = {shown_name(label)}" for label in unlike}
+    keys = {key: f"new.meaning.{table.sha256}.{key}" for key in dict.fromkeys((*fields, *table.names))}
+    given = _filled(keys)
+    with st.expander(
+        "What the columns mean" + (f", {counted(len(given), 'description')}" if given else ""), key="new.meanings_fold"
+    ):
+        blocks.captions(ABOUT_MEANINGS)
+        for place, key in blocks.in_columns(list(fields)[:MOST_FIELDS], MEANINGS_ACROSS):
+            place.text_input(markdown_text(fields[key]), max_chars=MOST_CHARACTERS, **blocks.lasting(keys[key]))
+        if len(fields) > MOST_FIELDS:
+            blocks.captions(f"{len(fields) - MOST_FIELDS:,} more can be described in a file.")
+        upload = f"new.meanings_file.{table.sha256}"
+        st.file_uploader(FILL_IN, type=None, key=upload, on_change=partial(_fill, upload, table, target))
+        if refused := st.session_state.get(REFUSED):
+            blocks.failed("This file cannot be used", refused)
+    return _filled(keys)
+
+
+def _filled(keys: Mapping[str, str]) -> dict[str, str]:
+    """Return the descriptions that are not blank. keys: of the fields, by key of the description."""
+    texts = {key: str(st.session_state.get(field) or "") for key, field in keys.items()}
+    return {key: text for key, text in texts.items() if text.strip()}
+
+
+def _fill(upload: str, table: Table, target: str) -> None:
+    st.session_state[REFUSED] = ""
+    file = st.session_state[upload]
+    if file is None:
+        return
+    try:
+        text = bytes(file.getvalue()).decode("utf-8-sig")
+        given = checked(text, name=file.name, columns=table.names, cells=table.cells(target))
+    except UnicodeDecodeError:
+        st.session_state[REFUSED] = f"{file.name} is not UTF-8 text: save it as UTF-8"
+    except InputError as error:
+        st.session_state[REFUSED] = str(error)
     else:
-        task = f"{dataset.target} is a number, so this is regression."
-    sentences = [task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes]
-    return [sentence for sentence in sentences if sentence]
+        st.session_state.update({f"new.meaning.{table.sha256}.{key}": line for key, line in given.items()})

@@ -150,7 +150,6 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
 
 SAID = {
     "smc filtered": ("Effective sample size", "Proposals accepted", "rewrite rejected"),
-    "smc duplicates": ("Only copies are rewritten", "Effective sample size"),
     "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
     "adaptive": ("Exponent φ = 1/β", "Log evidence"),
     "mh on train": ("without weights", "training rows", "Proposals accepted"),

@@ -72,7 +72,6 @@ def test_no_input_breaks_the_learner() -> None:
             parsed = parse_label(text, ("0", "1"))
             assert parsed.value in ("0", "1"), row[:40]
             assert parsed.explanation, row[:40]
-            assert not parsed.inferred, row[:40]
 
 
 PUBLISHED = """You are the model.

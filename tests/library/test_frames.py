@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from vpp.errors import InputError
-from vpp.library.frames import table_of
+from vpp.library.posterior import table_of
 
 
 def test_a_frame_keeps_its_rows_missing_cells_included() -> None:
@@ -28,5 +28,5 @@ def test_data_that_is_no_table_is_refused_by_its_type(data: object) -> None:
 
 def test_reading_stops_once_a_file_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,y\n1,2\n3,4\n5,6\n")
-    monkeypatch.setattr("vpp.library.frames.MAX_BYTES", 7)
+    monkeypatch.setattr("vpp.cli.system.MAX_BYTES", 7)
     assert table_of(tmp_path / "t.csv").cells("x") == ("1",)

@@ -62,9 +62,7 @@ def test_awkward_answers_are_read_or_refused_with_their_reasons() -> None:
         parsed, reason = read(case), case.get("reason")
         is_refused = parsed.reason is not None and reason is not None and reason in parsed.reason
         is_read = parsed.reason is None and reason is None
-        if (parsed.value, parsed.inferred) != (case.get("value"), case.get("inferred", False)) or not (
-            is_read or is_refused
-        ):
+        if parsed.value != case.get("value") or not (is_read or is_refused):
             wrong.append((case, parsed))
     assert wrong == []
 
@@ -245,19 +243,6 @@ def test_a_rule_ends_where_the_question_is_repeated_or_the_rule_explained_or_the
         assert parse_rule(f"New rule: If x > 3, output 1.{end}").value == "If x > 3, output 1.", end
     assert parse_rule("Current rule: output 0.\nNew rule: If x > 3, output 1.").value == "If x > 3, output 1."
     assert parse_rule("New rule:\nExplanation: none.").value == "Explanation: none."
-
-
-def test_an_inferred_label_keeps_the_text_that_asserts_it() -> None:
-    parsed = parse_label("The bill is long.\nSo it is a Gentoo.", SPECIES)
-    assert (parsed.value, parsed.inferred, parsed.reason) == ("Gentoo", True, None)
-    assert parsed.explanation == "The bill is long. So it is a Gentoo."
-
-
-@given(st.sampled_from(SPECIES), st.sampled_from(SPECIES), st.booleans())
-def test_a_second_label_anywhere_leaves_an_explanation_unread(asserted: str, other: str, is_first: bool) -> None:
-    sentences = [f"The output is {asserted}.", f"It has no trait of {other}."]
-    parsed = parse_label(" ".join(sentences if is_first else sentences[::-1]), SPECIES)
-    assert parsed.value == (asserted if asserted == other else None)
 
 
 def test_thinking_is_cut() -> None:

@@ -11,8 +11,6 @@ from vpp.llm.forms import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
-METRICS = Reply(b"vllm:num_requests_running 2\nvllm:num_requests_waiting 0\n", headers={"content-type": "text/plain"})
-PAGES = {"/health": Reply(b""), "/version": as_json({"version": "0.32.0"}), "/metrics": METRICS}
 MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-chat"}]})
 
 
@@ -44,13 +42,11 @@ def unsteady() -> Callable[[dict[str, Any]], Reply]:
     return lambda body: lettered({"B": next(shares)}) if body.get("logprobs") else answer(body)
 
 
-def server(
-    say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Reply | None = MODELS, **pages: Reply
-) -> Behaviour:
+def server(say: Callable[[dict[str, Any]], Reply | None] = answer, *, models: Reply | None = MODELS) -> Behaviour:
     async def behave(request: Request) -> Reply | None:
         if request.path == "/v1/chat/completions":
             return say(request.body)
-        return models if request.path == "/v1/models" else {**PAGES, **pages}.get(request.path, refusal(404))
+        return models if request.path == "/v1/models" else refusal(404)
 
     return behave
 
@@ -75,7 +71,6 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
         *("optimizer prompt", "throughput", "seed", "log-probabilities", "optional fields"),
-        *("/health", "/version", "/metrics"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
@@ -86,8 +81,6 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     said = "sound: the letters asked for have 99.5 % of the probability, and the same when asked again"
     assert findings["log-probabilities"].words == said
     assert findings["log-probabilities"].values["mass"] == pytest.approx(0.995)
-    assert findings["/version"].words == '\'{"version": "0.32.0"}\''
-    assert findings["/metrics"].words == "2 running, 0 waiting"
 
 
 def without(*fields: str) -> Callable[[dict[str, Any]], Reply]:

@@ -8,9 +8,8 @@ import pytest
 
 from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError
-from vpp.llm.address import checked_address
 from vpp.llm.endpoint import Completion, Server
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, checked_address
 from vpp.llm.gauges import page_beside
 
 from .stub import Reply, chat, endpoint_at, script, serving

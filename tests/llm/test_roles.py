@@ -56,14 +56,6 @@ async def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
         assert counters.snapshot() == Usage(learner=2, unparsable=1, prompt_tokens=14, completion_tokens=6)
 
 
-async def test_a_label_read_from_an_explanation_is_counted_and_not_asked_for_again() -> None:
-    async with learner_of(chat("The sum is 8, so the output is 1.")) as (learner, _, counters):
-        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-        assert prediction.value == "1"
-        assert prediction.explanation == "The sum is 8, so the output is 1."
-        assert counters.snapshot() == Usage(learner=1, inferred=1, prompt_tokens=7, completion_tokens=3)
-
-
 async def test_a_number_in_doubt_is_asked_about_again() -> None:
     """A comma that may separate thousands, and an answer that stops within its number."""
     cut = chat("Explanation: so.\nOutput: 7", finish="length")

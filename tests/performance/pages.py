@@ -36,7 +36,7 @@ def ratios(folder: Path, short: bool) -> list[Ratio]:
         ),
         divided(
             f"a refresh with {many} runs in the list / {few}", lists[many], lists[few],
-            unit="ms", most=None if short else 10.0,
+            unit="ms", most=None if short else 3.0,
         ),
     ]  # fmt: skip
 

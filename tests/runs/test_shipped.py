@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.parts.front import TITANIC
-from pages.parts.opening import SHIPPED
+from pages.parts.opening import SHIPPED, TITANIC
 from tests.example import PREPARED, made
 from vpp.errors import RunError
 from vpp.posterior.weights import ess

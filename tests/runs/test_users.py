@@ -7,7 +7,7 @@ import pytest
 from tests.processes import Desk, Model, wait_until
 from vpp.environment import Environment
 from vpp.errors import InputError, RunError
-from vpp.llm.address import exact
+from vpp.llm.gate import exact
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys, User, check_runs, keys_for
 from vpp.runs.process import launch

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from vpp.bench.outcome import Outcome
-from vpp.bench.sweep import SweepSpec
+from vpp.bench.sweep import Outcome, SweepSpec
 from vpp.data.tasks import TASKS
 from vpp.runs.spec import EndpointSpec
 

@@ -2,8 +2,7 @@
 
 from dataclasses import asdict
 
-from vpp.bench.cells import Cell, Sizes, calls_at_most, config_of, dataset_of, product
-from vpp.bench.variants import PAPER, SWEPT_TASKS, VARIANTS
+from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most, config_of, dataset_of, product
 from vpp.data.tasks import TASKS
 from vpp.settings import preset
 

@@ -4,8 +4,8 @@ from statistics import fmean, stdev
 
 import pytest
 
+from vpp.bench.cells import SWEPT_TASKS
 from vpp.bench.tables import paper, papers_table, printed
-from vpp.bench.variants import SWEPT_TASKS
 from vpp.data.tasks import TASKS
 
 COLUMNS = ("vml", "vml5", "vml5-best", "mh", "smc")

@@ -7,10 +7,9 @@ import json
 import pytest
 
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.outcome import COLUMNS, Outcome, results_csv
-from vpp.bench.sweep import SweepSpec
+from vpp.bench.cells import PAPER
+from vpp.bench.sweep import COLUMNS, Outcome, SweepSpec, results_csv
 from vpp.bench.tables import Table, papers_part, tables, tables_markdown, uncovered
-from vpp.bench.variants import PAPER
 from vpp.data.tasks import TASKS
 
 

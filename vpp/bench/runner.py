@@ -21,8 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from joblib import Parallel, delayed, parallel_config
 
 from vpp.bench.cells import Cell, Sizes, prepare
-from vpp.bench.outcome import results_csv
-from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView
+from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView, results_csv
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
@@ -44,11 +43,9 @@ class Watcher(Protocol):
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
         """Receive the present state; called often. wanted: the cells of this sweep command."""
-        ...
 
     def say(self, text: str) -> None:
         """Receive a line of text, once per event."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

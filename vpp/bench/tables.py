@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
+from math import isclose
 from statistics import fmean
 from typing import Any, Literal
 
 from pandas import DataFrame
 
-from vpp.bench.outcome import Outcome
-from vpp.bench.sweep import SweepSpec, endpoint_text
-from vpp.bench.variants import SWEPT_TASKS, VARIANTS
+from vpp.bench.cells import SWEPT_TASKS, VARIANTS
+from vpp.bench.sweep import Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.wording.escaping import markdown_table, markdown_text
@@ -27,8 +27,6 @@ NONE = "–"
 ONE_SEED = "1 seed"
 SMALL = 0.005
 """Mean squared errors below this would be shown as 0.00."""
-TIED = 1e-9
-"""Means closer than this are equal."""
 SPREAD = "Mean ± sample standard deviation (ddof = 1) over seeds."
 BRACKETS = (HERE, "In brackets the number of your seeds.")
 
@@ -83,7 +81,6 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    """Return the table as a section of tables.md."""
     rows = [(task_label(row[0]) if table.by_metric and row[0] in TASKS else row[0], *row[1:]) for row in table.rows]
     head, *body = (tuple(map(markdown_text, row)) for row in (table.head, *rows))
     right = range(table.labels, len(table.head))
@@ -169,23 +166,18 @@ class Results:
         """(task and seed, key of a column): metric on the test rows; NaN where it is missing."""
 
     def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
-        """List the sweep's tasks in the paper's order."""
         return [task for task in among if task in self.spec.tasks]
 
     def seeds(self, tasks: Iterable[str]) -> list[tuple[str, int]]:
-        """List every task with every seed."""
         return [(task, seed) for task in tasks for seed in range(self.spec.seeds)]
 
     def at(self, task: str, method: str, seed: int) -> Outcome | None:
-        """Return the outcome of a cell; None if it is not finished."""
         return self._by_cell.get((task, method, seed))
 
     def of(self, task: str, method: str) -> list[Outcome]:
-        """List the outcomes of a method on a task, by seed."""
         return [o for seed in range(self.spec.seeds) if (o := self.at(task, method, seed)) is not None]
 
     def values(self, task: str, key: str) -> list[float]:
-        """List a column's test metrics on a task, by seed."""
         return list(self.tests[key].get(task, DataFrame(columns=[key])[key]).dropna())
 
     def value(self, task: str, seed: int, key: str) -> str:
@@ -210,7 +202,6 @@ def _join(values: Iterable[str]) -> str:
 
 @cache
 def paper() -> dict[str, Any]:
-    """Read paper.json."""
     return dict(json.loads(files("vpp.bench").joinpath("paper.json").read_text(encoding="utf-8")))
 
 
@@ -225,13 +216,11 @@ def printed(label: str, task: str, column: str) -> str:
 
 
 def _run(label: str, task: str, run: int) -> Any:
-    """Return a run's line in a table with one line per run; empty if the paper has none."""
     runs = papers_table(label).get(task, ())
     return runs[run] if run < len(runs) else {}
 
 
 def _in_text(measure: str, task: str) -> Any:
-    """Return a value from the paper's running text; None if it gives none."""
     return paper()["text"][measure].get(task)
 
 
@@ -266,7 +255,6 @@ def _spreads(
 
 
 def main_results(results: Results) -> Table:
-    """Table tab:main_results of the paper."""
     return _spreads(
         results,
         METHODS,
@@ -289,7 +277,6 @@ def main_results(results: Results) -> Table:
 
 
 def mh_against_smc(results: Results) -> Table:
-    """Table tab:mh_vs_smc of the paper."""
 
     def ours(task: str) -> tuple[str, ...]:
         pair = [results.values(task, key) for key in PAIR]
@@ -314,7 +301,7 @@ def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
     if min(len(mh), len(smc)) == 1:
         return "one seed"
     ours, theirs = fmean(mh), fmean(smc)
-    if ours == theirs or abs(ours - theirs) <= TIED:
+    if isclose(ours, theirs, rel_tol=0, abs_tol=1e-9):
         return "Tie"
     return "MH" if (ours < theirs) == is_error(task) else "SMC"
 
@@ -615,7 +602,6 @@ def uncovered(spec: SweepSpec) -> str:
 
 
 def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
-    """Return tables.md."""
     parts = ["# The paper's experiments", *map(markdown_text, heading(spec, outcomes))]
     last = filter(None, [markdown_text(uncovered(spec))])
     return "\n\n".join([*parts, *map(markdown, tables(spec, outcomes)), *last]) + "\n"

@@ -4,13 +4,13 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
-from vpp.bench.cells import Sizes
-from vpp.bench.runner import LOCAL, SweepResult, ray_cluster, run_sweep
+from vpp.bench.cells import PAPER, Sizes
+from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
 from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
-from vpp.bench.variants import PAPER
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment
@@ -24,7 +24,6 @@ SEEDS = 3
 
 
 def bench(options: Namespace) -> int:
-    """Run a sweep to its end, or continue one."""
     env = environment()
     jobs = env.max_running if options.jobs is None else options.jobs
     if jobs < 1:
@@ -35,25 +34,19 @@ def bench(options: Namespace) -> int:
     check_endpoint(spec.endpoint)
     progress, slots = SweepProgress(sys.stderr, quiet=options.quiet), max(jobs, env.max_running)
     try:
-        if options.engine == "ray":
-            with ray_cluster(options.ray_address or LOCAL, jobs=jobs):
-                result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="ray", watcher=progress)
-        else:
-            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend="threading", watcher=progress)
+        is_ray = options.engine == "ray"
+        with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
+            backend: Backend = "ray" if is_ray else "threading"
+            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()
-    print(_result_text(directory, result))
-    return EXIT_CODES[result.ending]
-
-
-def _result_text(directory: SweepDirectory, result: SweepResult) -> str:
     view = result.view
     failed = f", {len(view.failed)} failed" if view.failed else ""
-    text = f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}"
-    if result.ending == "done":
-        return text
-    command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
-    return f"{text}\nContinue with the same command, or with every cell of this folder: {command}"
+    print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
+    if result.ending != "done":
+        command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
+        print(f"Continue with the same command, or with every cell of this folder: {command}")
+    return EXIT_CODES[result.ending]
 
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirectory, SweepSpec]:
@@ -98,7 +91,6 @@ class SweepProgress:
         self._text = ""
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
-        """Redraw the line if its text has changed."""
         self._text = sweep_line(view, wanted, jobs=jobs)
         if self._line.is_terminal and not self._quiet and self._text != self._drawn:
             self._drawn = self._text
@@ -111,7 +103,6 @@ class SweepProgress:
             self._drawn = ""
 
     def close(self) -> None:
-        """Remove the drawn line."""
         if self._drawn:
             self._line.clear()
 

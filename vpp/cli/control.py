@@ -20,28 +20,19 @@ from vpp.wording.status import pending_words
 
 OBEYED_WITHIN_S = 20.0
 ENDED: tuple[State, ...] = ("finished", "stopped", "failed", "interrupted")
+OBEYED: dict[Command, tuple[State, ...]] = {"stop": (), "pause": ("paused",), "go on": ("running", "queued")}
 
 
-def stop(options: Namespace) -> int:
-    """End a running run after its last complete step."""
-    return _send(find_run(options.run_dir), "stop", until=ENDED)
+def send(options: Namespace) -> int:
+    return send_to(find_run(options.run_dir), options.sent)
 
 
-def pause(options: Namespace) -> int:
-    """Pause a running run."""
-    return _send(find_run(options.run_dir), "pause", until=("paused", *ENDED))
-
-
-def go_on(options: Namespace) -> int:
-    """Continue a paused run."""
-    return _send(find_run(options.run_dir), "go on", until=("running", "queued", *ENDED))
-
-
-def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]) -> int:
+def send_to(directory: RunDirectory, command: Command) -> int:
+    """Send the run's worker a command, and wait for a state in which it has obeyed or ended."""
     if not directory.is_held():
         raise RunError(f"{directory.path} is not running: continue it with `vpp resume`")
     directory.send_command(command)
-    reader = RunReader(directory)
+    reader, until = RunReader(directory), (*OBEYED[command], *ENDED)
     deadline = time.monotonic() + OBEYED_WITHIN_S
     state = reader.refresh().state
     while state not in until and time.monotonic() < deadline:
@@ -53,7 +44,6 @@ def _send(directory: RunDirectory, command: Command, *, until: tuple[State, ...]
 
 
 def list_runs(options: Namespace) -> int:
-    """Print the runs, newest first."""
     rows = [_row(directory) for directory in RunStore(environment().runs_dir).runs()]
     if options.json:
         print(to_json(rows, inf_nan_mode="strings").decode())
@@ -97,13 +87,11 @@ def _result(row: dict[str, Any]) -> str:
 
 
 def rename(options: Namespace) -> int:
-    """Rename the run; its id stays."""
     store.rename(find_run(options.run_dir), options.name)
     return 0
 
 
 def delete(options: Namespace) -> int:
-    """Delete the run."""
     directory = find_run(options.run_dir)
     store.delete(directory)
     print(f"{directory.id}: deleted")
@@ -111,7 +99,6 @@ def delete(options: Namespace) -> int:
 
 
 def cache(options: Namespace) -> int:
-    """Print the response cache's size, or empty it."""
     responses = ResponseCache(environment().cache_dir)
     try:
         if options.action == "clear":

@@ -9,10 +9,10 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from vpp import __version__
 from vpp.data.dataset import RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
+from vpp.llm.budget import Price
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
+from vpp.runs.spec import Prices
 from vpp.settings import WEIGHING, Config, Preset, choices, option_docs
-
-# --- groups of options that commands share --------------------------------------------------------------------------
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
@@ -35,7 +35,6 @@ def command(commands: Commands, name: str, function: str, about: str, **more: An
 
 
 def table_options(parser: ArgumentParser) -> None:
-    """Add the table and what its columns are."""
     parser.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     parser.add_argument("--target", help="column to predict (guessed from the names)")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
@@ -48,18 +47,25 @@ def table_options(parser: ArgumentParser) -> None:
 
 
 def work_options(parser: ArgumentParser) -> None:
-    """Add everything of a new run but its table and its method."""
     parser.add_argument("--name", default="", help="the run's name")
     file_options(parser)
     endpoint_options(parser)
-    _template_options(parser)
-    _budget_options(parser)
+    about = (
+        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
+        f"be missing; {AUTO} = worked examples for a language model (auto)"
+    )
+    parser.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
+    budget = parser.add_argument_group("budget")
+    about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
+    about += "plan, progress and report"
+    budget.add_argument("--price", type=_prices, default=Prices(), metavar="IN,OUT[,IN,OUT]", help=about)
+    cap_options(budget)
+    budget.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
     parser.add_argument("--run-dir", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
     output_options(parser)
 
 
 def file_options(parser: ArgumentParser) -> None:
-    """Add how a file is read."""
     about = (
         "how the file is read, if detected wrongly; repeatable: encoding=cp1252, delimiter=semicolon (a character, or "
         "comma, semicolon, tab, pipe, space), header=no (the first line names no columns), skip-lines=3 (above the "
@@ -72,30 +78,24 @@ def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
     """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
     docs = option_docs()
     group = parser.add_argument_group("method")
+    words = {"True": "on", "False": "off", "": "none"}
     for option in (each for each in fields(Config) if each.name in names):
         group.add_argument(
             f"--{option.name.replace('_', '-')}",
             dest=f"config.{option.name}",
             default=None,
-            help=f"{docs[option.name]} ({_shown(option.default)})".replace("%", "%%"),
+            help=f"{docs[option.name]} ({words.get(str(option.default), option.default)})".replace("%", "%%"),
             **_value_of(option),
         )
 
 
 def _value_of(option: Field[Any]) -> dict[str, Any]:
-    """Keywords that make argparse read a value of the option's type."""
     if option.type is bool:
         return {"action": "store_true"}
     allowed = choices(option.name)
     if allowed:
         return {"choices": allowed}
     return {"type": option.type, "metavar": option.name.upper()}
-
-
-def _shown(default: object) -> str:
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    return "none" if default == "" else str(default)
 
 
 def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
@@ -127,38 +127,18 @@ def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
         group.add_argument("--no-cache", dest="cache", action="store_false", help=about)
 
 
-def _template_options(parser: ArgumentParser) -> None:
-    about = (
-        f"prompts: {', '.join(GALLERY)}, or a folder with learner.txt, optimizer.txt and prior.txt, of which some may "
-        f"be missing; {AUTO} = worked examples for a language model (auto)"
-    )
-    parser.add_argument("--templates", metavar="NAME|FOLDER", default=AUTO, help=about)
-
-
-def _budget_options(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("budget")
-    about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
-    about += "plan, progress and report"
-    group.add_argument("--price", type=_price, metavar="IN,OUT[,IN,OUT]", help=about)
-    cap_options(group)
-    group.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
-
-
 def cap_options(group: ArgumentParser | _ArgumentGroup) -> None:
-    """Add the cap at which a run pauses."""
     about = "pause after N requests, retries included; `resume` with a higher N goes on (0: no cap)"
     group.add_argument("--max-calls", type=int, metavar="N", help=about)
     group.add_argument("--max-cost", type=float, metavar="X", help="pause once X is spent (0: no cap)")
 
 
 def output_options(parser: ArgumentParser) -> None:
-    """Add what a command prints."""
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def run_dir(parser: ArgumentParser) -> None:
-    """Add the run that a command is about."""
     parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory or id")
 
 
@@ -176,7 +156,6 @@ def _description(text: str) -> str:
 
 
 def _read_choice(text: str) -> tuple[str, Any]:
-    """Read a choice of `ReadAs`."""
     name, _, value = text.partition("=")
     if name not in READ_AS or not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE with one of {', '.join(READ_AS)}")
@@ -198,14 +177,15 @@ def _limit(names: Collection[str]) -> Callable[[str], tuple[str, int]]:
     return read
 
 
-def _price(text: str) -> tuple[float, ...]:
+def _prices(text: str) -> Prices:
     try:
         amounts = tuple(map(float, text.split(",")))
     except ValueError:
         amounts = ()
     if len(amounts) not in (2, 4):
         raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
-    return amounts
+    learner, *optimizer = (Price(prompt=amounts[i], completion=amounts[i + 1]) for i in range(0, len(amounts), 2))
+    return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
 
 
 def split_rule(text: str) -> SplitRule:
@@ -223,9 +203,6 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-# --- the commands ---------------------------------------------------------------------------------------------------
-
-
 class _Parser(ArgumentParser):
     """Parser that reports a wrong option in one line."""
 
@@ -234,20 +211,12 @@ class _Parser(ArgumentParser):
 
 
 def build_parser() -> ArgumentParser:
-    """Parser of `python -m vpp` and its commands."""
     about = "Bayesian inference over hypotheses written in plain language."
     parser: ArgumentParser = _Parser(prog="vpp", description=about)
     parser.add_argument("--version", action="version", version=f"vpp {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _run(commands)
-    _weigh(commands)
-    _resume(commands)
-    _continue(commands)
-    _reword(commands)
-    _control(commands)
-    _reading(commands)
-    _serving(commands)
-    _bench(commands)
+    for add in (_run, _weigh, _resume, _continue, _reword, _control, _reading, _serving, _bench):
+        add(commands)
     return parser
 
 
@@ -306,7 +275,7 @@ def _continue(commands: Commands) -> None:
 
 def _reword(commands: Commands) -> None:
     about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
-    parser = command(commands, "reword", "rewording:reword", about)
+    parser = command(commands, "reword", "reading:reword", about)
     run_dir(parser)
     parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
     parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")
@@ -317,9 +286,14 @@ def _reword(commands: Commands) -> None:
 
 
 def _control(commands: Commands) -> None:
-    for name, about in (("stop", "end a running run and keep its last complete step"), ("pause", "send no more calls")):
-        run_dir(command(commands, name, f"control:{name}", about))
-    run_dir(command(commands, "go-on", "control:go_on", "send calls again after a pause"))
+    for name, about in (
+        ("stop", "end a running run and keep its last complete step"),
+        ("pause", "send no more calls"),
+        ("go-on", "send calls again after a pause"),
+    ):
+        parser = command(commands, name, "control:send", about)
+        run_dir(parser)
+        parser.set_defaults(sent=name.replace("-", " "))
     listing = command(commands, "list", "control:list_runs", "list the runs, newest first")
     listing.add_argument("--json", action="store_true")
     rename = command(commands, "rename", "control:rename", "give a run another name")

@@ -32,12 +32,10 @@ class StatusLine:
         self._write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", end="")
 
     def clear(self) -> None:
-        """Remove the drawn line."""
         if self.is_terminal:
             self._write("\r\x1b[K", end="")
 
     def print(self, text: str) -> None:
-        """Remove the drawn line and print text in its place."""
         self.clear()
         self._write(text)
 
@@ -48,7 +46,6 @@ class StatusLine:
 
 
 def bar(done: float) -> str:
-    """Bar for a fraction done, 0 to 1."""
     filled = round(WIDTH * done)
     return "█" * filled + "░" * (WIDTH - filled)
 
@@ -65,7 +62,6 @@ class Progress:
         self._loading_said_s: float | None = None
 
     def __call__(self, view: RunView, record: Record) -> None:
-        """Show where the run is."""
         event = record.event
         self._event_at = time.monotonic()
         if not self._said_files and (few := files_words(record.usage)):
@@ -106,7 +102,6 @@ class Progress:
             self._line.print(loading_words(seconds_so_far))
 
     def close(self) -> None:
-        """Remove the drawn line."""
         self._line.clear()
 
     def _draw(self, view: RunView, usage: Usage) -> None:
@@ -142,12 +137,10 @@ def _only_faults(view: RunView, usage: Usage) -> bool:
 
 
 class Tally:
-    """Progress towards a known total: a bar on a terminal, a line at each tenth elsewhere."""
+    """Answers so far of a known total: a bar on a terminal, a line at each tenth elsewhere."""
 
-    def __init__(self, stream: TextIO, *, of: str) -> None:
-        """Begin to count. of: noun in the plural for the things counted."""
+    def __init__(self, stream: TextIO | None) -> None:
         self._line = StatusLine(stream)
-        self._of = of
         self._began_at = time.monotonic()
         self._drawn_at = 0.0
         self._tenths = 0
@@ -164,10 +157,9 @@ class Tally:
             self._line.print(self._text(done, total))
 
     def close(self) -> None:
-        """Remove the drawn line."""
         self._line.clear()
 
     def _text(self, done: int, total: int) -> str:
         left = (time.monotonic() - self._began_at) / done * (total - done)
         remaining = f", about {seconds(left)} left" if done < total else ""
-        return f"{integer(done)} of {integer(total)} {self._of}{remaining}"
+        return f"{integer(done)} of {integer(total)} answers{remaining}"

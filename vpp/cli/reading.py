@@ -1,20 +1,25 @@
-"""Commands that read a run: `report`, `export`, `verify`, `baseline`, `predict`; and `task`, which writes a table."""
+"""Commands that read a run or ask its learner, from `report` to `reword`; and `task`, which writes a table."""
 
 import json
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
 from vpp.cli.progress import Tally
 from vpp.cli.system import environment, find_run, keys, read_table, until_interrupted, write_bytes
+from vpp.cli.working import work_on
 from vpp.data.table import other_columns, read_like, unlabelled_rows
 from vpp.data.tasks import generate
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES
+from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.calibrated import calibrated
@@ -26,7 +31,16 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
-from vpp.runs.asking import Asked, PromptedAsking, PromptedBaselines, ask
+from vpp.runs.asking import (
+    Asked,
+    Comparison,
+    PromptedAsking,
+    PromptedBaselines,
+    Rewording,
+    ask,
+    reworded_run,
+    score_rewording,
+)
 from vpp.runs.reader import RunReader
 from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.record import trial_json
@@ -36,7 +50,7 @@ from vpp.wording.escaping import one_line
 from vpp.wording.verification import notes, verification_lines
 from vpp.wording.words import counted, score_text
 
-HOLDS, DOES_NOT_HOLD = 0, 1
+T = TypeVar("T")
 MLFLOW_DEFAULTS = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
@@ -45,8 +59,16 @@ MLFLOW_DEFAULTS = {
 """No usage reports, two retries, no printed address. Variables that are already set stay as they are."""
 
 
+def _answers(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any, quiet: bool = False) -> T:
+    """Ask models to the end, with progress on standard error."""
+    tally = Tally(None if quiet else sys.stderr)
+    try:
+        return until_interrupted(ask(*what, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
+    finally:
+        tally.close()
+
+
 def report(options: Namespace) -> int:
-    """Write the report of a run in its present state, and print each file written."""
     directory = find_run(options.run_dir)
     reader = RunReader(directory)
     if options.output and options.html and Path(options.output).resolve() == Path(options.html).resolve():
@@ -69,7 +91,6 @@ def report(options: Namespace) -> int:
 
 
 def export(options: Namespace) -> int:
-    """Log the run to MLflow, and print the id of MLflow's run."""
     for name, value in MLFLOW_DEFAULTS.items():
         os.environ.setdefault(name, value)
     print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))
@@ -77,14 +98,13 @@ def export(options: Namespace) -> int:
 
 
 def verify(options: Namespace) -> int:
-    """Replay the run on its recorded answers, and report differences from the journal and the exports."""
     directory = find_run(options.run_dir)
     result = verification(directory, ways(directory))
     if options.json:
         print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
     else:
         print("\n".join(verification_lines(result, run=directory.id)))
-    return HOLDS if result.holds else DOES_NOT_HOLD
+    return 0 if result.holds else 1
 
 
 def _verification_json(result: Verification, run: str) -> dict[str, Any]:
@@ -114,13 +134,8 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
 
 
 def baseline(options: Namespace) -> int:
-    """Ask the prompted baselines, write the report with them, and print each beside the run's own result."""
     directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
-    tally, asking = Tally(sys.stderr, of="answers"), PromptedAsking(directory, asked)
-    try:
-        found = until_interrupted(asking.go(keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
-    finally:
-        tally.close()
+    found = _answers(PromptedAsking(directory, asked).go)
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()
@@ -163,11 +178,7 @@ def trial(options: Namespace) -> int:
     print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)
     if options.plan:
         return 0
-    tally = Tally(sys.stderr, of="answers")
-    try:
-        found = until_interrupted(asking.go(keys=keys(), cache_dir=environment().cache_dir, on_progress=tally))
-    finally:
-        tally.close()
+    found = _answers(asking.go)
     if options.json:
         print(to_json(trial_json(reader.directory.id, found), inf_nan_mode="strings").decode())
         return 0
@@ -188,15 +199,8 @@ def sheet(options: Namespace) -> int:
     if options.rows < 1:
         raise InputError(f"--rows is {options.rows}: give at least 1")
     reader = RunReader(find_run(options.run_dir))
-    snapshot, tally = reader.refresh(), Tally(sys.stderr, of="answers")
-    asking = asked_sheet(
-        reader, snapshot.view, n=options.rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally
-    )
-    try:
-        content = until_interrupted(asking)
-    finally:
-        tally.close()
-    write_bytes(Path(options.output), content)
+    snapshot = reader.refresh()
+    write_bytes(Path(options.output), _answers(partial(asked_sheet, reader, snapshot.view, n=options.rows)))
     target = snapshot.spec.dataset["target"]
     print(f"{options.output}: fill in {target!r}, then: vpp continue {options.run_dir} {options.output}")
     return 0
@@ -207,38 +211,63 @@ def predict(options: Namespace) -> int:
     directory = find_run(options.run_dir)
     table = read_table(options.data, options)
     reader = RunReader(directory)
-    snapshot = reader.refresh()
-    spec, dataset = snapshot.spec, reader.dataset()
+    dataset = reader.dataset()
     table = read_like(table, dataset.columns)
     for note in table.column_notes:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
-    tally = Tally(sys.stderr, of="answers")
     try:
-        answers = until_interrupted(
-            ask(directory, rows, keys=keys(), cache_dir=environment().cache_dir, on_progress=tally)
-        )
+        answers = _answers(ask, directory, rows)
     except KeyboardInterrupt:
-        tally.close()
-        cached = "answers so far are in the cache" if spec.endpoint.cache else "this run has no cache"
+        cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
         print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)
         raise
-    finally:
-        tally.close()
-    beside = other_columns(table, dataset.inputs)
     content = prediction_csv(
         answers,
         doubt=calibrated(reader.refresh().view, dataset, of=answers),
         with_reasons=options.reasons,
-        beside=beside,
+        beside=other_columns(table, dataset.inputs),
     )
     write_bytes(Path(options.output), content)
     print(f"{len(rows)} rows predicted by {counted(len(answers.weights), 'particle')}: {options.output}")
     return 0
 
 
+def reword(options: Namespace) -> int:
+    reader = RunReader(find_run(options.run_dir))
+    wording, compared = _answers(score_rewording, reader, options.particle, options.text, quiet=options.quiet)
+    snapshot, run = reader.refresh(), reader.directory.id
+    if options.json and not options.keep:
+        print(to_json(_comparison_json(run, wording, compared), inf_nan_mode="strings").decode())
+        return 0
+    if not (options.keep and options.quiet):
+        lines = comparison_words(wording, compared, rows_name(snapshot.view, snapshot.spec.config))
+        print("\n".join(lines), file=sys.stderr if options.keep else sys.stdout, flush=True)
+    if not options.keep:
+        return 0
+    prepared = reworded_run(snapshot.spec, reader.dataset(), snapshot.view, wording, run=run, name=options.name)
+    prepared = replace(prepared, spec=replace(prepared.spec, command=tuple(sys.argv[1:])))
+    directory = prepared.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
+    return work_on(directory, options)
+
+
+def _comparison_json(run: str, wording: Rewording, compared: Comparison) -> dict[str, Any]:
+    return {
+        "run": run,
+        "particle": wording.slot,
+        "text": {"old": wording.old, "new": wording.new},
+        "rows": [row.id for row in compared.rows],
+        "log_likelihood": {"old": compared.log_likelihood, "new": compared.log_likelihood_new},
+        "exponent": wording.exponent,
+        "log_alpha": compared.log_alpha,
+        "acceptance_probability": compared.acceptance,
+        "won": compared.won,
+        "lost": compared.lost,
+        "unread": compared.unread,
+    }
+
+
 def task(options: Namespace) -> int:
-    """Write one of the paper's tasks as a CSV."""
     content = generate(options.name, seed=options.seed, train_size=options.train_size, test_size=options.test_size)
     write_bytes(Path(options.output), content)
     print(options.output)

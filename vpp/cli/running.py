@@ -3,7 +3,6 @@
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,13 +15,13 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
-from vpp.llm.budget import FREE, NO_CAP, Price
+from vpp.llm.budget import NO_CAP
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import check_templates, set_texts
 from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
-from vpp.runs.spec import EndpointSpec, Prices, RunSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
@@ -30,8 +29,11 @@ from vpp.wording.status import model_file_words
 
 
 def run(options: Namespace) -> int:
-    """Prepare a run and work on it to its end."""
-    given = _config_options(options)
+    given = {
+        name.removeprefix("config."): value
+        for name, value in vars(options).items()
+        if name.startswith("config.") and value is not None
+    }
     config = replace(preset(options.preset), **given)
     endpoint = endpoint_of(options)
     dataset, file_format = _dataset(options, config)
@@ -48,7 +50,7 @@ def run(options: Namespace) -> int:
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
-        prices=_prices(options.price or ()),
+        prices=options.price,
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
@@ -67,29 +69,18 @@ def run(options: Namespace) -> int:
 
 
 def continue_(options: Namespace) -> int:
-    """Prepare a run from another's particles and newly labelled rows, and work on it to its end."""
     from vpp.reporting.sheet import filled_rows  # a run needs neither
     from vpp.runs.reader import RunReader
 
     earlier = find_run(options.run_dir)
     table = read_table(options.data, options)
-    reader = RunReader(earlier)
-    answered = filled_rows(table, reader.dataset())
+    answered = filled_rows(table, RunReader(earlier).dataset())
     preparation = continue_run(earlier, answered, name=options.name, command=tuple(sys.argv[1:]))
     directory = preparation.create(environment().runs_dir, run_dir=Path(options.to) if options.to else None)
     n_left_out = table.n_rows - len(answered)
     if n_left_out and not options.quiet:
         print(f"{n_left_out} of {table.n_rows} rows have no target and were left out", file=sys.stderr)
     return work_on(directory, options)
-
-
-def _config_options(options: Namespace) -> dict[str, Any]:
-    """Options of the method on the command line, by their name in `Config`."""
-    return {
-        name.removeprefix("config."): value
-        for name, value in vars(options).items()
-        if name.startswith("config.") and value is not None
-    }
 
 
 def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) -> dict[Role, str | None]:
@@ -110,7 +101,6 @@ def _templates(options: Namespace, endpoint: EndpointSpec, *, has_text: bool) ->
 
 
 def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
-    """Return the dataset and the format of its file."""
     table = read_table(options.data, options)
     table = with_kinds(table, dict(options.kind))
     target = options.target or target_guess(table)
@@ -145,15 +135,6 @@ def _print_reading(dataset: Dataset, file_format: str, options: Namespace) -> No
     if not options.quiet:
         print(f"{dataset.provenance.file} is read as: {file_format}", file=sys.stderr)
         print("".join(f"note: {note}\n" for note in dataset.provenance.notes), end="", file=sys.stderr, flush=True)
-
-
-def _prices(amounts: Sequence[float]) -> Prices:
-    """Prices of the learner, and of the optimizer if they are given."""
-    pairs = zip(amounts[::2], amounts[1::2], strict=True)
-    learner, optimizer = [*(Price(prompt=prompt, completion=completion) for prompt, completion in pairs), None, None][
-        :2
-    ]
-    return Prices(learner=learner or FREE, optimizer=optimizer)
 
 
 def _print_plan(preparation: Preparation, stream: TextIO) -> None:

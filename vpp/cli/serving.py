@@ -36,7 +36,6 @@ def demo_server(options: Namespace) -> NoReturn:
 
 
 def check_endpoint(options: Namespace) -> int:
-    """Check the servers of a run, and print each finding at its time."""
     spec = endpoint_of(options)
     if not spec.is_started_here and not spec.base_url:
         raise InputError(NO_ENDPOINT)
@@ -44,8 +43,10 @@ def check_endpoint(options: Namespace) -> int:
     all_checked: list[Checked] = []
     for checked in checking(spec, keys()):
         if not options.json:
-            is_new_server = not all_checked or all_checked[-1].roles != checked.roles
-            print("\n".join(_lines(checked, with_server=is_new_server)), flush=True)
+            if not all_checked or all_checked[-1].roles != checked.roles:
+                print(f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}")
+            finding = checked.finding
+            print(f"  {finding.mark:<5}  {finding.name}: {finding.words}", flush=True)
         all_checked.append(checked)
     if options.json:
         print(json.dumps(_as_json(all_checked), ensure_ascii=False))
@@ -54,13 +55,6 @@ def check_endpoint(options: Namespace) -> int:
     if not spec.model and all(each.finding.mark != "fails" for each in all_checked):
         return 2
     return 0 if _is_usable(all_checked) else 3
-
-
-def _lines(checked: Checked, *, with_server: bool) -> list[str]:
-    """Return the finding's line, after its server's line if asked for."""
-    server = f"{' and '.join(checked.roles)}: {checked.model or 'no model named'} at {checked.base_url}"
-    line = f"  {checked.finding.mark:<5}  {checked.finding.name}: {checked.finding.words}"
-    return [server, line] if with_server else [line]
 
 
 def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:

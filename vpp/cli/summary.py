@@ -19,12 +19,10 @@ from vpp.wording.words import EQUAL, cached_words, counted, number, percent, ref
 
 
 def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
-    """Return the result as one JSON object or as text."""
     return json.dumps(result(directory, view)) if as_json else summary(directory, view)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
-    """Return the result as a few lines of text."""
     if view.phase == "stopped" and not (view.drawn or view.usage.sent):
         return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
     calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
@@ -42,14 +40,8 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"uncertain: {uncertain} of {counted(len(test.rows), 'test row')}")
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
-    if view.usage.inferred:
-        lines.append(f"{counted(view.usage.inferred, 'label')} read from explanations without an Output: line")
-    if dataset and (cut := cut_cells_text(dataset, directory.spec().cell_limit)):
-        lines.append(cut)
-    if refused := refused_answers(view.usage.refused):
-        lines.append(refused)
-    if cached := cache_sentence(view.usage):
-        lines.append(cached)
+    cut = cut_cells_text(dataset, directory.spec().cell_limit) if dataset else ""
+    lines += filter(None, (cut, refused_answers(view.usage.refused), cache_sentence(view.usage)))
     if directory.spec().config.is_weighing and view.started:
         decided = deciding_rows(view, directory.spec().config, dataset) if dataset else None
         lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])

@@ -70,7 +70,7 @@ def find_run(name: str) -> RunDirectory:
     return RunStore(environment().runs_dir).get(name)
 
 
-def read_bytes(name: str) -> bytes:
+def read_bytes(name: str | Path) -> bytes:
     """Read a file, or standard input for `-`, up to one byte more than a table may have. Raises InputError."""
     try:
         return sys.stdin.buffer.read(MAX_BYTES + 1) if name == "-" else read_at_most(Path(name), MAX_BYTES + 1)
@@ -135,15 +135,11 @@ def write_bytes(name: Path, content: bytes) -> None:
         if name.exists() and not name.is_file():  # a pipe or a terminal
             name.write_bytes(content)
         else:
-            _replace(path, content)
+            part = path.with_name(f".{path.name}.{os.getpid()}.part")
+            try:
+                part.write_bytes(content)
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}): choose another file") from None
-
-
-def _replace(name: Path, content: bytes) -> None:
-    part = name.with_name(f".{name.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(name)
-    finally:
-        part.unlink(missing_ok=True)

@@ -29,12 +29,16 @@ def resume(options: Namespace) -> int:
     """Continue from the last complete step. A worker that waits at its cap continues under the new cap."""
     directory = find_run(options.run_dir)
     past_command = directory.command_token() if options.past_command is None else options.past_command
-    _amend_cap(directory, options)
+    spec = directory.spec()
+    cap = cap_of(options, before=spec.cap)
+    if cap != spec.cap:
+        check_budget(spec.prices, cap, spec.endpoint)
+        directory.amend(cap=cap)
     if directory.is_held() and JournalReader(directory.journal).read().is_at_cap:
         # Imported late: it would delay a worker's first call.
-        from vpp.cli.control import go_on
+        from vpp.cli.control import send_to
 
-        return go_on(options)
+        return send_to(directory, "go on")
     return work_on(directory, options, past_command=past_command)
 
 
@@ -42,15 +46,6 @@ def cap_of(options: Namespace, *, before: Cap) -> Cap:
     """Return the cap with the options' changes."""
     calls = before.calls if options.max_calls is None else options.max_calls
     return replace(before, calls=calls, cost=before.cost if options.max_cost is None else options.max_cost)
-
-
-def _amend_cap(directory: RunDirectory, options: Namespace) -> None:
-    """Record a changed cap. Raises InputError if it is invalid."""
-    spec = directory.spec()
-    cap = cap_of(options, before=spec.cap)
-    if cap != spec.cap:
-        check_budget(spec.prices, cap, spec.endpoint)
-        directory.amend(cap=cap)
 
 
 class _Log(RotatingFileHandler):
@@ -71,7 +66,19 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     """Work on the run to its end, and print its result. past_command: see `Surroundings`."""
     logging.basicConfig(handlers=[_Log(directory.log)], format="%(asctime)s %(message)s")
     progress = None if options.quiet else Progress(sys.stderr, directory.spec())
-    around = _surroundings(options, past_command, progress)
+    env = environment()
+    around = Surroundings(
+        keys=keys(),
+        cache_dir=env.cache_dir,
+        slots_dir=env.runs_dir,
+        max_running=env.max_running,
+        waits_at_cap=getattr(options, "wait_at_cap", False),
+        past_command=past_command,
+        listener=progress,
+        on_queued=partial(progress.queued, env.max_running) if progress else None,
+        on_loading=progress.loading if progress else None,
+        on_beat=progress.beat if progress else None,
+    )
     view = work(directory, around)
     if progress:
         progress.close()
@@ -86,22 +93,6 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
 
     print(result_text(directory, view, as_json=options.json))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
-
-
-def _surroundings(options: Namespace, past_command: str, progress: Progress | None) -> Surroundings:
-    env = environment()
-    return Surroundings(
-        keys=keys(),
-        cache_dir=env.cache_dir,
-        slots_dir=env.runs_dir,
-        max_running=env.max_running,
-        waits_at_cap=getattr(options, "wait_at_cap", False),
-        past_command=past_command,
-        listener=progress,
-        on_queued=partial(progress.queued, env.max_running) if progress else None,
-        on_loading=progress.loading if progress else None,
-        on_beat=progress.beat if progress else None,
-    )
 
 
 def _write_reports(directory: RunDirectory) -> None:

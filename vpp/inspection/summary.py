@@ -63,7 +63,6 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "cached": usage.cached,
             "failed": usage.failed,
             "unparsable": usage.unparsable,
-            "inferred": usage.inferred,
             "refused": usage.refused,
             "remembered": remembered(view),
         },

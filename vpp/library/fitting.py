@@ -14,8 +14,7 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.library.frames import table_of
-from vpp.library.posterior import Posterior, answers_bar, to_end, worked
+from vpp.library.posterior import Posterior, asked, table_of, to_end, worked
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.runs.asking import Comparison, reworded_run, score_rewording
@@ -167,8 +166,7 @@ def trial(directory: str | Path, *, ideas: int = 3, changes: int = 20, rows: int
     for each idea. rows: training rows that score. Raises InputError, RunError or EndpointError.
     """
     asking = TrialAsking(RunReader(RunDirectory(directory)), TrialSize(ideas=ideas, changes=changes, rows=rows))
-    with answers_bar() as show:
-        return to_end(asking.go(keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
+    return asked(asking.go)
 
 
 def _settings(preset_name: Preset, options: dict[str, Any]) -> Config:

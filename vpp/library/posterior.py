@@ -2,31 +2,31 @@
 
 import asyncio
 import io
+import math
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.cli import system
+from vpp.data.dataset import DETECT, ReadAs
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.inspection.calibrated import calibrated
+from vpp.inspection.calibrated import calibrated, possible_labels, possible_range
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.points import points
+from vpp.inspection.points import Point, points
 from vpp.inspection.ruled_out import RuledOut, ruled_out
 from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
 from vpp.inspection.votes import votes_on
-from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
-from vpp.reporting.charts import report_figures
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_html
+from vpp.reporting.document import report_figures, report_html
 from vpp.reporting.exports import write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
@@ -68,11 +68,6 @@ class Particle:
 
 
 class _Recorded:
-    """A run's recorded hypotheses and weights at the time it was opened; nothing is asked.
-
-    hypotheses: (K,) texts, by slot. weights: (K,) normalised.
-    """
-
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
         self._reader = RunReader(directory)
@@ -149,9 +144,7 @@ class Posterior(_Recorded):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        cache_dir = system.environment().cache_dir
-        with answers_bar() as show:
-            return to_end(ask(self.directory, rows, keys=system.keys(), cache_dir=cache_dir, on_progress=show))
+        return asked(ask, self.directory, rows)
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
@@ -204,12 +197,7 @@ class Posterior(_Recorded):
         """
         import pandas as pd
 
-        cache_dir = system.environment().cache_dir
-        keys = system.keys()
-        with answers_bar() as show:
-            content = to_end(
-                asked_sheet(self._reader, self.view, n=n, keys=keys, cache_dir=cache_dir, on_progress=show)
-            )
+        content = asked(partial(asked_sheet, self._reader, self.view, n=n))
         return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
 
     def continue_with(self, rows: "Table | str | Path | pd.DataFrame", *, name: str = "") -> "Posterior":
@@ -222,9 +210,83 @@ class Posterior(_Recorded):
         return Posterior(worked(continue_run(self.directory, answered, name=name)))
 
 
-@contextmanager
-def answers_bar() -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows how many answers of how many are there: as a bar, in a notebook."""
+AS_WRITTEN = ReadAs(encoding="utf-8", delimiter=",", header=True, skip_lines=0)
+"""Format of the CSV that a frame is converted to, so that nothing is detected."""
+
+
+def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DETECT) -> Table:
+    """Return a file, a frame or a Table as a Table. read_as: how to read a file.
+
+    Raises InputError for an unreadable path, and for a frame's row without any value: a CSV would drop that line and
+    shift the rows after it.
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, str | Path):
+        path = Path(data)
+        return Table.read(system.read_bytes(path), name=path.name, read_as=read_as)
+    if not hasattr(data, "itertuples"):
+        raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
+    empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_has_value, line))]
+    if empty:
+        raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
+    return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
+
+
+def _csv(frame: "pd.DataFrame") -> bytes:
+    """Return the frame as CSV. Raises InputError if a cell is not Unicode text."""
+    text = io.StringIO()
+    frame.to_csv(text, index=False, lineterminator="\r\n")  # a carriage return in a cell is quoted only with this end
+    try:
+        return text.getvalue().encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
+
+
+def _has_value(cell: object) -> bool:
+    """Return whether a cell holds something that a CSV keeps."""
+    import pandas as pd
+
+    is_missing = pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
+    return not is_missing and bool(str(cell).strip())
+
+
+def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
+    """Return one line per row, most divided first, indexed by row id. points: (N,) of K particles.
+
+    Columns: truth, prediction; for labels share (the prediction's weight) and entropy_bits of the vote, for numbers
+    spread (weighted standard deviation) and low to high (90 % of the weight); possible, if the run is calibrated (the
+    possible labels, or the lowest and highest possible number); abstained (a weight), uncertain (Section 5.3), and
+    each particle's answer. Unknown values are None or NaN.
+    """
+    import pandas as pd
+
+    divided_first = [_line(point) for point in sorted(points, key=lambda point: (-point.doubt, point.row.id))]
+    return pd.DataFrame(divided_first).set_index("row") if divided_first else pd.DataFrame()
+
+
+def _line(point: Point) -> dict[str, Any]:
+    doubt = point.doubt if math.isfinite(point.doubt) else math.nan
+    if point.is_label:
+        shares = dict[Value | None, float](point.shares)
+        figures = {"share": shares.get(point.prediction, 0.0), "entropy_bits": doubt}
+    else:
+        low, high = point.interval or (math.nan, math.nan)
+        figures = {"spread": doubt, "low": low, "high": high}
+    return {
+        "row": point.row.id,
+        "truth": point.row.target,
+        "prediction": point.prediction,
+        **figures,
+        **({"possible": possible_range(point) or possible_labels(point)} if point.calibrated else {}),
+        "abstained": point.abstained,
+        "uncertain": point.is_uncertain,
+        **{f"particle_{slot}": vote for slot, vote in enumerate(point.votes)},
+    }
+
+
+def asked(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any) -> T:
+    """Ask models to the end; a bar shows the number of answers in a notebook."""
     from tqdm import tqdm
 
     with tqdm(desc="answers", unit="answer", disable="ipykernel" not in sys.modules) as bar:
@@ -233,7 +295,7 @@ def answers_bar() -> Iterator[Callable[[int, int], None]]:
             bar.total = total
             bar.update(done - bar.n)
 
-        yield show
+        return to_end(ask(*what, keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:
@@ -268,14 +330,6 @@ def worked(prepared: Preparation, *, progress: bool | None = None) -> RunDirecto
     return directory
 
 
-_FAILURES: dict[str, type[VppError]] = {
-    "endpoint": EndpointError,
-    "input": InputError,
-    "error": RunError,
-    "disk": RunError,
-}
-
-
 def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
     """Wait until the run has ended, with a bar if it is shown. Raises the error of a failed or interrupted run."""
     from tqdm import tqdm
@@ -295,7 +349,8 @@ def _wait(directory: RunDirectory, *, is_shown: bool) -> None:
         bar.close()
     if state == "failed":
         view = reader.refresh().view
-        raise _FAILURES[view.failure or "error"](view.detail)
+        errors: dict[str, type[VppError]] = {"endpoint": EndpointError, "input": InputError}
+        raise errors.get(view.failure or "error", RunError)(view.detail)
     if state == "interrupted":
         fix = directory.obstacle(state) or "see worker.log there, then `vpp resume`"
         raise RunError(f"the worker of {directory.path} ended early: {fix}")

@@ -113,7 +113,6 @@ class Budget:
             self._wake()
 
     def _is_within_cap(self) -> bool:
-        """Return whether one more call stays within the caps."""
         if self._cap.calls and self._counters.sent >= self._cap.calls:
             return False
         if self._cap.cost and not self._dearest:

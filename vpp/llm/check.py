@@ -26,12 +26,11 @@ from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Completion, Endpoint, ServedModel
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
 from vpp.llm.forms import CARRIERS, FIELDS, Carrier, carrier_for, is_kept, one_of_words
-from vpp.llm.gauges import load_words, page_beside, read_load
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
-from vpp.llm.protocol import FIX_THOUGHTS, NO_API, printable, withheld
+from vpp.llm.protocol import FIX_THOUGHTS, NO_API, printable
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
@@ -114,7 +113,6 @@ def toy() -> Dataset:
 
 
 def _templates(endpoint: Endpoint) -> str:
-    """Return the name of the templates that a run uses by default."""
     return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
 
 
@@ -229,8 +227,6 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
             carrier = outcome.values.get("carrier", carrier)
             yield outcome
     yield _dropped(endpoint)
-    for page in await _pages(endpoint):
-        yield page
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
         yield note("not tried", words, untried=untried)
@@ -323,7 +319,6 @@ def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
 
 
 def _unreached(why: str) -> Finding:
-    """Return the finding about an address without a usable server."""
     return fails("API" if NO_API in why else "reachable", why)
 
 
@@ -344,7 +339,6 @@ async def _ask(
 
 
 async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Finding:
-    """Test whether the model answers, and how soon."""
     started = time.perf_counter()
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
@@ -392,8 +386,7 @@ async def _seed(endpoint: Endpoint) -> Finding:
         words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
         return note("seed", words, seed="ignored")
     if said == others:
-        words = "not known: two seeds gave one answer at temperature 1; does it take the temperature?"
-        return note("seed", words, seed="unknown")
+        return note("seed", "not known: two seeds gave one answer at temperature 1", seed="unknown")
     words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
     return works("seed", words, seed="honoured")
 
@@ -425,7 +418,6 @@ async def _letters(endpoint: Endpoint) -> Finding:
 
 async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
     """Send this many calls at a time, and wait at most `longest_s`."""
-    before = endpoint.counters.snapshot().faults
     started = time.perf_counter()
 
     async def one(number: int) -> float:
@@ -440,36 +432,23 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
         wall_s = time.perf_counter() - started
         outcomes = await cancel(tasks)
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
-    failed = len(done) - len(times)
-    faults = {
-        kind: count - before.get(kind, 0)
-        for kind, count in endpoint.counters.snapshot().faults.items()
-        if count > before.get(kind, 0)
+    pace, failed = len(times) / wall_s, len(done) - len(times)
+    values = {
+        "calls": calls,
+        "answered": len(times),
+        "failed": failed,
+        "late": len(late),
+        "calls_per_s": round(pace, 2),
     }
-    return _burst_finding(calls, times, wall_s, failed=failed, late=len(late), faults=faults)
-
-
-def _burst_finding(
-    calls: int, times: Sequence[float], wall_s: float, *, failed: int, late: int, faults: dict[str, int]
-) -> Finding:
-    pace = len(times) / wall_s
-    values = {"calls": calls, "answered": len(times), "failed": failed, "late": late, "calls_per_s": round(pace, 2)}
+    words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
     if not times:
-        why = f" ({', '.join(faults)})" if faults else ""
-        words = f"0 of {calls} short calls at once answered within {wall_s:.1f} s{why}"
         return note("throughput", words, **values)
-    slow_s = times[int(0.95 * (len(times) - 1))]
-    parts = [
-        f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s, {pace:.1f} a second",
-        f"half of them within {statistics.median(times):.2f} s, 95 % within {slow_s:.2f} s",
-    ]
-    if failed:
-        parts.append(f"{failed} failed ({', '.join(f'{kind}: {count}' for kind, count in faults.items())})")
+    words += f", {pace:.1f} a second; half of them within {statistics.median(times):.2f} s"
     finding = note if failed or late else works
-    return finding("throughput", "; ".join(parts), **values, median_s=round(statistics.median(times), 4))
+    return finding("throughput", words, **values, median_s=round(statistics.median(times), 4))
 
 
-# --- optional fields and the server's own pages ---------------------------------------------------------------------
+# --- optional fields ------------------------------------------------------------------------------------------------
 
 
 def _dropped(endpoint: Endpoint) -> Finding:
@@ -477,24 +456,6 @@ def _dropped(endpoint: Endpoint) -> Finding:
     if not dropped:
         return works("optional fields", "all are taken", refused=[])
     return note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
-
-
-async def _pages(endpoint: Endpoint) -> list[Finding]:
-    """Read the pages on which some servers describe themselves."""
-    health, version, metrics = await asyncio.gather(
-        *(
-            asyncio.to_thread(page_beside, endpoint.base_url, path, endpoint.server.gate)
-            for path in ("/health", "/version", "/metrics")
-        )
-    )
-    findings = []
-    if health is not None:
-        findings.append(works("/health", "the server calls itself well"))
-    if version is not None and "<" not in version[:20]:
-        findings.append(works("/version", quoted(withheld(version, endpoint.server.secret))))
-    if metrics is not None and (load := read_load(metrics)):
-        findings.append(works("/metrics", load_words(load)))
-    return findings
 
 
 # Which request field a server honours for structured output: it must answer with a word that does not fit

@@ -17,9 +17,8 @@ import aiohttp
 import httpx2
 import openai
 
-from vpp.llm.address import is_loopback
 from vpp.llm.errors import BodyTooLarge
-from vpp.llm.gate import socket_for
+from vpp.llm.gate import is_loopback, socket_for
 
 BODY_LIMIT = 8 * 2**20
 """Bytes of a reply after decompression: forty times the longest stored answer."""

@@ -117,7 +117,6 @@ class Retries:
                 raise
 
     def _give_up(self, failure: AttemptFailed, tries: int, strikes: int) -> None:
-        """Raise if no further attempt is worth making."""
         words, fix, most = failure.fault.words, failure.fault.fix, self._limits.max_attempts
         mute_attempts = MUTE_ATTEMPTS.get(failure.fault.kind)
         if mute_attempts and not self.has_answered and tries >= min(mute_attempts, most):

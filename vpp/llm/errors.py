@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from vpp.llm.address import place_of
+from vpp.llm.gate import place_of
 from vpp.llm.protocol import FIX_ADDRESS, NO_API, is_error, is_web_page, printable
 
 KEY_REFUSED = "key refused"

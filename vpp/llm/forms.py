@@ -224,7 +224,6 @@ def _answer(style: Style, labels: Sequence[str]) -> list[Pattern | str]:
 
 
 def _schema(style: Style, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of an answer."""
     output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
     explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
     return _object({"explanation": explanation, "output": output} if style == "json" else {"output": output})

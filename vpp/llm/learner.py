@@ -154,7 +154,6 @@ class LlmLearner:
             await cancel(asked)
 
     async def _ask_for_letter(self, messages: list[Message], row: Row) -> Answered:
-        """Ask for one token, and read the probability of each label's letter."""
         labels = self._prompts.dataset.classes
         try:
             completion = await self._endpoint.complete(
@@ -191,8 +190,6 @@ class LlmLearner:
                 return self._without_room(row, answered, refusal)
             self._counters.add(learner=1)
             read = noting_cut(self._parse(whole_lines(completion)), completion)
-            if read.inferred:
-                self._counters.add(inferred=1)
             answered = _prediction(row, read, completion), attempt
             if read.value is not None:
                 break
@@ -216,7 +213,6 @@ class LlmLearner:
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
-    """Return the reader of the table's labels or numbers."""
     dataset = prompts.dataset
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)

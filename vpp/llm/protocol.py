@@ -230,7 +230,6 @@ def _other_json(body: bytes, secret: str) -> OddReply:
 
 
 def _not_json(body: bytes, secret: str) -> OddReply:
-    """Describe a body that is not JSON."""
     if is_web_page(body):
         return OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
     if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):

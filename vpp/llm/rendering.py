@@ -49,7 +49,6 @@ def _below(cell: str | None, unit: str | None, limit: int) -> str:
 
 
 def _cell(cell: str | None, unit: str | None, limit: int = 0) -> str:
-    """Return a cell in one line."""
     if cell is None:
         return MISSING
     shown = escaped(cut(cell, limit))

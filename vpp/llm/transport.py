@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, PromptTooLong
-from vpp.llm.address import NO_KEY, checked_address, checked_key
 from vpp.llm.counters import Counters
 from vpp.llm.errors import (
     DOES_NOT_FIT,
@@ -21,7 +20,7 @@ from vpp.llm.errors import (
     refusal_of,
     transport_fault,
 )
-from vpp.llm.gate import AddressRefused, Gate
+from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
 from vpp.llm.protocol import (
     NO_API,
     SECRET_LENGTH,
@@ -170,7 +169,6 @@ class Transport:
         return reply.body
 
     def _failure(self, reply: "Reply", body: dict[str, Any]) -> Exception:
-        """Return what to raise for a status that is no success."""
         status, words = reply.status, self._short(server_words(reply.body, secret=self._server.api_key))
         reason = f"HTTP {status} {words}".rstrip()
         has_no_credit = status == 402 or (status == 429 and b"insufficient_quota" in reply.body)

@@ -3,46 +3,95 @@
 Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePath
+from textwrap import shorten
 
-from vpp.data.dataset import Dataset, Task
+from vpp.data.dataset import PARTS, Column, Dataset, Row, Task
+from vpp.data.labelling import n_answered
+from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
+from vpp.drawing.deck import without_seed
+from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
+from vpp.drawing.figures import resized_words
+from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
+from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
+from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
+from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.genealogy import genealogy
-from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.calibrated import calibrated
+from vpp.inspection.genealogy import Genealogy, Node, genealogy
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas, survivors
+from vpp.inspection.points import Point, points
 from vpp.inspection.quoted import with_quotes
-from vpp.inspection.scores import by_label
-from vpp.reporting.markdown_findings import (
-    deciding,
-    disagreement,
-    doubt_and_error,
-    lineage,
-    near_agreement,
-    on_trial,
-    posterior,
-    what_was_ruled_out,
-)
-from vpp.reporting.markdown_record import calls, data, method, reproduce, steps
+from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
+from vpp.inspection.scores import by_label, rows_by_id
+from vpp.inspection.similarity import nearness
+from vpp.inspection.voices import voices
+from vpp.inspection.weighed import deciding_rows
+from vpp.posterior.prediction import CLEAR_WORDS, Value
+from vpp.runs.budget import cap_words, money
+from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.settings import METHOD_NAMES, Config
+from vpp.runs.view import RunView, StepView
+from vpp.settings import METHOD_NAMES, Config, option_docs
+from vpp.trials.record import read_trial
 from vpp.wording.brief import (
+    DECIDING_HEAD,
     caveats,
+    compared_words,
+    deciding_sentence,
+    deciding_table,
     evidence_measure,
     headline,
+    held_by,
     ideas_metric,
     is_demo,
     result_metrics,
+    shares_sentence,
     uncertain_metric,
     weights_measure,
 )
-from vpp.wording.counts import LABEL_HEAD, LABEL_NUMBERS, label_cells, other_scores_text, sizes_text, steps_text
-from vpp.wording.escaping import markdown_table, markdown_text
+from vpp.wording.command import repeat_command, without_credentials
+from vpp.wording.counts import (
+    LABEL_HEAD,
+    LABEL_NUMBERS,
+    cut_columns_sentence,
+    label_cells,
+    other_scores_text,
+    sizes_text,
+    split_text,
+    steps_text,
+)
+from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.wording.glossary import BY_LABEL, terms
 from vpp.wording.markup import Metric
+from vpp.wording.options import changed_words
 from vpp.wording.progress import calls_metric, population_metrics
-from vpp.wording.words import capitalised, score_text
+from vpp.wording.servers import structured_words
+from vpp.wording.status import refused_sentence
+from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
+from vpp.wording.words import (
+    NBSP,
+    ROW_OF,
+    capitalised,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    listed,
+    number,
+    particles,
+    percent,
+    score_text,
+    seconds,
+    value_text,
+    weight_text,
+)
 
 _STATES = {
     "queued": "waiting for its turn",
@@ -198,3 +247,499 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
 def glossary(config: Config, task: Task) -> Iterator[str]:
     """Terms as a Markdown list."""
     yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
+
+
+# Findings: ideas, their agreement and origin, disagreement, and whether it marks errors
+
+NONE = "–"
+LONGEST_INPUTS = 300
+"""Characters of a row's inputs shown in a table."""
+MOST_TEXTS = 40
+"""Newest texts shown for each reason; posterior.json has all."""
+NEAR = 0.95
+"""Agreement from which ideas count as one explanation."""
+MOST_LINES = 20
+"""Heaviest ideas whose ancestors are listed; posterior.json has every particle's."""
+MOST_CHANGES = 12
+"""Newest changes listed of one line."""
+
+
+def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
+    """Ideas by weight, each with every wording in full."""
+    if ideas is None:
+        drawn = integer(len(snapshot.view.drawn))
+        yield f"No population is complete yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
+        return
+    weights = weights_measure(snapshot).words
+    config = snapshot.spec.config
+    if snapshot.view.size == 1:
+        yield weights
+    else:
+        yield f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
+    for rank, idea in enumerate(ideas, 1):
+        yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
+
+
+def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
+    """Rows that decide between the two heaviest of the sentences that were weighed."""
+    config = snapshot.spec.config
+    decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
+    if decided is None:
+        return
+    yield deciding_sentence(decided)
+    if decided.rows:
+        lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
+        yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
+
+
+def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
+    """Yield the trial of the last population, if one was held."""
+    found = read_trial(directory, snapshot.view)
+    if found is None:
+        return
+    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
+    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
+    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
+    for place, idea in enumerate(found.ideas, 1):
+        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(idea, seed_text))}"
+        if idea.clauses:
+            lines = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(idea)]
+            yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
+
+
+def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
+    yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
+    yield markdown_quote(idea.text)
+    known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
+    yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
+    others = idea.wordings[1:]
+    if others:
+        wordings = "wording" if len(others) == 1 else "wordings"
+        yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
+        yield "\n".join(f"- {weight_text(wording.weight)}: {markdown_text(wording.text)}" for wording in others)
+
+
+# How near ideas are
+
+
+def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
+    """Number of explanations, if ideas that nearly agree count as one."""
+    near = nearness(ideas, dataset) if ideas else None
+    if near is None:
+        yield "What the ideas answer to the same rows is not known yet, so they cannot be compared."
+        return
+    groups = near.groups(NEAR)
+    yield verdict(near, groups, NEAR)
+    if near.n > 1:
+        yield f"{meaning(near, NEAR)} {alt_words(near)}"
+        head, rows = group_table(near, groups, is_weighted=is_weighted)
+        yield markdown_table(head, rows, right=(0, 2))
+
+
+# Where they came from
+
+
+def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
+    """Number of first hypotheses with living descendants, then the changes of each idea's first particle."""
+    if family is None or ideas is None:
+        yield "No population is complete yet."
+        return
+    yield f"{genealogy_sentence(family)} Texts are shown without the seed sentence."
+    for n, idea in enumerate(ideas.all[:MOST_LINES], 1):
+        yield from _line(n, idea.slots[0], family, seed_text)
+    if len(ideas) > MOST_LINES:
+        yield f"And {counted(len(ideas) - MOST_LINES, 'lighter idea')}: posterior.json has every particle's line."
+
+
+def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]:
+    changes = [each for each in family.ancestry(slot) if each.changed]
+    founder = founder_name(family.last[slot].founder)
+    changed = listed([each.step for each in changes[1:]])
+    change = (
+        f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
+    )
+    yield f"### Idea {n}: particle {slot}, from {founder}; {change}"
+    if len(changes) > MOST_CHANGES:
+        yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
+    yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
+
+
+def _change(each: Node, seed_text: str) -> str:
+    when = capitalised(step_name(each.step))
+    how = "" if each.happened == "first" else f", {HAPPENED[each.happened]}"
+    afresh = ", drawn afresh from the prior" if each.is_afresh else ""
+    return f"{when}{how}{afresh}: {markdown_text(without_seed(each.text, seed_text)) or '*(no text)*'}"
+
+
+# Disagreement
+
+LEAST_SHARE = 0.01
+"""Share from which a label is listed that is no particle's likeliest one."""
+MOST_POINTS = 50
+"""Uncertain points shown; predictions.csv has all."""
+MOST_VOICES = 50
+"""Particles shown one by one; predictions.csv has every answer of all."""
+WIDEST_POINTS = 10
+"""Points shown for regression, where all differ."""
+
+
+def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
+    """The uncertain test points with their votes, or the points with the widest spread."""
+    test = view.evaluated.get("test" if dataset.test else "train")
+    if test is None:
+        yield "The test rows are not evaluated yet."
+    else:
+        doubt, held = calibrated(view, dataset, of=test), held_by(config)
+        rows = points(test, rows_by_id(dataset), doubt)
+        if doubt:
+            figure = promised_metric(rows, doubt)
+            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
+            yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
+        if len(test.weights) == 1:
+            yield "There is one hypothesis: it cannot disagree with itself."
+            return
+        row = ROW_OF[test.split]
+        is_number = dataset.task == "regression"
+        yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
+        yield from _voices(test, dataset, is_weighted=config.is_weighted)
+
+
+def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
+    uncalibrated = f"if no label has {CLEAR_WORDS} of the {held} that answered"
+    rule = "if several labels are possible" if rows[0].calibrated else uncalibrated
+    yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
+    uncertain = [point for point in rows if point.is_uncertain]
+    if not uncertain:
+        yield _nowhere(rows, row)
+        return
+    shown = uncertain[:MOST_POINTS]
+    cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
+    yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
+    yield markdown_table(
+        ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
+        [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
+        right=(0,),
+    )
+
+
+def _nowhere(rows: Sequence[Point], row: str) -> str:
+    return f"Nowhere: the particles agree on all {counted(len(rows), row)}."
+
+
+def _vote(point: Point) -> str:
+    if point.decision is not None:
+        return f"“{answer_cell(point.decision)}”: {'wrong' if point.is_wrong else 'right'}"
+    if point.calibrated:
+        return f"undecided: {answer_cell(possible_words(point))}"
+    return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
+
+
+def _camps(point: Point) -> str:
+    camps = [
+        f"“{answer_cell(label)}” {percent(share)}{f' ({_who_said(point, label)})' if label in point.votes else ''}"
+        for label, share in point.shares
+        if label in point.votes or share >= LEAST_SHARE
+    ]
+    if None in point.votes:
+        camps.append(f"no answer {percent(point.abstained)} ({_who_said(point, None)})")
+    return "; ".join(camps)
+
+
+def _who_said(point: Point, label: str | None) -> str:
+    return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
+
+
+def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -> Iterator[str]:
+    if not any(point.doubt for point in rows):
+        yield _nowhere(rows, row)
+        return
+    shown = rows[:WIDEST_POINTS]
+    yield (
+        f"The {counted(len(shown), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
+        f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
+        "say how far the particles differ; noise is not included."
+    )
+    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
+    yield markdown_table(head, [_spread(point, decimals) for point in shown], right=(0, 2, 3, 4))
+
+
+def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
+    row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
+    shown = mean_and_range(point.prediction, point.interval, decimals)
+    if shown is None:
+        return (*row, "no answer", "all abstained", NONE)
+    return (*row, shown[0], number(point.doubt), shown[1])
+
+
+def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
+    """Table of each particle's answers, contradictions and accuracy."""
+    head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
+    shown = lines[:MOST_VOICES]
+    cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
+    yield f"### Particle by particle,{cut} on the {ROW_OF[test.split]}s"
+    yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
+    yield markdown_table(head, shown, right=range(1, len(head)))
+
+
+# Whether doubt marks error
+
+
+def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
+    """Accuracy where all agree and where they differ, and the proper scores; or the reason why they say nothing."""
+    test = view.evaluated.get("test")
+    if not dataset.test:
+        yield "There are no test rows, and weights cannot be judged on the rows that they were made from."
+        return
+    if test is None:
+        yield "The test rows are not evaluated yet."
+        return
+    if len(test.weights) == 1:
+        yield NOT_ALONE
+        return
+    rows = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
+    _, saying, metrics = judged(rows, dataset, held_by(config))
+    yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
+    lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
+    yield markdown_table(("measure", "value", "in words"), lines, right=(1,))
+
+
+# Ruled out
+
+
+def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+    """Texts rejected, resampled away or unreadable, newest first, with the rows that contradict each."""
+    alike = survivors(view, ideas) if ideas else {}
+    gone, lived_on = parted(resampled_away(view, dataset), alike)
+    kinds = {
+        "Rejected": rejected(view, dataset),
+        "Resampled away": gone,
+        "Not readable": unparsable(view),
+        "Not drawn, though others with the same answers were drawn then or are held now": lived_on,
+    }
+    if not any(kinds.values()):
+        yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."
+    for title, entries in kinds.items():
+        if entries:
+            times = sum(each.times for each in entries)
+            yield f"### {title}: {counted(len(entries), 'text')}, {counted(times, 'time')} in all"
+        for each in entries[:MOST_TEXTS]:
+            yield from _ruled_out(each, finding(each, alike))
+        if len(entries) > MOST_TEXTS:
+            yield f"And {integer(len(entries) - MOST_TEXTS)} more: posterior.json has all."
+
+
+def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
+    """The finding as Markdown: the text, what happened to it, and the first rows against it."""
+    history = f"{capitalised('; '.join(shown.history))}."
+    yield markdown_quote(entry.text)
+    yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
+    rows = [
+        (
+            str(each.row.id),
+            inputs_cell(each.row),
+            markdown_text(answer_text(each.said)),
+            markdown_text(answer_text(each.target)),
+        )
+        for each in entry.newest.contradictions[:SHOWN_ROWS]
+    ]
+    if rows:
+        yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
+
+
+# Cells
+
+
+def answer_cell(value: Value | None) -> str:
+    """An answer or a target."""
+    return markdown_text(value_text(value))
+
+
+def inputs_cell(row: Row) -> str:
+    """All inputs of a row, cut to `LONGEST_INPUTS`."""
+    return markdown_text(shorten(inputs_line(row, most=len(row.inputs)), LONGEST_INPUTS, placeholder=" …"))
+
+
+# The record of the run: its data, method, calls and steps, and how to repeat it
+
+
+def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
+    """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
+    yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
+    columns = [_column(column, dataset) for column in dataset.columns]
+    yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
+    if dataset.descriptions:
+        meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.named(dataset.target)]
+        yield markdown_table(("column or label", "what it means"), meanings)
+    cut = cut_columns_sentence(dataset, cell_limit)
+    if notes := [*filter(None, (cut,)), *dataset.provenance.notes]:
+        yield "\n".join(f"- {markdown_text(note)}" for note in notes)
+
+
+def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    provenance, names = dataset.provenance, {"train": "training"}
+    yield "file", markdown_text(provenance.file)
+    yield "SHA-256", markdown_text(provenance.sha256)
+    yield "rows in the file", integer(provenance.n_rows)
+    if answered := n_answered(dataset):
+        yield "answered since", integer(answered)
+    parts = (f"{integer(len(rows))} {names.get(part, part)}" for part in PARTS if (rows := dataset.part(part)))
+    yield "rows used", f"{integer(len(dataset.labelled))}: {', '.join(parts)}"
+    yield "parted", markdown_text(split_text(dataset))
+    if dataset.unlabelled:
+        yield "kept to be asked about", f"{integer(len(dataset.unlabelled))} without a target"
+    unused = max(0, provenance.n_unlabelled - len(dataset.unlabelled))
+    yield "left out", f"{integer(unused)} without a target, {integer(provenance.n_left_out)} in no part"
+    yield "target", f"{markdown_text(dataset.target)} ({markdown_text(dataset.task)})"
+    if dataset.classes:
+        yield "labels", markdown_text(", ".join(dataset.classes))
+
+
+def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
+    role = "target" if column.name == dataset.target else "input" if column.name in dataset.inputs else "not used"
+    name, kind = markdown_text(column.name), markdown_text(column.kind)
+    return name, kind, role, integer(column.n_distinct), integer(column.n_missing)
+
+
+def method(snapshot: Snapshot) -> Iterator[str]:
+    """Every option, who answered, and the seed sentence."""
+    started = snapshot.view.started
+    config = snapshot.spec.config
+    options = [
+        (name, markdown_text(str(getattr(config, name))) or "(none)", markdown_text(doc))
+        for name, doc in option_docs().items()
+    ]
+    yield markdown_table(("option", "value", "what it means"), options)
+    changed = changed_words(config, snapshot.spec.dataset["task"])
+    if changed:
+        yield f"Not as by default: {markdown_text(', '.join(changed))}."
+    answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
+    yield markdown_table(("of the models", "value"), answering)
+    if started is None:
+        yield "The run has not begun: its seed sentence and its templates are not recorded yet."
+    else:
+        yield "Every hypothesis begins with the seed sentence:"
+        yield markdown_quote(started.seed_text)
+
+
+def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    endpoint, started = snapshot.spec.endpoint, snapshot.view.started
+    address = "the built-in demo model" if endpoint.demo else without_credentials(endpoint.base_url)
+    if endpoint.gguf:
+        address = f"llama.cpp on the run's own machine, from the file {PurePath(endpoint.gguf).name}"
+    yield "endpoint", address
+    if words := structured_words(snapshot.spec):
+        yield "structured answers", words
+    if endpoint.reasoning_effort:
+        yield "thinking effort", endpoint.reasoning_effort
+    if endpoint.optimizer_base_url:
+        yield "endpoint of the optimizer", without_credentials(endpoint.optimizer_base_url)
+    if started is not None:
+        for role in ("learner", "optimizer"):
+            yield f"model of the {role}", started.models.get(role, "not known")
+            yield f"SHA-256 of the {role}'s template", started.templates.get(role, "not known")
+
+
+def calls(snapshot: Snapshot) -> Iterator[str]:
+    """Calls, tokens and time of the run."""
+    usage, spec = snapshot.usage, snapshot.spec
+    counts = [
+        ("learner calls", integer(usage.learner), "re-asks included"),
+        ("optimizer calls", integer(usage.optimizer), "re-asks included"),
+        ("of these from the cache", integer(usage.cached), ""),
+        ("failed", integer(usage.failed), "given up after every retry"),
+        ("retried", integer(usage.retried), "extra attempts, not counted above"),
+        ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
+        ("answers that could not be read", integer(usage.unparsable), ""),
+        ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
+        ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
+        ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
+    ]
+    if spec.prices.are_given:
+        counts.append(("money", money(usage.cost), "at the prices given"))
+    if words := cap_words(spec.cap):
+        counts.append(("cap", markdown_text(words), "at which the run pauses"))
+    counts.append(("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"))
+    yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
+    if usage.faults:
+        kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
+        rows = [(markdown_text(kind), integer(count)) for kind, count in kinds]
+        yield markdown_table(("odd replies, retries included", "how many"), rows, right=(1,))
+    if refused := refused_sentence(usage):
+        yield markdown_text(refused)
+
+
+def reproduce(snapshot: Snapshot) -> Iterator[str]:
+    """The command that repeats the run, and what must be equal for an equal result."""
+    command = repeat_command(snapshot.spec)
+    yield markdown_code(command.script)
+    yield from map(markdown_text, command.notes)
+    sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
+    yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."
+    started = snapshot.view.started
+    if started is not None:
+        versions = (f"{name}{NBSP}{version}" for name, version in started.versions.items())
+        yield f"Versions: {markdown_text(', '.join(versions))}."
+
+
+# Steps
+
+
+def steps(snapshot: Snapshot) -> Iterator[str]:
+    """Table with a line per complete step."""
+    whole = [step for step in snapshot.view.finished_steps if step.step >= 0]
+    if not whole:
+        yield "No step is complete yet."
+        return
+    config = snapshot.spec.config
+    rows = [_step_row(step, config) for step in whole]
+    head = tuple(rows[0])
+    right = [i for i, name in enumerate(head) if name not in ("resampled", "K changed")]
+    yield markdown_table(head, [tuple(row.values()) for row in rows], right=right)
+    yield how_to_read(config)
+
+
+def _step_row(step: StepView, config: Config) -> dict[str, str]:
+    """Cells of a step by column; the method decides which columns there are."""
+    row = {"step": str(step.step)}
+    if config.particles_max:
+        row |= {"K": str(len(step.scored)), "K changed": resized_words(step) or NONE}
+    if config.is_weighted:
+        row |= _weight_cells(step, config)
+    why = Counter(proposed.why for proposed in step.proposed.values())
+    accepted = sum(proposed.accepted for proposed in step.proposed.values())
+    return row | {
+        "proposed": str(len(step.proposed)),
+        "accepted" if config.is_filtered else "taken": str(accepted),
+        "unchanged": str(why["unchanged"]),
+        "unparsable": str(why["unparsable"]),
+    }
+
+
+def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
+    weighed, resampled = step.reweighted, "yes" if step.resampled else NONE
+    ess = {"ESS": fixed(weighed.ess) if weighed else NONE, "resampled": resampled}
+    if not config.is_telescoping:
+        return {"β": fixed(weighed.beta) if weighed else NONE, **ess}
+    exponent = number(1 / weighed.beta) if weighed else NONE
+    return {"exponent φ": exponent, **ess, "log evidence": log_text(weighed.log_evidence) if weighed else NONE}
+
+
+def how_to_read(config: Config) -> str:
+    """Explanation of the columns for the method."""
+    if config.is_weighing:
+        return "One step weighs the given sentences on all rows; none is resampled or rewritten."
+    accepted = "Accepted are the proposals that the likelihood let through."
+    if not config.is_filtered:
+        accepted = "Every changed text is taken: there is no filter."
+    if config.is_weighted:
+        tempering = "β divides the log-likelihood: 10 is flat, 1 is sharp."
+        if config.is_telescoping:
+            tempering = (
+                "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step "
+                "to step, and the log evidence is nominal."
+            )
+        return f"{tempering} ESS is that of the weights before resampling. {accepted}"
+    if config.size == 1:
+        return f"One hypothesis has no weights. {accepted}"
+    members = "chains" if config.method == "mh" else "hypotheses"
+    return f"The {members} have no weights, so there is no ESS. {accepted}"

@@ -8,7 +8,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -117,11 +117,14 @@ class Asking:
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
         async with open_session(self._directory, access) as session:
             session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
-            size = -(-IN_FLIGHT // len(texts))
-            for first in range(0, len(self.rows), size):  # in blocks, so that the first rows are complete early
-                block = self.rows[first : first + size]
+            for block in self._blocks(len(texts)):
                 await together(session.learner.predict(text, block) for text in texts)
         return self.whole()
+
+    def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
+        """Yield the rows in order, in blocks, so that the first rows are complete early."""
+        size = -(-IN_FLIGHT // n_texts)
+        return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
         answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))

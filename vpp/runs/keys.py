@@ -8,8 +8,7 @@ from pathlib import Path
 
 from vpp.environment import Environment
 from vpp.errors import RunError
-from vpp.llm.address import exact
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, exact
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
 from vpp.runs.spec import EndpointSpec

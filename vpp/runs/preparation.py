@@ -14,9 +14,8 @@ from vpp.data.dataset import Dataset
 from vpp.data.labelling import Answered, with_rows
 from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError, RunError
-from vpp.llm.address import checked_address
 from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
-from vpp.llm.gate import Gate
+from vpp.llm.gate import Gate, checked_address
 from vpp.llm.grading import LETTERS
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of

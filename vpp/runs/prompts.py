@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, cast
 
-from vpp.data.dataset import Dataset, Row, Value
+from vpp.data.dataset import Dataset, Value
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
@@ -142,7 +142,6 @@ class PromptMaker:
         """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
         self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
-        self._rows: Mapping[int, Row] = {row.id: row for row in dataset.train}
         self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 

@@ -506,9 +506,6 @@ def _unread_calls(snapshot: Snapshot) -> Iterator[str]:
         share = percent(usage.unparsable / max(1, usage.calls), decimals=1)
         calls = counted(usage.calls, "call")
         yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
-    if usage.inferred:
-        labels = counted(usage.inferred, "label")
-        yield f"The parser took {labels} from explanations, because these answers had no “Output:” line."
     if refused := refused_answers(usage.refused):
         yield f"{refused}. The model was asked again, up to twice a proposal."
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())

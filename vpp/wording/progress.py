@@ -287,8 +287,6 @@ def calls_metric(snapshot: Snapshot) -> Metric:
     """Return the calls of the whole run: they are not counted by step."""
     usage = snapshot.usage
     read = f"{counted(usage.unparsable, 'answer')} not readable"
-    if usage.inferred:
-        read += f", {counted(usage.inferred, 'label')} read from explanations"
     spec = snapshot.spec
     at_most = _most_calls(spec.config, *row_counts(spec.dataset).values(), given=len(spec.start))
     tokens = usage.prompt_tokens + usage.completion_tokens
