@@ -11,7 +11,6 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import (
     alt_words,
     best_first,
-    compared_words,
     groups_html,
     ideas_html,
     matrix_html,
@@ -30,6 +29,7 @@ from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import (
     DECIDING_HEAD,
+    compared_words,
     deciding_sentence,
     deciding_table,
     ensemble_metrics,

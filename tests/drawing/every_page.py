@@ -26,7 +26,7 @@ from vpp.drawing.genealogy import (
     genealogy_sentence,
     outcome_sentence,
 )
-from vpp.drawing.idea_deck import alt_words, compared_words, groups_html, ideas_html, matrix_html, meaning
+from vpp.drawing.idea_deck import alt_words, groups_html, ideas_html, matrix_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
@@ -53,6 +53,7 @@ from vpp.reporting.predictions import predictions_csv
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import RunReader, Snapshot, balanced_accuracy, read_summary
 from vpp.wording.brief import (
+    compared_words,
     ensemble_metrics,
     evidence_measure,
     held_by,

@@ -428,16 +428,10 @@ def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> 
     if not against:
         return "nothing is contradicted"
     if is_weighted:
-        named = f"particle{'s' if len(against) > 1 else ''} {slots_text(against)}"
+        named = f"particle{'s' if len(against) > 1 else ''} {listed(against, most=MOST_SLOTS)}"
         return f"{percent(consequence.contradicted)} of the weight is contradicted ({named})"
     are = "is" if len(against) == 1 else "are"
-    return f"{len(against)} of {counted(size, 'particle')} {are} contradicted ({slots_text(against)})"
-
-
-def slots_text(slots: Sequence[int]) -> str:
-    """`1 and 4`, `0, 1, 2, 3, 4, 5 and 9 more`."""
-    more = len(slots) - MOST_SLOTS
-    return listed([*slots[:MOST_SLOTS], f"{more} more"] if more > 0 else slots)
+    return f"{len(against)} of {counted(size, 'particle')} {are} contradicted ({listed(against, most=MOST_SLOTS)})"
 
 
 def reach_words(tau: float) -> str:
@@ -455,7 +449,7 @@ def _weights(question: Question, held: Sequence[Contender], seed_text: str, deci
     head = ("particle", "hypothesis", "now", *answers)
     rows = [
         (
-            slots_text(each.slots),
+            listed(each.slots, most=MOST_SLOTS),
             without_seed(each.text, seed_text),
             weight_text(each.weight),
             *(weight_text(each.weight_after(consequence)) for consequence in shown),

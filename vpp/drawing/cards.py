@@ -90,7 +90,10 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
     proposed = run.proposal(step, slot)
     if proposed is None and run.config.is_weighing:
         return (("", "yours"),)
-    made: Marks = outcome_marks(run, proposed) if proposed else ()
+    # Without the reason of a rejection: the fold with the prompt gives that.
+    made: Marks = ()
+    if proposed:
+        made = ((_outcome_mark(proposed), _outcome(run, proposed)) if proposed.accepted else ("same", "unchanged"),)
     origin = came_from(at, slot) if at and at.resampled else slot
     copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
     return at_step(step, *copied, *made)
@@ -98,11 +101,6 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
 
 def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
     return (("", f"step {step}:"), *marks) if marks else ()
-
-
-def outcome_marks(run: History, proposed: Proposed) -> Marks:
-    """Badge on the outcome of a proposal, without its reason: the fold with the prompt gives that."""
-    return ((_outcome_mark(proposed), _outcome(run, proposed)) if proposed.accepted else ("same", "unchanged"),)
 
 
 def _outcome(run: History, proposed: Proposed) -> str:
@@ -471,7 +469,9 @@ class CardMaker:
         origins, shown = self._origins(step), self._shown_before(step)
         stacks = grouped((key, replace(card, origin=origins.get(card.slot))) for key, card in keyed)
         fronts = (_stack(cards) for cards in stacks.values())
-        return sorted((replace(each, was=shown.get(_slots(each.stack))) for each in fronts), key=_place)
+        return sorted(
+            (replace(each, was=shown.get(frozenset(card.slot for card in each.stack))) for each in fronts), key=_place
+        )
 
     def _origins(self, step: int) -> Mapping[int, int]:
         """Slot of each particle's parent in the deck of the step before; empty if that has not ended.
@@ -496,10 +496,6 @@ class CardMaker:
 def _stack(cards: list[Card]) -> Card:
     front, *twins = sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
     return replace(front, twins=tuple(twins)) if twins else front
-
-
-def _slots(cards: Iterable[Card]) -> frozenset[int]:
-    return frozenset(card.slot for card in cards)
 
 
 def _place(card: Card) -> tuple[float, int]:

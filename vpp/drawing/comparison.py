@@ -167,12 +167,6 @@ def p_text(p: float) -> str:
     return fixed(p, 3 if p < 0.1 else 2)
 
 
-def rows_text(own: Standing) -> str:
-    """`58 of 60` test rows right; for a mean squared error, their number."""
-    n = own.score.n
-    return counted(n, "row") if own.score.n_correct is None else f"{integer(own.score.n_correct)} of {integer(n)}"
-
-
 def range_text(own: Standing) -> str:
     """Wilson's 95 % interval; for a mean squared error, its standard error."""
     if own.score.n_correct is not None:
@@ -256,7 +250,9 @@ def _standing_cells(own: Standing, difference: PairedDifference | None) -> list[
 
 
 def _metric(own: Standing, name: str = "") -> str:
-    beside = (rows_text(own), other_scores_text(own.score))
+    n, n_right = own.score.n, own.score.n_correct
+    rows = counted(n, "row") if n_right is None else f"{integer(n_right)} of {integer(n)}"
+    beside = (rows, other_scores_text(own.score))
     under = "".join(f'<span class="cap">{text(words)}</span>' for words in filter(None, beside))
     return f"<b>{text(name + score_text(own.score))}</b>{under}"
 

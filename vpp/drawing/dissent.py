@@ -55,7 +55,8 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
         # Numbers hardly ever agree to the digit: the widest spread is the news.
         row, spread = rows[0].row.id, rows[0].doubt
         if math.isinf(spread):
-            return f"On row {row} nobody{_with_weight(config)} gave a readable answer: nothing is known there."
+            nobody = "nobody with weight" if config.is_weighted else "nobody"
+            return f"On row {row} {nobody} gave a readable answer: nothing is known there."
         if spread == 0:
             return "Practically all of the weight says the same on every row."
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
@@ -63,7 +64,7 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     disagree = uncertain_sentence(doubtful, len(rows), row=ROW_OF[test.split])
     if rows[0].calibrated:
         return f"{disagree} {_possible_sentence(rows)}"
-    return f"{disagree} {_unknown_words(rows, doubtful, held_by(config))}" if doubtful else disagree
+    return f"{disagree} {_unknown_words(rows, held_by(config))}" if doubtful else disagree
 
 
 def _possible_sentence(rows: Sequence[Point]) -> str:
@@ -74,14 +75,15 @@ def _possible_sentence(rows: Sequence[Point]) -> str:
     return f"{on} several labels are possible: the answer is “I don’t know”."
 
 
-def _unknown_words(rows: Sequence[Point], doubtful: int, held: str) -> str:
-    """Sentence on the rows whose answer is “I don’t know”, with the rule. doubtful: how many rows are in dispute."""
+def _unknown_words(rows: Sequence[Point], held: str) -> str:
+    """Sentence on the rows whose answer is “I don’t know”, with the rule."""
     answering = f"{held} that answered" if any(point.abstained for point in rows) else held
     unknown = sum(point.is_undecided for point in rows)
     if not unknown:
         return f"None is “I don’t know”: every answer has at least {CLEAR_WORDS} of the {answering}."
-    them = _of_them(unknown, doubtful)
-    return f"On {them} no label has {CLEAR_WORDS} of the {answering}: the answer is “I don’t know”."
+    return (
+        f"On {in_words(unknown)} of them no label has {CLEAR_WORDS} of the {answering}: the answer is “I don’t know”."
+    )
 
 
 def in_dispute(rows: Sequence[Point]) -> list[Point]:
@@ -110,12 +112,6 @@ def recorded_words(rows: Sequence[Point]) -> str:
     return f"{integer(n_right)} of {integer(len(rows))}, as in the paper: undecided rows count too ({ties})."
 
 
-def _of_them(some: int, n: int) -> str:
-    if some == n:
-        return "it" if n == 1 else "each of them"
-    return f"{in_words(some)} of them"
-
-
 def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
     evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
@@ -139,7 +135,7 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
     abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked))
     if dataset.task == "regression":
         tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
-        error = f"{_of(config, size)}. {miss}"
+        error = f"Of the {f'{voting(config, size)} mean' if size > 1 else 'one hypothesis'}. {miss}"
         others = number_figures(predictions, truths, abstention_error=dataset.target_range)
         return [
             Metric(name="Mean squared error", value=number(test.value), words=error),
@@ -194,15 +190,6 @@ def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric
     if is_label:
         return Metric(name=name, value=fixed(mean), scale="bits", words=verdict(mean))
     return Metric(name=name, value=number(mean), words=verdict(mean))
-
-
-def _of(config: Config, size: int) -> str:
-    kind = voting(config, size)
-    return f"Of the {kind} mean" if kind else "Of the one hypothesis"
-
-
-def _with_weight(config: Config) -> str:
-    return " with weight" if config.is_weighted else ""
 
 
 def vote_legend(labels: Sequence[str]) -> str:

@@ -79,8 +79,9 @@ class Chart(go.Figure):  # type: ignore[misc]
         sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
         self._json["data"].append({"type": "heatmap", "z": sent, **properties})
 
-    def add_annotation(self, **properties: Any) -> None:
-        self._json["layout"].setdefault("annotations", []).append(properties)
+    def add_note(self, words: str, **properties: Any) -> None:
+        note = {"text": words, "showarrow": False, "xanchor": "left", **properties}
+        self._json["layout"].setdefault("annotations", []).append(note)
 
     def within(self, ranges: dict[str, list[float]]) -> "Chart":
         layout = self._json["layout"]
@@ -176,17 +177,8 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     _add_line(chart, view, list(zip(steps, ess, strict=True)), c["ink"], "step %{x}: ESS %{y:.2f}")
     if rings:
         # Above the highest line, where nothing crosses it, however close the rings are.
-        chart.add_annotation(
-            x=0,
-            xref="paper",
-            y=1,
-            yref="paper",
-            text="ring: resampled",
-            showarrow=False,
-            xanchor="left",
-            yanchor="top",
-            font={"size": 12, "color": c["gone"]},
-        )
+        font, corner = {"size": 12, "color": c["gone"]}, {"xref": "paper", "yref": "paper", "yanchor": "top"}
+        chart.add_note("ring: resampled", x=0, y=1, font=font, **corner)
     end = end_ess(view)
     if end is not None:
         _add_end(chart, view, mode, end)
@@ -228,17 +220,8 @@ def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
 
 
 def _name_point(chart: Chart, x: float, y: float, mode: Mode) -> None:
-    chart.add_annotation(
-        x=x,
-        y=y,
-        text=f"<b>{y:.1f}</b>",
-        showarrow=False,
-        xanchor="left",
-        xshift=10,
-        font={"color": INK[mode]["ink"]},
-        bgcolor=INK[mode]["paper"],
-        borderpad=1,
-    )
+    font, paper = {"color": INK[mode]["ink"]}, INK[mode]["paper"]
+    chart.add_note(f"<b>{y:.1f}</b>", x=x, y=y, xshift=10, font=font, bgcolor=paper, borderpad=1)
 
 
 def _end_place(view: RunView) -> float:
@@ -364,13 +347,13 @@ def resized_words(at: StepView) -> str:
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:
-    counted = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
-    judged = [(step, taken, n) for step, taken, n in counted if n]
+    counts = [(v.step, *v.once("judged", partial(judged_of, v))) for v in view.steps.values()]
+    judged = [(step, taken, n) for step, taken, n in counts if n]
     chart = _chart(view, mode, top=1, ticks=[0, 0.5, 1])
     chart.update_yaxes(tickformat=".0%")
     curve = [(step, taken / n) for step, taken, n in judged]
-    hover, counts = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
-    _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=counts)
+    hover, pairs = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
+    _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=pairs)
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
     return Figure(
         chart=chart,
@@ -453,6 +436,8 @@ def _overlay(
     chart.update_yaxes(range=[-0.04, 1.08], tickvals=[0, 0.5, 1], tickformat=".0%")
     for order, (place, curve) in enumerate(curves.items()):
         _add_curve(chart, curve, mode, code=CODES[place], order=order, is_reference=place == reference)
+    known = [{step: count for step, _, count in curve} for curve in curves.values()]
+    steps = sorted({step for curve in known for step in curve})
     means = [
         f"{CODES[place]} {percent(sum(share for _, share, _ in curve) / len(curve))}" for place, curve in curves.items()
     ]
@@ -460,7 +445,7 @@ def _overlay(
         chart=chart,
         alt=f"{what} by step, mean over steps: {listed(means)}",
         head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
-        rows=_rows(curves),
+        rows=tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps),
     )
 
 
@@ -477,12 +462,6 @@ def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int,
         marker={"size": 6, "color": color, "symbol": SYMBOLS[order % len(SYMBOLS)]},
         hovertemplate=f"{code}, step %{{x}}: %{{customdata[0]}}<extra></extra>",
     )
-
-
-def _rows(curves: Mapping[int, Curve]) -> tuple[tuple[str, ...], ...]:
-    known = [{step: count for step, _, count in curve} for curve in curves.values()]
-    steps = sorted({step for curve in known for step in curve})
-    return tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps)
 
 
 # Doubt against error
@@ -514,7 +493,7 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + ("%{y:.1%} wrong" if is_label else "mean squared error %{y:.4g}")
         + "<extra></extra>",
     )
-    shown = _percent if is_label else number
+    shown = partial(percent, decimals=1) if is_label else number
     return Figure(
         chart=chart,
         alt=_risk_alt(curve, is_label=is_label),
@@ -530,7 +509,7 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
     half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
     first, last = curve.at(0.5), curve.at(1)
     if is_label:
-        words = f"Answer {half} and {_percent(first)} are wrong; answer {all_rows} and {_percent(last)} are"
+        words = f"Answer {half} and {percent(first, 1)} are wrong; answer {all_rows} and {percent(last, 1)} are"
     else:
         words = (
             f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
@@ -575,8 +554,8 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
             (
                 f"over {percent(each.low)} to {percent(each.high)}",
                 integer(each.n),
-                _percent(each.confidence),
-                f"{_percent(each.accuracy)} ({integer(each.n_right)})",
+                percent(each.confidence, 1),
+                f"{percent(each.accuracy, 1)} ({integer(each.n_right)})",
                 interval_text(each.n_right, each.n),
             )
             for each in bins
@@ -596,8 +575,8 @@ def _reliability_alt(result: VoteReliability) -> str:
         else ""
     )
     return (
-        f"The leading label’s share of the answers is {_percent(confidence)} on average, and it is right on "
-        f"{_percent(right)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
+        f"The leading label’s share of the answers is {percent(confidence, 1)} on average, and it is right on "
+        f"{percent(right, 1)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
         f"{left_out}. Bars: Wilson, 95 %"
     )
 
@@ -643,8 +622,4 @@ def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: s
     line = {"color": color, "width": 1, "dash": "dash"}
     chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
     y, font = left + at * (right - left), {"size": 12, "color": color}
-    chart.add_annotation(x=at, y=y, text=name, showarrow=False, xanchor="left", yshift=shift, font=font)
-
-
-def _percent(share: float) -> str:
-    return percent(share, 1)
+    chart.add_note(name, x=at, y=y, yshift=shift, font=font)

@@ -86,12 +86,13 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
     others = [wording for wording in idea.wordings if wording is not first]
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
+    quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
         f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div>{hypothesis(without_seed(first.text, seed_text))}{_quoted(idea)}<div class="foot">{_copy(first)}'
+        f'<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}<div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
@@ -100,10 +101,6 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
     return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
-
-
-def _quoted(idea: Idea) -> str:
-    return caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
 
 
 def quotes_words(idea: Idea) -> str:
@@ -155,17 +152,6 @@ def _right(score: Score, row: str, name: str) -> str:
     if score.n_correct is not None:
         return f"{integer(score.n_correct)} of {counted(score.n, row)} right"
     return f"{name} MSE {number(score.mse or 0.0)} on {counted(score.n, 'row')}"
-
-
-def compared_words(ideas: Ideas) -> str:
-    if ideas.by == "text":
-        return "Compared by their words only: they have not all answered the same rows yet"
-    if ideas.by == "step":
-        rows = counted(ideas.n_rows, "training row")
-        return f"Compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
-    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
-    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
-    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
 
 
 def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
@@ -413,7 +399,7 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
     alike = grouped(((pair.column, pair.before, pair.after, pair.ideas, pair.answers), pair) for pair in pairs)
     lines = []
     for first, *others in list(alike.values())[:PAIRS_SHOWN]:
-        (one, other), (said, differs) = first.ideas, map(_said, first.answers)
+        (one, other), (said, differs) = first.ideas, map(value_text, first.answers)
         change = f"{first.column}: {_cell_words(first.before)} → {_cell_words(first.after)}"
         row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
         more = f" (and {counted(len(others), 'row')} like it)" if others else ""
@@ -423,7 +409,3 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
 
 def _cell_words(cell: str | None) -> str:
     return "missing" if cell is None else cell
-
-
-def _said(value: str | float | None) -> str:
-    return "no answer" if value is None else value_text(value)

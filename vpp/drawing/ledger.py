@@ -132,9 +132,7 @@ def _history(entry: RuledOut) -> Iterator[str]:
         }
         yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
     if len(entry.steps) > 1:
-        named = [step_words(step) for step in entry.steps[:MOST_STEPS]]
-        left = len(entry.steps) - len(named)
-        yield f"in all at {listed([*named, f'{left} more'] if left else named)}"
+        yield f"in all at {listed([step_words(step) for step in entry.steps], most=MOST_STEPS)}"
 
 
 def _times(n: int) -> str:
@@ -316,8 +314,7 @@ def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> It
 
 
 def _named(what: str, ids: Sequence[int]) -> str:
-    more = len(ids) - MOST_NAMED
-    names = listed([*sorted(ids)[:MOST_NAMED], f"{integer(more)} more"] if more > 0 else sorted(ids))
+    names = listed(sorted(ids), most=MOST_NAMED)
     return f"{counted(len(ids), 'row') if ids else 'No row'} {what}{f' ({names})' if ids else ''}"
 
 

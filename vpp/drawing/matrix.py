@@ -83,11 +83,8 @@ class Matrix:
         return CUE + scrolling(table, "Answers, point by point", "mx-wrap")
 
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
-        numeric = not self.labels
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
-        ending = self._spread(point) if numeric else votes(point.shares, point.abstained)
-        mark = verdict_mark(point)
-        truth = self._number(point.row.target) if numeric else str(point.row.target)
+        truth = self._number(point.row.target)
         whole = inputs_line(point.row, len(point.row.inputs))
         row, width = point.row.id, len(self.columns) + 4
         open_row, inside = self.opened or (None, "")
@@ -101,7 +98,8 @@ class Matrix:
             f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{number}</th>'
             f'<td class="in" title="{text(whole)}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
-            f'<td class="tail">{ending}</td><td class="id truth" title="{text(truth)}">{text(truth)} {mark}</td></tr>'
+            f'<td class="tail">{vote_html(point, self.decimals)}</td>'
+            f'<td class="id truth" title="{text(truth)}">{text(truth)} {verdict_mark(point)}</td></tr>'
             f"{under if is_open else ''}"
         )
 
@@ -116,12 +114,6 @@ class Matrix:
         # No label leads at a tie: no particle dissents.
         dissent = " d1" if point.leader is None else " di" if vote != point.leader else ""
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
-
-    def _spread(self, point: Point) -> str:
-        shown = mean_and_range(point.prediction, point.interval, self.decimals)
-        if shown is None:
-            return '<span class="cap">no readable answer</span>'
-        return f'<span class="num">{text(shown[0])}</span> <span class="cap">{text(shown[1])}</span>'
 
     def _number(self, value: Value | None) -> str:
         return (
@@ -194,12 +186,12 @@ class Opened:
         seed_text = self.view.started.seed_text if self.view.started else ""
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
-        ask = _ask(row.id) if len(sides) > 1 else ""
+        ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'
         return "".join(
             (
                 markup.heading(f"Row {row.id}", outcome(point, self.decimals)),
                 _inputs(point.row, self._quoted(point, reasons or {})),
-                f'<div class="voted">{vote_html(point, self.decimals)}{ask}</div>',
+                f'<div class="voted">{vote_html(point, self.decimals)}{ask if len(sides) > 1 else ""}</div>',
                 contrast_html(sides, sentences, self.held),
                 self.answers_html(point, reasons) if with_answers and reasons is not None else "",
             )
@@ -259,10 +251,6 @@ def _marked(cell: str, quoted: Sequence[str]) -> str:
     return "".join(f"<mark>{text(part.text)}</mark>" if part.is_quoted else text(part.text) for part in parts)
 
 
-def _ask(row: int) -> str:
-    return f'<button type="button" class="ask" data-ask="{row}" title="{ASK_TITLE}">{ASK}</button>'
-
-
 def vote_html(point: Point, decimals: int | None) -> str:
     if point.is_label:
         return votes(point.shares, point.abstained)
@@ -317,8 +305,7 @@ def _entry(answer: str, reason: str, alike: Sequence[Camp], held: str) -> tuple[
 
 def _named(slots: Sequence[int]) -> str:
     """`0`, `0 and 2 (×2)`, `0, 1, 2, 3, 4, 5 and 9 more (×15)`."""
-    more = len(slots) - MOST_NAMED
-    named = listed([*slots[:MOST_NAMED], f"{more} more"] if more > 0 else slots)
+    named = listed(slots, most=MOST_NAMED)
     return f"{named} (×{len(slots)})" if len(slots) > 1 else named
 
 

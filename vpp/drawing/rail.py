@@ -387,17 +387,6 @@ Box = tuple[float, float, float, float]
 Line = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    dx: float
-    dy: float
-    box: Box
-
-    @property
-    def is_inside(self) -> bool:
-        return not (self.dx or self.dy)
-
-
 def map_html(drawn: HypothesisMap) -> str:
     if why := _why_not(drawn):
         return caption(why)
@@ -418,12 +407,9 @@ def _why_not(drawn: HypothesisMap) -> str:
     if not drawn.n_rows:
         return "No map: no row has an answer from every particle yet."
     if len(drawn.alive) < 2:
-        return f"No map: {_all(drawn.n_particles)} particles give the same answers on {counted(drawn.n_rows, 'row')}."
+        every = "both" if drawn.n_particles == 2 else f"all {integer(drawn.n_particles)}"
+        return f"No map: {every} particles give the same answers on {counted(drawn.n_rows, 'row')}."
     return ""
-
-
-def _all(n: int) -> str:
-    return "both" if n == 2 else f"all {integer(n)}"
 
 
 def map_caption(drawn: HypothesisMap) -> str:
@@ -434,13 +420,8 @@ def map_caption(drawn: HypothesisMap) -> str:
         shapes.append("line: from its parent")
     if len(drawn.alive) < len(drawn.points):
         shapes.append("dashed: text now gone")
-    return f"Distance: {distance} · {' · '.join(shapes)} · {stress_words(drawn.stress)}"
-
-
-def stress_words(stress: float) -> str:
-    """`distances off by about 8 % (stress 0.08)`: the root mean square error as a share of the distances."""
-    off = f"off by about {percent(stress)}" if round(stress, 2) else "true to scale"
-    return f"distances {off} (stress {fixed(stress)})"
+    off = f"off by about {percent(drawn.stress)}" if round(drawn.stress, 2) else "true to scale"
+    return f"Distance: {distance} · {' · '.join(shapes)} · distances {off} (stress {fixed(drawn.stress)})"
 
 
 def map_alt(drawn: HypothesisMap) -> str:
@@ -449,35 +430,28 @@ def map_alt(drawn: HypothesisMap) -> str:
     farthest = max(others, key=lambda point: point.apart)
     return (
         f"Map of {counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours. Heaviest: "
-        f"{_held(drawn, heaviest)}. {_named(farthest.slots).capitalize()} {_differs(drawn, farthest)}, the most of all."
+        f"{_held(drawn, heaviest)}. "
+        f"{particles(farthest.slots, most=MOST_NAMED).capitalize()} {_differs(drawn, farthest)}, the most of all."
     )
 
 
 def point_label(drawn: HypothesisMap, point: Point) -> str:
     """`particles 3 and 7, weight 0.42, differs from the heaviest on 12 of 40 rows`."""
     if point.is_gone:
-        return f"{_named(point.slots)} of the step before, now gone"
+        return f"{particles(point.slots, most=MOST_NAMED)} of the step before, now gone"
     if point is drawn.alive[0]:
         return f"{_held(drawn, point)}, the heaviest"
     return f"{_held(drawn, point)}, {_differs(drawn, point)}"
 
 
 def _held(drawn: HypothesisMap, point: Point) -> str:
-    return f"{_named(point.slots)}, {_weight(drawn, point)}"
+    return f"{particles(point.slots, most=MOST_NAMED)}, {_weight(drawn, point)}"
 
 
 def _weight(drawn: HypothesisMap, point: Point) -> str:
     if drawn.is_weighted:
         return f"weight {weight_text(point.weight, 2)}"
     return f"{len(point.slots)} of {drawn.n_particles}"
-
-
-def _named(slots: Sequence[int]) -> str:
-    """`particles 3 and 7`, `particles 0, 1, 2 and 9 others`."""
-    if len(slots) <= MOST_NAMED:
-        return particles(slots)
-    named = [*slots[: MOST_NAMED - 1], f"{len(slots) - MOST_NAMED + 1} others"]
-    return f"particles {listed(named)}"
 
 
 def _differs(drawn: HypothesisMap, point: Point) -> str:
@@ -554,35 +528,24 @@ def _dots(drawn: HypothesisMap) -> Iterator[str]:
 
 
 def _numbers(drawn: HypothesisMap) -> dict[int, str]:
+    """Numbers of dots, each inside a large one, else right, left, below or above, where it meets no dot and no line."""
     numbers: dict[int, str] = {}
-    lines, taken = _lines(drawn), [(point, _around(drawn, point)) for point in drawn.points]
+    lines = _lines(drawn)
+    taken = [(each, _box(*_place(drawn, each.x, each.y), _radius(each), _radius(each))) for each in drawn.points]
     for point in drawn.alive:
-        others = [box for other, box in taken if other is not point]
-        sides = _sides(drawn, point) if len(numbers) < MOST_NUMBERED else ()
-        side = next((each for each in sides if _is_free(each, others, lines)), None)
-        if side:
-            kind = ' class="inside"' if side.is_inside else ""
-            numbers[point.front] = f'<text x="{side.dx:.1f}" y="{side.dy + 4:.1f}"{kind}>{point.front}</text>'
-            taken.append((point, side.box))
+        (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
+        inside = [(0.0, 0.0)] if r >= TARGET else []
+        for dx, dy in (*inside, (r + 3 + half, 0.0), (-r - 3 - half, 0.0), (0.0, r + 8), (0.0, -r - 8)):
+            box, is_inside = _box(x + dx, y + dy, half, 6), not (dx or dy)
+            is_crossed = not is_inside and any(_crosses(line, box) for line in lines)
+            if not is_crossed and not any(_meet(box, other) for each, other in taken if each is not point):
+                kind = ' class="inside"' if is_inside else ""
+                numbers[point.front] = f'<text x="{dx:.1f}" y="{dy + 4:.1f}"{kind}>{point.front}</text>'
+                taken.append((point, box))
+                break
+        if len(numbers) == MOST_NUMBERED:
+            break
     return numbers
-
-
-def _sides(drawn: HypothesisMap, point: Point) -> Iterator[_Side]:
-    """Places for a number: inside a large dot, then right, left, below, above."""
-    (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
-    beside = ((r + 3 + half, 0.0), (-r - 3 - half, 0.0), (0.0, r + 8), (0.0, -r - 8))
-    for dx, dy in (((0.0, 0.0),) if r >= TARGET else ()) + beside:
-        yield _Side(dx, dy, _box(x + dx, y + dy, half, 6))
-
-
-def _is_free(side: _Side, boxes: Sequence[Box], lines: Sequence[Line]) -> bool:
-    """True if no box meets the number; nor a line, which would run under a dot."""
-    is_crossed = not side.is_inside and any(_crosses(line, side.box) for line in lines)
-    return not is_crossed and not any(_meet(side.box, box) for box in boxes)
-
-
-def _around(drawn: HypothesisMap, point: Point) -> Box:
-    return _box(*_place(drawn, point.x, point.y), _radius(point), _radius(point))
 
 
 def _box(x: float, y: float, across: float, up: float) -> Box:

@@ -43,7 +43,7 @@ from vpp.trials.record import read_trial
 from vpp.wording.brief import (
     DECIDING_HEAD,
     caveats,
-    compared_sentence,
+    compared_words,
     deciding_sentence,
     deciding_table,
     evidence_measure,
@@ -275,7 +275,7 @@ def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
     if snapshot.view.size == 1:
         yield weights
     else:
-        yield f"{shares_sentence(ideas, config)} {compared_sentence(ideas)} {weights}"
+        yield f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
     for rank, idea in enumerate(ideas, 1):
         yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
 

@@ -42,6 +42,7 @@ from vpp.wording.words import (
     in_words,
     integer,
     interval_text,
+    listed,
     number,
     percent,
     refused_answers,
@@ -206,14 +207,12 @@ def other_metrics(figures: LabelFigures | NumberFigures | None) -> Iterator[Metr
     elif figures:
         words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
         yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
-        yield _r2(figures.r2)
-
-
-def _r2(r2: Estimate | None) -> Metric:
-    if r2 is None:
-        return Metric(name="R²", value="–", words="All truths are equal.")
-    words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
-    return Metric(name="R²", value=r2_text(r2.value), words=words)
+        r2 = figures.r2
+        if r2 is None:
+            yield Metric(name="R²", value="–", words="All truths are equal.")
+        else:
+            words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
+            yield Metric(name="R²", value=r2_text(r2.value), words=words)
 
 
 def _within(figure: Estimate, *, points: bool = False) -> str:
@@ -340,7 +339,7 @@ def tau_of_weights(snapshot: Snapshot) -> float | None:
 
 def ideas_metric(ideas: Ideas) -> Metric:
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
-    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=compared_sentence(ideas))
+    return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=f"{compared_words(ideas)}.")
 
 
 def shares_sentence(ideas: Ideas, config: Config) -> str:
@@ -357,13 +356,15 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
     return f"{held}; {in_words(first)} share the most common."
 
 
-def compared_sentence(ideas: Ideas) -> str:
-    if ideas.n_rows == 0:
-        return "Only equal texts are merged: the particles share no answered rows."
+def compared_words(ideas: Ideas) -> str:
+    if ideas.by == "text":
+        return "Compared by their words only: they have not all answered the same rows yet"
     if ideas.by == "step":
         rows = counted(ideas.n_rows, "training row")
-        return f"Texts with the same answers to the {rows} that all particles have answered lately are one idea."
-    return f"Texts with the same answers to all {integer(ideas.n_rows)} evaluated rows are one idea."
+        return f"Compared on the {rows} that all have answered since step {max(ideas.step, 0)}"
+    n_test, n_train = ideas.n_test_rows, ideas.n_rows - ideas.n_test_rows
+    parts = [f"{integer(n)} {name}" for n, name in ((n_test, "test"), (n_train, "training")) if n]
+    return f"Compared on {counted(ideas.n_rows, 'row')}: {listed(parts)}"
 
 
 def uncertain_metric(test: Evaluated) -> Metric:

@@ -128,15 +128,12 @@ def cut_sentences(view: RunView) -> Iterator[str]:
     proposed = [each for step in view.steps.values() for each in step.proposed.values()]
     short = [each.shown for each in proposed if each.shown is not None]
     if short:
+        low, high = min(short), max(short)
+        span = counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
         yield (
             f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt, with "
-            f"{_span(short)} of the batch: the model's context had no room for more."
+            f"{span} of the batch: the model's context had no room for more."
         )
-
-
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
 
 
 # Scores with their standard errors

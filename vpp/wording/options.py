@@ -110,8 +110,7 @@ def demo_text_words(dataset: Dataset) -> str:
         return ""
     if len(names) == len(dataset.inputs):
         return "The demo model cannot read free text, and these rows have nothing else: it can only guess."
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    columns = f"column{'s' if len(names) > 1 else ''} {listed([*names[:MOST_NAMED], *more])}"
+    columns = f"column{'s' if len(names) > 1 else ''} {listed(names, most=MOST_NAMED)}"
     return f"The demo model cannot read free text: {columns} will not help it."
 
 

@@ -137,10 +137,7 @@ def _money(estimate: Estimate) -> Iterator[str]:
     if estimate.cost is None:
         return
     about, high = money(estimate.cost.about), money(estimate.cost.high)
-    yield (
-        f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts. Repeats of "
-        "unreadable answers are not included."
-    )
+    yield f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts."
 
 
 def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:

@@ -24,7 +24,7 @@ from vpp.wording.counts import ending_words, miss_words, size_changes, steps_don
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice, texts_of_weight
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice
 from vpp.wording.words import (
     cached_words,
     capitalised,
@@ -198,8 +198,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    n_texts = texts_of_weight(shown_ids(view, at, is_weighted=True), weights, value)
-    sentence = ess_sentence(value, len(weights), limit, n_texts=n_texts)
+    sentence = ess_sentence(value, len(weights), limit)
     advice = tau_advice(tau_of_weights(snapshot), ess=value)
     words = f"{sentence} {advice}".rstrip()
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {len(weights)}", words=words)
@@ -452,13 +451,10 @@ def _resizing(at: StepView) -> Iterator[str]:
     if at.joined and at.finished:
         came = sorted(at.joined)
         grown = len(at.population)
-        yield f"K grew from {grown - len(came)} to {grown} ({why_grew(at)}): {_joined(came)} joined"
+        joined = f"particles {came[0]} to {came[-1]}" if len(came) > 2 else particles(came)
+        yield f"K grew from {grown - len(came)} to {grown} ({why_grew(at)}): {joined} joined"
     if at.shrunk:
         yield f"all agreed, so K fell from {len(at.scored)} to {len(at.shrunk.ancestors)}"
-
-
-def _joined(slots: Sequence[int]) -> str:
-    return f"particles {slots[0]} to {slots[-1]}" if len(slots) > 2 else _named(slots)
 
 
 # The end

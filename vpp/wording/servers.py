@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vpp.llm.check import Finding, Mark
+from vpp.llm.check import Mark
 from vpp.llm.protocol import NO_API
 from vpp.runs.session import Checked
 from vpp.runs.spec import RunSpec
@@ -62,16 +62,12 @@ def verdict(checks: Sequence[Checked]) -> Verdict:
     by_name = {one.finding.name: one.finding for one in checks}
     for name in PROMPTS:
         if name in by_name and by_name[name].mark != "works":
-            return Verdict("note", f"A run can begin, but {_unread(name, by_name[name])}")
+            mend = by_name[name].values.get("mend")
+            unread = f"answers could not be read ({name}): {mend}." if mend else f"the {name} was {by_name[name].words}"
+            return Verdict("note", f"A run can begin, but {unread}")
     if untried := [name for one in checks for name in one.finding.values.get("untried", ()) if name in PROMPTS]:
         return Verdict("note", f"A run can begin, but whether the {untried[0]} can be read was not tried.")
     return Verdict("works", "A run can begin.")
-
-
-def _unread(name: str, finding: Finding) -> str:
-    if mend := finding.values.get("mend"):
-        return f"answers could not be read ({name}): {mend}."
-    return f"the {name} was {finding.words}"
 
 
 def verdict_html(conclusion: Verdict) -> str:

@@ -44,28 +44,15 @@ def _is_below(value: float, threshold: float) -> bool:
 # Weights
 
 
-def ess_sentence(ess: float, size: int, threshold: float | None = None, *, n_texts: int = 0) -> str:
-    """`ESS 5.8 of 10: about six particles carry the weight, with two different sentences.`
+def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
+    """`ESS 5.8 of 10: about six particles carry the weight.`
 
     ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
-    is resampled; None if no resampling follows. n_texts: what `texts_of_weight` returns.
+    is resampled; None if no resampling follows.
     """
     resampling = threshold is not None and size > 1 and ess < threshold * size
     shown = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
-    copies = f", {'all copies of one sentence' if n_texts == 1 else f'with {in_words(n_texts)} different sentences'}"
-    words = f"{_carriers(ess, size)}{copies if n_texts and not _is_below(ess, ONE_VOICE) else ''}"
-    return f"ESS {shown} of {size}: {words}{'; resampling next' if resampling else ''}."
-
-
-def texts_of_weight(texts: Sequence[str], weights: Sequence[float], ess: float) -> int:
-    """Count the distinct texts of the ESS heaviest particles; 0 if none of these repeats another's.
-
-    texts, weights: (K,) by slot, K at least 1.
-    """
-    n = max(1, round(ess))
-    least = sorted(weights, reverse=True)[n - 1]
-    distinct = len({text for text, weight in zip(texts, weights, strict=True) if weight >= least})
-    return distinct if distinct < n else 0
+    return f"ESS {shown} of {size}: {_carriers(ess, size)}{'; resampling next' if resampling else ''}."
 
 
 def _carriers(ess: float, size: int) -> str:
@@ -131,21 +118,9 @@ def too_few_words(n: int) -> str:
 
 
 def entropy_verdict(bits: float) -> str:
-    """Compare with a vote between two answers: `As divided, on average, as a vote of 0.990 to 0.010.`"""
     if bits == 0:
         return "Unanimous: no row is divided."
-    if bits > 1 - EQUAL:
-        how = "More divided than" if bits > 1 + EQUAL else "As divided as"
-        return f"{how} an even split in two."
-    low, high = 0.0, 0.5
-    for _ in range(60):
-        middle = (low + high) / 2
-        entropy = -middle * math.log2(middle) - (1 - middle) * math.log2(1 - middle)
-        low, high = (middle, high) if entropy < bits else (low, middle)
-    lighter = high
-    if lighter < 0.0005:
-        return "Less divided than a vote of 0.999 to 0.001."
-    return f"As divided, on average, as a vote of {fixed(1 - lighter, 3)} to {fixed(lighter, 3)}."
+    return f"{'More' if bits > 1 + EQUAL else 'No more'} divided than an even split in two, 1 bit."
 
 
 # Numbers

@@ -143,15 +143,17 @@ def seconds(value: float) -> str:
     return f"{hours}{NBSP}h {minutes:02d}{NBSP}min"
 
 
-def listed(items: Sequence[object]) -> str:
-    """`0, 2 and 4`."""
+def listed(items: Sequence[object], *, most: int | None = None) -> str:
+    """`0, 2 and 4`; `0, 2 and 9 more` if there are more than `most`."""
     texts = [str(item) for item in items]
+    if most is not None and len(texts) > most:
+        texts = [*texts[:most], f"{integer(len(texts) - most)} more"]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
 
 
-def particles(slots: Sequence[int]) -> str:
+def particles(slots: Sequence[int], *, most: int | None = None) -> str:
     """`particle 2`, `particles 0 and 2`."""
-    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots)}"
+    return f"{'particle' if len(slots) == 1 else 'particles'} {listed(slots, most=most)}"
 
 
 def step_words(step: int) -> str:
