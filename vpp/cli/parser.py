@@ -9,9 +9,7 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from vpp import __version__
 from vpp.data.dataset import RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
-from vpp.llm.budget import Price
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
-from vpp.runs.spec import Prices
 from vpp.settings import WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
@@ -58,7 +56,7 @@ def work_options(parser: ArgumentParser) -> None:
     budget = parser.add_argument_group("budget")
     about = "prices of a million prompt and completion tokens, then those of the optimizer, if another; adds costs to "
     about += "plan, progress and report"
-    budget.add_argument("--price", type=_prices, default=Prices(), metavar="IN,OUT[,IN,OUT]", help=about)
+    budget.add_argument("--price", type=_prices, default=(), metavar="IN,OUT[,IN,OUT]", help=about)
     cap_options(budget)
     budget.add_argument("--plan", action="store_true", help="print calls, tokens and cost, and end without a call")
     parser.add_argument("--run-dir", metavar="DIR", help="the run's directory (a new one in VPP_RUNS_DIR)")
@@ -177,15 +175,14 @@ def _limit(names: Collection[str]) -> Callable[[str], tuple[str, int]]:
     return read
 
 
-def _prices(text: str) -> Prices:
+def _prices(text: str) -> tuple[float, ...]:
     try:
         amounts = tuple(map(float, text.split(",")))
     except ValueError:
         amounts = ()
     if len(amounts) not in (2, 4):
         raise argparse.ArgumentTypeError(f"{text!r} is not IN,OUT: give two numbers such as 0.15,0.60, or four")
-    learner, *optimizer = (Price(prompt=amounts[i], completion=amounts[i + 1]) for i in range(0, len(amounts), 2))
-    return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
+    return amounts
 
 
 def split_rule(text: str) -> SplitRule:

@@ -3,6 +3,7 @@
 import sys
 import textwrap
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,13 +16,13 @@ from vpp.data.descriptions import typed
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
-from vpp.llm.budget import NO_CAP
+from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.templates import check_templates, set_texts
 from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
-from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.options import unused_words
 from vpp.wording.planned import HEAD, demo_pace, plan_rows, plan_words
@@ -50,7 +51,7 @@ def run(options: Namespace) -> int:
         start=start,
         start_prior=() if options.start_prior is None else read_prior(options.start_prior, start),
         command=tuple(sys.argv[1:]),
-        prices=options.price,
+        prices=_prices(options.price),
         cap=cap_of(options, before=NO_CAP),
     )
     preparation = Preparation(dataset=dataset, spec=spec)
@@ -174,3 +175,11 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
     endpoint = replace(base, **named)
     check_gate(endpoint, keys().gate)
     return endpoint
+
+
+def _prices(amounts: Sequence[float]) -> Prices:
+    """Prices of the learner, then of the optimizer if it has its own: of prompt and completion tokens each."""
+    if not amounts:
+        return Prices()
+    learner, *optimizer = (Price(prompt=amounts[i], completion=amounts[i + 1]) for i in range(0, len(amounts), 2))
+    return Prices(learner=learner, optimizer=optimizer[0] if optimizer else None)
