@@ -10,11 +10,10 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import best_first, compared_words, ideas_html, more_words, order_words
 from vpp.drawing.ledger import ruled_out_sentence
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning, verdict
-from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.ideas import Ideas, Nearness, merge_ideas, nearness
 from vpp.inspection.quoted import with_quotes
 from vpp.inspection.scores import by_label, ensemble
-from vpp.inspection.similarity import Nearness, nearness
-from vpp.inspection.weighed import deciding_rows
+from vpp.inspection.summary import deciding_rows
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import (

@@ -11,9 +11,8 @@ from vpp.drawing import trying
 from vpp.errors import VppError
 from vpp.inspection.baselines import has_prompted
 from vpp.runs.prompted import Asked, PromptedAsking
-from vpp.trials.asking import TrialAsking
-from vpp.trials.clauses import clauses
-from vpp.trials.record import Trial, read_trial
+from vpp.trials.counterfactuals import clauses
+from vpp.trials.trial import Trial, TrialAsking, read_trial
 from vpp.wording import markup
 from vpp.wording.words import counted
 

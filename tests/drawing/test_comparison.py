@@ -21,8 +21,7 @@ from vpp.drawing.comparison import (
 )
 from vpp.drawing.differences import cost_html, idea_rows, ideas_html, ideas_sentences
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import Comparison, spreads
-from vpp.inspection.shared_ideas import shared_ideas
+from vpp.inspection.comparison import Comparison, shared_ideas, spreads
 
 
 def words(html: str) -> str:

@@ -3,8 +3,7 @@ from pathlib import Path
 from tests import inspected
 from tests.reporting.builders import SEED
 from vpp.drawing.nearness import alt_words, groups_html, matrix_html, meaning
-from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.similarity import Nearness, nearness
+from vpp.inspection.ideas import Nearness, merge_ideas, nearness
 from vpp.runs.reader import RunReader
 
 NBSP = "\N{NO-BREAK SPACE}"

@@ -1,6 +1,6 @@
 """Quotes of an explanation are found again in a row's text."""
 
-from vpp.inspection.evidence import Run, invented, quotes, runs
+from vpp.inspection.quoted import Run, invented, quotes, runs
 
 CELL = 'The Staff\nwere kind. I <b>recommend</b> it, "as is".'
 

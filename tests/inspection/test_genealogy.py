@@ -116,7 +116,7 @@ def test_newcomers_are_founders_and_a_shrinking_population_keeps_its_parents() -
     assert found.shrank_at == (1,)
 
 
-@pytest.mark.parametrize("name", ["smc", "smc duplicates", "adaptive", "mh", "vml", "growing", "growing mh"])
+@pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml", "growing", "growing mh"])
 def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
     view = sampled(tmp_path, VARIANTS[name]).refresh().view
     _, *later = view.finished_steps

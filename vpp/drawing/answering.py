@@ -10,9 +10,9 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.row import is_read, read_html
-from vpp.inspection import evidence
+from vpp.inspection.points import Vote, target_spread
+from vpp.inspection.quoted import quotes
 from vpp.inspection.slots import grouped
-from vpp.inspection.votes import Vote, target_spread
 from vpp.posterior.prediction import leaders
 from vpp.runs.view import RunView
 from vpp.wording.doubt import possible_sentence, possible_words, reason_words
@@ -53,7 +53,7 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 def texts_html(vote: Vote) -> str:
     if not is_read(vote.row):
         return ""
-    return read_html(vote.row, evidence.quotes(prediction.explanation for prediction in vote.said))
+    return read_html(vote.row, quotes(prediction.explanation for prediction in vote.said))
 
 
 def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:

@@ -5,7 +5,7 @@ import math
 from vpp.drawing.chart import Chart, empty_chart
 from vpp.drawing.figures import Figure
 from vpp.drawing.trust import order_verdict
-from vpp.inspection.reliability import SpreadReliability, VoteReliability
+from vpp.inspection.points import SpreadReliability, VoteReliability
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
 from vpp.wording.theme import INK, Mode

@@ -6,9 +6,7 @@ from itertools import groupby, zip_longest
 from vpp.drawing.comparison import CODES, grid
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
-from vpp.inspection.comparison import Candidate, DifferingPoint
-from vpp.inspection.conditions import Compared
-from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
+from vpp.inspection.comparison import Candidate, Compared, DifferingPoint, SharedIdea, SharedIdeas
 from vpp.inspection.summary import rounds
 from vpp.posterior.prediction import Value
 from vpp.wording.markup import CUE, badge, group, group_row, table, text

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vpp.drawing.deck import without_seed
-from vpp.inspection.hypothesis_map import HypothesisMap, Point
-from vpp.inspection.scaling import ASPECT
+from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
 from vpp.wording.markup import caption, table, text
 from vpp.wording.words import counted, cut, fixed, integer, listed, particles, percent, weight_text
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from vpp.data.dataset import Row
-from vpp.inspection.camps import Camp
-from vpp.inspection.points import Point
+from vpp.inspection.points import Camp, Point
 from vpp.posterior.prediction import Value
 from vpp.wording.markup import CUE, badge, scrolling, term, text, votes
 from vpp.wording.words import listed, target_text, weight_text

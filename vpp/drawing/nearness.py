@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from vpp.drawing.deck import without_seed
 from vpp.drawing.idea_deck import held_sentence, held_text
-from vpp.inspection.similarity import Group, Nearness
+from vpp.inspection.ideas import Group, Nearness
 from vpp.wording.markup import scrolling, table, text
 from vpp.wording.words import counted, in_words, integer, listed, number, percent
 

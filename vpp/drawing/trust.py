@@ -4,9 +4,15 @@ import math
 from collections.abc import Callable, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.inspection.points import Point
-from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
-from vpp.inspection.voices import Voice
+from vpp.inspection.points import (
+    Hits,
+    Point,
+    SpreadReliability,
+    Voice,
+    VoteReliability,
+    spread_reliability,
+    vote_reliability,
+)
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
 from vpp.wording.markup import Metric, count_metric

@@ -6,7 +6,7 @@ from vpp.data.dataset import Row
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
-from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
+from vpp.trials.trial import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.markup import text

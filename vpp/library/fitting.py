@@ -27,8 +27,7 @@ from vpp.runs.rewording import Comparison, reworded_run, score_rewording
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.start import prior_weights, read_sentences
 from vpp.settings import Config, Preset, option_docs, preset
-from vpp.trials.asking import TrialAsking, TrialSize
-from vpp.trials.record import Trial
+from vpp.trials.trial import Trial, TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,7 @@ from vpp.data.dataset import DETECT, ReadAs, Value
 from vpp.data.table import MAX_BYTES, Table
 from vpp.errors import InputError
 from vpp.files import read_at_most
-from vpp.inspection.calibrated import possible_labels, possible_range
-from vpp.inspection.points import Point
+from vpp.inspection.points import Point, possible_labels, possible_range
 
 if TYPE_CHECKING:
     import pandas as pd

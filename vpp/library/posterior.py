@@ -15,14 +15,12 @@ from vpp.cli import system
 from vpp.data.roles import unlabelled_rows
 from vpp.data.table import Table, read_like
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.points import points
+from vpp.inspection.points import calibrated, points, votes_on
 from vpp.inspection.ruled_out import RuledOut, ruled_out
 from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
-from vpp.inspection.votes import votes_on
 from vpp.library.frames import disagreement_frame, table_of
 from vpp.posterior.prediction import Value
 from vpp.reporting.charts import report_figures

@@ -21,8 +21,7 @@ from vpp.drawing.figures import (
     weights_figure,
 )
 from vpp.drawing.trust import judged
-from vpp.inspection.calibrated import calibrated
-from vpp.inspection.points import points
+from vpp.inspection.points import calibrated, points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import Snapshot
 from vpp.wording.brief import held_by

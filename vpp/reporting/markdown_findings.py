@@ -14,21 +14,18 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.drawing.nearness import alt_words, group_table, meaning, verdict
 from vpp.drawing.trust import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, judged, voice_table
 from vpp.events import Evaluated
-from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Genealogy, Node
-from vpp.inspection.ideas import Idea, Ideas, survivors
-from vpp.inspection.points import Point, points
+from vpp.inspection.ideas import Idea, Ideas, nearness, survivors
+from vpp.inspection.points import Point, calibrated, points, voices
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.similarity import nearness
-from vpp.inspection.voices import voices
-from vpp.inspection.weighed import deciding_rows
+from vpp.inspection.summary import deciding_rows
 from vpp.posterior.prediction import CLEAR_WORDS, Value
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.trials.record import read_trial
+from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
     DECIDING_HEAD,
     compared_sentence,

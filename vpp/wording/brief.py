@@ -18,8 +18,7 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.settling import tau_of
-from vpp.inspection.summary import evidence, uncertain_points
-from vpp.inspection.weighed import Decided
+from vpp.inspection.summary import Decided, evidence, uncertain_points
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView, StepView, log_evidence
