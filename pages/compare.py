@@ -30,9 +30,16 @@ from vpp.drawing.comparison import (
 from vpp.drawing.figures import acceptance_overlay, ess_overlay
 from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.comparison import Candidate, Comparison, compare, differing_points, spreads
-from vpp.inspection.conditions import conditions
-from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
+from vpp.inspection.comparison import (
+    Candidate,
+    Comparison,
+    SharedIdeas,
+    compare,
+    conditions,
+    differing_points,
+    shared_ideas,
+    spreads,
+)
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup

@@ -9,12 +9,8 @@ from vpp.drawing import dissent
 from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.calibrated import calibrated
-from vpp.inspection.camps import by_answers, by_particle
-from vpp.inspection.points import Point, points
-from vpp.inspection.reliability import VoteReliability
+from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, calibrated, points, voices
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.voices import voices
 from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup

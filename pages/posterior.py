@@ -20,11 +20,10 @@ from vpp.drawing.idea_deck import (
     verdict,
 )
 from vpp.drawing.ledger import ruled_out_sentence
-from vpp.inspection.ideas import Ideas, merge_ideas
+from vpp.inspection.ideas import Ideas, Nearness, merge_ideas, nearness
 from vpp.inspection.quoted import with_quotes
 from vpp.inspection.scores import by_label, ensemble
-from vpp.inspection.similarity import Nearness, nearness
-from vpp.inspection.weighed import deciding_rows
+from vpp.inspection.summary import deciding_rows
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import (

@@ -257,7 +257,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10",
          "-10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else 10"),
     ),
-    ("inspection/reliability.py", "tests/inspection/test_points.py"): (
+    ("inspection/points.py", "tests/inspection/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),
     ),
     ("wording/verdicts.py", "tests/wording/test_words.py"): (

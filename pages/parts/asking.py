@@ -13,8 +13,7 @@ from vpp.data.text import shown_name
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
-from vpp.inspection.calibrated import calibrated
-from vpp.inspection.votes import known_row, votes_on
+from vpp.inspection.points import calibrated, known_row, votes_on
 from vpp.reporting.predictions import Beside, prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup

@@ -13,14 +13,13 @@ from vpp.data.table import Table
 from vpp.drawing import answering
 from vpp.errors import VppError
 from vpp.inference.plan import plan
-from vpp.inspection.calibrated import calibrated
-from vpp.inspection.points import Point, points
+from vpp.inspection.points import Point, calibrated, points
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.reporting.sheet import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
-from vpp.trials.record import parting_rows, read_trial
+from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording import markup
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted

@@ -13,7 +13,7 @@ from tests.reporting.builders import SEED, scored
 from tests.trials.test_trial import A_ONLY, AND, DATA, run_of
 from vpp.data.dataset import Value
 from vpp.runs.reader import RunReader
-from vpp.trials.record import read_trial
+from vpp.trials.trial import read_trial
 
 WITHIN_S = 60
 HINDERED = f"{SEED} If a is above 12 and b is above 50, say yes; otherwise say no."

@@ -33,19 +33,13 @@ from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
-from vpp.inspection.camps import by_answers, by_particle
-from vpp.inspection.comparison import Candidate, compare
-from vpp.inspection.conditions import conditions
+from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
 from vpp.inspection.genealogy import Place, genealogy
-from vpp.inspection.ideas import merge_ideas, survivors
-from vpp.inspection.points import points
-from vpp.inspection.reliability import VoteReliability
+from vpp.inspection.ideas import merge_ideas, nearness, survivors
+from vpp.inspection.points import VoteReliability, by_answers, by_particle, points, voices
 from vpp.inspection.ruled_out import parted, ruled_out
 from vpp.inspection.scores import by_label, ensemble, rows_by_id
-from vpp.inspection.shared_ideas import shared_ideas
-from vpp.inspection.similarity import nearness
 from vpp.inspection.summary import result
-from vpp.inspection.voices import voices
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json

@@ -4,8 +4,7 @@ import pytest
 
 from tests.reporting.builders import dataset, evaluated
 from vpp.drawing.figures import reliability_figure, risk_figure
-from vpp.inspection.points import points
-from vpp.inspection.reliability import vote_reliability
+from vpp.inspection.points import points, vote_reliability
 from vpp.inspection.scores import rows_by_id
 from vpp.posterior.calibration import risk_coverage
 

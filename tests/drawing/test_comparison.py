@@ -24,8 +24,7 @@ from vpp.drawing.comparison import (
     verdict,
 )
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import Comparison, spreads
-from vpp.inspection.shared_ideas import shared_ideas
+from vpp.inspection.comparison import Comparison, shared_ideas, spreads
 
 
 def words(html: str) -> str:

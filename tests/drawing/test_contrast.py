@@ -13,8 +13,7 @@ from vpp.drawing import dissent
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
-from vpp.inspection.camps import by_answers, camps
-from vpp.inspection.points import Point, points
+from vpp.inspection.points import Point, by_answers, camps, points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import Metric

@@ -23,11 +23,9 @@ from vpp.drawing.comparison import (
 )
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import differing_points, spreads
-from vpp.inspection.conditions import conditions
+from vpp.inspection.comparison import conditions, differing_points, shared_ideas, spreads
+from vpp.inspection.points import votes_on
 from vpp.inspection.settling import Contender
-from vpp.inspection.shared_ideas import shared_ideas
-from vpp.inspection.votes import votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
 

@@ -7,8 +7,7 @@ from tests.reporting.builders import YES_NO, evaluated
 from vpp.drawing.dissent import merged_words
 from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.camps import by_answers, by_particle
-from vpp.inspection.points import Point, points
+from vpp.inspection.points import Point, by_answers, by_particle, points
 from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 from vpp.wording.words import NBSP

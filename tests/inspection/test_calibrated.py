@@ -17,8 +17,7 @@ from tests.reporting.builders import evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.tasks import generate
 from vpp.events import Event
-from vpp.inspection.calibrated import calibrated, holds_truth, possible_labels, possible_range
-from vpp.inspection.points import Point, points
+from vpp.inspection.points import Point, calibrated, holds_truth, points, possible_labels, possible_range
 from vpp.inspection.scores import rows_by_id
 from vpp.posterior.calibration import Conformal, weight_ahead
 from vpp.posterior.prediction import Value

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,18 @@ from tests.beside import all_right, candidate, other, side_by_side
 from tests.inspected import BIG, EVEN, LABELS, LUCK, ODD
 from tests.reporting.builders import YES_NO, dataset, run
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import against, same_rows, spreads, standing, standing_of
-from vpp.inspection.conditions import conditions
-from vpp.inspection.shared_ideas import SharedIdeas, shared_ideas
+from vpp.inspection.comparison import (
+    SharedIdeas,
+    against,
+    compare,
+    conditions,
+    same_rows,
+    shared_ideas,
+    spreads,
+    standing,
+    standing_of,
+)
+from vpp.llm.budget import Cap
 from vpp.settings import Config
 from vpp.wording.options import has_effect
 
@@ -100,6 +110,32 @@ def test_another_setting_or_model_is_another_group(folder: Path) -> None:
     runs = (inspected.labels(folder / "a"), other(folder / "b", endpoint=model))
     assert [spread.places for spread in spreads(side_by_side(*runs))] == [(0,), (1,)]
     assert spreads(side_by_side(runs[0]))[0].deviation is None
+
+
+def test_all_that_makes_a_run_but_its_seed_and_its_name_is_its_setting(folder: Path) -> None:
+    spec = candidate(other(folder / "usual")).snapshot.spec
+    table, columns = spec.dataset, [{**column, "kind": "text"} for column in spec.dataset["columns"]]
+    apart: list[dict[str, Any]] = [
+        {"cell_limit": 40},
+        {"learner_template": "{rule} {row}"},
+        {"endpoint": replace(spec.endpoint, reasoning_effort="low")},
+        {"endpoint": replace(spec.endpoint, structured="auto")},
+        {"endpoint": replace(spec.endpoint, learner_max_tokens=9)},
+        {"endpoint": replace(spec.endpoint, context_length=900)},
+        {"dataset": {**table, "descriptions": {"columns": {"a": "a number"}, "labels": {}}}},
+        {"dataset": {**table, "columns": columns}},
+        {"dataset": {**table, "provenance": {**table["provenance"], "split": "time:a"}}},
+    ]
+    alike: list[dict[str, Any]] = [
+        {"name": "another", "command": ("run",), "cap": Cap(calls=9)},
+        {"endpoint": replace(spec.endpoint, concurrency=2, cache=False)},
+        {"dataset": {**table, "fingerprint": "f", "provenance": {**table["provenance"], "sha256": "0"}}},
+    ]
+    usual = candidate(other(folder / "first"))
+    runs = [replace(usual, snapshot=replace(usual.snapshot, spec=replace(spec, **each))) for each in (*alike, *apart)]
+    together = (0, *range(1, 1 + len(alike)))
+    found = [spread.places for spread in spreads(compare([usual, *runs]))]
+    assert found == [together, *((place,) for place in range(len(together), len(runs) + 1))]
 
 
 def test_runs_that_go_on_from_others_are_settings_of_their_own(folder: Path) -> None:

@@ -7,8 +7,7 @@ import pytest
 from tests.inspected import BIG, EVEN, LABEL_CONFIG, LABELS, NONE, NUMBER_CONFIG, NUMBERS, ODD
 from tests.reporting.builders import drawn, finished, proposed, scored, started, view_of
 from vpp.events import Event
-from vpp.inspection.hypothesis_map import HypothesisMap, Point, hypothesis_map
-from vpp.inspection.scaling import ASPECT
+from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point, hypothesis_map
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.inspected import SEED
 from tests.reporting.builders import YES_NO, drawn, finished, proposed, started, view_of
-from vpp.inspection.genealogy import genealogy
-from vpp.inspection.origins import origins, sentences
+from vpp.inspection.genealogy import genealogy, origins, sentences
 from vpp.settings import Config
 
 

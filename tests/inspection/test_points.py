@@ -5,11 +5,19 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
-from vpp.inspection.camps import ABOVE, AT, BELOW, camps
-from vpp.inspection.points import Point, points, weakly_backed
-from vpp.inspection.reliability import spread_reliability, vote_reliability
+from vpp.inspection.points import (
+    ABOVE,
+    AT,
+    BELOW,
+    Point,
+    camps,
+    points,
+    spread_reliability,
+    voices,
+    vote_reliability,
+    weakly_backed,
+)
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.voices import voices
 from vpp.runs.reader import RunReader
 
 

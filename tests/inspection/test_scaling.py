@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from vpp.inspection.scaling import aligned, classical_scaling, stress
+from vpp.inspection.hypothesis_map import aligned, classical_scaling, stress
 from vpp.posterior.weights import Floats
 
 ROOT_OF_ROUNDING = 1e-5

@@ -18,7 +18,7 @@ from tests.markdown import table
 from tests.models.rules import TABLES, Rule
 from vpp.posterior.metric import wilson
 from vpp.runs.spec import EndpointSpec
-from vpp.trials.record import Obeyed
+from vpp.trials.trial import Obeyed
 
 CHANGES, SCORED = 10, 4
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 import vpp
 from tests.markdown import table
-from vpp.inspection.votes import votes_on
+from vpp.inspection.points import votes_on
 from vpp.runs.spec import EndpointSpec
 
 POOL, ROWS, SEEDS = 40, 30, 5

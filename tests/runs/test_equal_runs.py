@@ -17,7 +17,7 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
     assert result["method"] == "smc"
     assert result["metric"]["name"] == "accuracy"
     assert 0 <= result["metric"]["test"] <= 1
-    assert result["calls"].keys() == {"learner", "optimizer", "cached", "failed", "unparsable", "refused", "remembered"}
+    assert result["calls"].keys() == {"learner", "optimizer", "cached", "failed", "unparsable", "refused"}
     assert result["calls"]["cached"] == 0
     assert result["rounds"] == 2 + 3 * 3 + 1
     assert len(result["ess"]) == 3

@@ -15,7 +15,7 @@ from vpp.posterior.weights import ess
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.store import CHAINS_EXAMPLE, EXAMPLES, REAL_EXAMPLE, SHIPPED_FILES, RunStore, unpack
-from vpp.trials.record import read_trial
+from vpp.trials.trial import read_trial
 
 
 def read(directory: RunDirectory) -> Snapshot:

@@ -21,9 +21,8 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.asking import TrialAsking, TrialSize
 from vpp.trials.counterfactuals import Change, changes, program_of
-from vpp.trials.record import Trial, read_trial, trial_json
+from vpp.trials.trial import Trial, TrialAsking, TrialSize, read_trial, trial_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."

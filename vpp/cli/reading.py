@@ -22,7 +22,7 @@ from vpp.drawing.comparison import MODEL_NAMES
 from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.calibrated import calibrated
+from vpp.inspection.points import calibrated
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html
@@ -42,8 +42,7 @@ from vpp.runs.asking import (
     score_rewording,
 )
 from vpp.runs.reader import RunReader
-from vpp.trials.asking import TrialAsking, TrialSize
-from vpp.trials.record import trial_json
+from vpp.trials.trial import TrialAsking, TrialSize, trial_json
 from vpp.verification import TOLERANCE, Verification
 from vpp.verification import verify as verification
 from vpp.wording.escaping import one_line

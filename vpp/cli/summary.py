@@ -7,8 +7,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
-from vpp.inspection.summary import result, uncertain_points
-from vpp.inspection.weighed import deciding_rows
+from vpp.inspection.summary import deciding_rows, result, uncertain_points
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, support_sentence, unread_sentence, weight_lines

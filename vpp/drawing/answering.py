@@ -10,10 +10,10 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, is_read, mean_and_range, read_html
 from vpp.inference.plan import Plan
-from vpp.inspection import evidence
+from vpp.inspection.points import Vote, target_spread
+from vpp.inspection.quoted import quotes
 from vpp.inspection.settling import REACH, Consequence, Contender, Question
 from vpp.inspection.slots import grouped
-from vpp.inspection.votes import Vote, target_spread
 from vpp.posterior.prediction import leaders
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
@@ -56,7 +56,7 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 def texts_html(vote: Vote) -> str:
     if not is_read(vote.row):
         return ""
-    return read_html(vote.row, evidence.quotes(prediction.explanation for prediction in vote.said))
+    return read_html(vote.row, quotes(prediction.explanation for prediction in vote.said))
 
 
 def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:

@@ -11,9 +11,18 @@ from string import ascii_uppercase
 from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
-from vpp.inspection.comparison import Candidate, Comparison, DifferingPoint, Spread, Standing, against, standing_of
-from vpp.inspection.conditions import Compared
-from vpp.inspection.shared_ideas import SharedIdea, SharedIdeas
+from vpp.inspection.comparison import (
+    Candidate,
+    Compared,
+    Comparison,
+    DifferingPoint,
+    SharedIdea,
+    SharedIdeas,
+    Spread,
+    Standing,
+    against,
+    standing_of,
+)
 from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
 from vpp.posterior.prediction import Value

@@ -6,9 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, weakly_backed
-from vpp.inspection.reliability import Hits, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
-from vpp.inspection.voices import Voice
+from vpp.inspection.points import (
+    Hits,
+    Point,
+    SpreadReliability,
+    Voice,
+    VoteReliability,
+    spread_reliability,
+    vote_reliability,
+    weakly_backed,
+)
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import label_figures, number_figures, wilson
 from vpp.posterior.prediction import CLEAR_WORDS

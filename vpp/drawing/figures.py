@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vpp.drawing.comparison import CODES
 from vpp.drawing.dissent import order_verdict
 from vpp.inspection.comparison import Candidate
-from vpp.inspection.reliability import SpreadReliability, VoteReliability
+from vpp.inspection.points import SpreadReliability, VoteReliability
 from vpp.inspection.slots import judged_of, why_grew
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson

@@ -7,8 +7,7 @@ from typing import Any
 from vpp.drawing.cards import AFRESH
 from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place
-from vpp.inspection.origins import origins
+from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place, origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
 from vpp.wording.words import capitalised, counted, cut, listed, particles, step_words, weight_text
 

@@ -8,12 +8,11 @@ from typing import Literal
 from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.drawing.matrix import inputs_line
-from vpp.inspection.ideas import Idea, Ideas, Origin, Wording
+from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
 from vpp.inspection.scores import Score
-from vpp.inspection.similarity import Group, Nearness
 from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
-from vpp.trials.record import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
+from vpp.trials.trial import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.markup import caption, copy_button, fold, hypothesis, scrolling, table, text

@@ -8,9 +8,8 @@ from statistics import median
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
-from vpp.inspection import evidence
-from vpp.inspection.camps import Camp, camps
-from vpp.inspection.points import Point
+from vpp.inspection.points import Camp, Point, camps
+from vpp.inspection.quoted import LONG, invented, quotes, runs
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
@@ -199,7 +198,7 @@ class Opened:
 
     def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
         said = (reasons.get((hypothesis, point.row.id)) for hypothesis in dict.fromkeys(self.test.hypotheses))
-        return evidence.quotes(prediction.explanation for prediction in said if prediction)
+        return quotes(prediction.explanation for prediction in said if prediction)
 
     def answers_html(self, point: Point, reasons: Reasons) -> str:
         inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
@@ -223,7 +222,7 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
 
 
 def is_read(row: Row) -> bool:
-    return any(len(cell or "") >= evidence.LONG for _, cell in row.inputs)
+    return any(len(cell or "") >= LONG for _, cell in row.inputs)
 
 
 def _inputs(row: Row, quoted: Sequence[str]) -> str:
@@ -239,7 +238,7 @@ def read_html(row: Row, quoted: Sequence[str]) -> str:
     read = "".join(
         f'<p class="read"><span class="cap">{text(name)}</span> {_marked(cell, quoted)}</p>' for name, cell in cells
     )
-    strange = evidence.invented([cell for _, cell in cells], quoted)
+    strange = invented([cell for _, cell in cells], quoted)
     made_up = listed([f"“{words}”" for words in strange[:MOST_NAMED]])
     where = "Marked: words that a particle quotes as its reason." if len(strange) < len(quoted) else ""
     notes = " ".join(filter(None, (where, f"Quoted, but not in the row: {made_up}." if strange else "")))
@@ -247,7 +246,7 @@ def read_html(row: Row, quoted: Sequence[str]) -> str:
 
 
 def _marked(cell: str, quoted: Sequence[str]) -> str:
-    parts = evidence.runs(cell, quoted)
+    parts = runs(cell, quoted)
     return "".join(f"<mark>{text(part.text)}</mark>" if part.is_quoted else text(part.text) for part in parts)
 
 

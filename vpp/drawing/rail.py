@@ -9,8 +9,7 @@ from math import ceil, sqrt
 from vpp.data.dataset import Dataset
 from vpp.drawing.deck import without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.hypothesis_map import HypothesisMap, Point
-from vpp.inspection.scaling import ASPECT
+from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
 from vpp.inspection.slots import came_from, generation_at, grew_at, judged_of, shrank_at, weights_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView, resampled_at

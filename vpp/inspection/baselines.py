@@ -1,32 +1,31 @@
 """Baselines: simple models fitted on a run's training rows and scored on its test rows.
 
 Numbers are used as they are, with the training median and an indicator column for missing cells; categories are one-hot
-encoded; a sequence gives one column an item. All columns are standardised on the training rows. Texts are read by a
-model of their own (`text_baseline`).
+encoded; a sequence gives one column an item. All these columns are standardised on the training rows. Texts are read by
+a model of their own: TF-IDF terms of every text column in one space. A term is a word or a pair of neighbouring words
+after the name of its column, so that columns do not share terms.
 """
 
+import math
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
-
-import numpy as np
 
 from vpp.data.columns import is_number, sequence_items
 from vpp.data.dataset import Dataset, Kind, Row
 from vpp.events import Votes
 from vpp.inspection.scores import Score, baseline, score
-from vpp.inspection.text_baseline import predicted_from_text, text_columns
-from vpp.posterior.weights import Floats
-from vpp.runs.asking import Prompted, PromptedBaselines, read_prompted
+from vpp.runs.asking import PromptedBaselines, read_prompted
 from vpp.runs.directory import RunDirectory
 
 MOST_VALUES = 30
 """Most values of a category that is used."""
 MAX_ITERATIONS = 5000
 DEPTH = 2
-CONSTANT = 1e-12
-"""Largest standard deviation of values up to 1 that is a rounding error."""
+_WORD = re.compile(r"\w\w+")
 Name = Literal["constant", "linear", "tree", "text", "zero-shot", "few-shot", "few-shot vote"]
 
 
@@ -57,64 +56,75 @@ class Baselines:
         return min(self.models, key=lambda model: model.score.error)
 
 
-def baselines(dataset: Dataset) -> Baselines:
-    features, left_out = _features(dataset)
-    models = [_constant(dataset)]
-    if len({row.target for row in dataset.train}) > 1:
-        table = None
-        if features:
-            table = _standardised(np.array(features, dtype=np.float64).T, n_train=len(dataset.train))
-            models += [_fitted(name, table, dataset) for name in _ABOUT[dataset.task]]
-        if text := _of_texts(dataset, table):
-            models.append(text)
-            left_out = tuple(each for each in left_out if each[0] not in text_columns(dataset))
-    return Baselines(models=tuple(models), left_out=left_out)
-
-
-def _constant(dataset: Dataset) -> SimpleModel:
-    constant = baseline(dataset.test, dataset)
-    is_label = dataset.task == "classification"
-    source = "the most frequent training label" if is_label else "the mean of the training targets"
-    return SimpleModel(
-        name="constant",
-        about=f"Always {source}: what a model that sees no input would say.",
-        answers=(constant.answer,) * len(dataset.test),
-        score=constant.score,
-    )
-
-
 _ABOUT: dict[str, dict[Name, str]] = {
     "classification": {
+        "constant": "Always the most frequent training label: what a model that sees no input would say.",
         "linear": "Logistic regression on all usable inputs (L2 penalty, C = 1).",
         "tree": "A decision tree that asks at most two questions of a row.",
+        "text": "Logistic regression (L2 penalty, C = 1) on TF-IDF weights of words and word pairs",
     },
     "regression": {
+        "constant": "Always the mean of the training targets: what a model that sees no input would say.",
         "linear": "Least squares on all usable inputs.",
         "tree": "A regression tree that asks at most two questions of a row.",
+        "text": "Ridge regression on TF-IDF weights of words and word pairs",
     },
 }
 
 
-_ABOUT_TEXT = {"classification": "Logistic regression (L2 penalty, C = 1)", "regression": "Ridge regression"}
+def baselines(dataset: Dataset) -> Baselines:
+    constant, about, inputs = baseline(dataset.test, dataset), _ABOUT[dataset.task], _inputs(dataset)
+    answers = (constant.answer,) * len(dataset.test)
+    models = [SimpleModel(name="constant", about=about["constant"], answers=answers, score=constant.score)]
+    if len({row.target for row in dataset.train}) > 1:
+        has_table = bool(inputs.columns)
+        if has_table:
+            models += [_fitted(name, about[name], inputs, dataset) for name in ("linear", "tree")]
+        if any(inputs.terms[: len(dataset.train)]):
+            beside = ", with the other usable inputs." if has_table else "."
+            models.append(_fitted("text", about["text"] + beside, inputs, dataset))
+    return Baselines(models=tuple(models), left_out=inputs.left_out)
 
 
-def _of_texts(dataset: Dataset, others: Floats | None) -> SimpleModel | None:
-    targets, unit = _scaled_targets(dataset)
-    predicted = predicted_from_text(dataset, targets, others)
-    if predicted is None:
-        return None
-    beside = "" if others is None else ", with the other usable inputs"
-    about = f"{_ABOUT_TEXT[dataset.task]} on TF-IDF weights of words and word pairs{beside}."
-    return _model("text", about, predicted, dataset, unit)
+def _fitted(name: Name, about: str, inputs: "_Inputs", dataset: Dataset) -> SimpleModel:
+    # Imported late: the import takes a second.
+    from pandas import DataFrame
+    from sklearn.compose import make_column_transformer
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    frame, n = DataFrame({**inputs.columns, "terms": inputs.terms}), len(dataset.train)
+    filled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    one_hot = make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), StandardScaler())
+    columns = make_column_transformer(
+        *((one_hot if each in inputs.categories else filled, [each]) for each in inputs.columns),
+        *([(TfidfVectorizer(analyzer=list), "terms")] if name == "text" else []),
+    )
+    targets, unit = _targets(dataset)
+    is_label = dataset.task == "classification"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an unconverged fit is still a baseline
+        model = make_pipeline(columns, _estimator(name, is_label=is_label)).fit(frame[:n], targets)
+        predicted = model.predict(frame[n:])
+    answers: Votes = tuple(str(each) if is_label else float(each) * unit for each in predicted)
+    return SimpleModel(name=name, about=about, answers=answers, score=score(answers, dataset.test, dataset))
 
 
-def _fitted(name: Name, table: Floats, dataset: Dataset) -> SimpleModel:
-    n, (targets, unit) = len(dataset.train), _scaled_targets(dataset)
-    predicted = _fit(_estimator(name, dataset), table[:n], targets).predict(table[n:])
-    return _model(name, _ABOUT[dataset.task][name], predicted.tolist(), dataset, unit)
+def _estimator(name: Name, *, is_label: bool) -> Any:
+    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if name == "tree":
+        tree = DecisionTreeClassifier if is_label else DecisionTreeRegressor
+        return tree(max_depth=DEPTH, random_state=0)
+    if is_label:
+        return LogisticRegression(max_iter=MAX_ITERATIONS)
+    return LinearRegression() if name == "linear" else Ridge()
 
 
-def _scaled_targets(dataset: Dataset) -> tuple[list[Any], float]:
+def _targets(dataset: Dataset) -> tuple[list[Any], float]:
     """Return the training labels; or numbers divided by the largest, so that no square overflows, and that number."""
     targets = [row.target for row in dataset.train if row.target is not None]
     if dataset.task == "classification":
@@ -123,107 +133,66 @@ def _scaled_targets(dataset: Dataset) -> tuple[list[Any], float]:
     return [float(y) / unit for y in targets], unit
 
 
-def _model(name: Name, about: str, predicted: Sequence[Any], dataset: Dataset, unit: float) -> SimpleModel:
-    is_label = dataset.task == "classification"
-    answers: Votes = tuple(str(each) if is_label else float(each) * unit for each in predicted)
-    return SimpleModel(name=name, about=about, answers=answers, score=score(answers, dataset.test, dataset))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inputs:
+    """Columns over training and test rows."""
+
+    columns: dict[str, list[Any]]
+    """Numbers, NaN if missing, or cells of a category."""
+    categories: frozenset[str]
+    """Names of the columns that hold cells."""
+    terms: list[list[str]]
+    """Terms of all text columns by row."""
+    left_out: tuple[tuple[str, str], ...]
 
 
-def _estimator(name: Name, dataset: Dataset) -> Any:
-    # Imported late: the import takes a second.
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    is_label = dataset.task == "classification"
-    if name == "linear":
-        return LogisticRegression(max_iter=MAX_ITERATIONS) if is_label else LinearRegression()
-    tree = DecisionTreeClassifier if is_label else DecisionTreeRegressor
-    return tree(max_depth=DEPTH, random_state=0)
-
-
-def _fit(model: Any, table: Floats, targets: Sequence[Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(table, targets)
-
-
-def _standardised(table: Floats, *, n_train: int) -> Floats:
-    """Standardise columns to mean 0 and standard deviation 1 on the training rows; constant ones become 0.
-
-    table: (rows, columns), training rows first. Each column is first divided by its largest magnitude, so that no
-    square overflows.
-    """
-    table = table / np.maximum(np.abs(table).max(axis=0), np.finfo(float).tiny)
-    train = table[:n_train]
-    spread = train.std(axis=0)
-    return np.asarray((table - train.mean(axis=0)) / np.where(spread > CONSTANT, spread, 1.0), dtype=np.float64)
-
-
-_Columns = list[list[float]]
-
-
-def _features(dataset: Dataset) -> tuple[_Columns, tuple[tuple[str, str], ...]]:
-    """Encode the inputs as columns over training and test rows; return also (unusable input, reason)."""
+def _inputs(dataset: Dataset) -> _Inputs:
     kinds = {column.name: column.kind for column in dataset.columns}
-    columns: _Columns = []
-    left_out = []
+    rows, n = (*dataset.train, *dataset.test), len(dataset.train)
+    terms = [_terms(row, [name for name in dataset.inputs if kinds[name] == "text"]) for row in rows]
+    columns: dict[str, list[Any]] = {}
+    categories, left_out = set(), {}
     for place, name in enumerate(dataset.inputs):
-        encoded = _encoded(kinds[name], _cells(dataset.train, place), _cells(dataset.test, place))
-        if isinstance(encoded, str):
-            left_out.append((name, encoded))
-        else:
-            columns += encoded
-    return columns, tuple(left_out)
+        cells = [row.inputs[place][1] for row in rows]
+        if kinds[name] in ("number", "sequence"):
+            items = [_items(cell, kinds[name]) for cell in cells]
+            lengths = {len(each) for each in items[:n] if each}
+            if len(lengths) == 1:
+                columns |= {f"{name}, {i}": _column(items, i, length) for length in lengths for i in range(length)}
+            else:
+                left_out[name] = "sequences of different lengths" if lengths else "no training row has a value"
+        elif kinds[name] == "category" and len(set(cells[:n])) <= MOST_VALUES:
+            columns[name] = cells
+            categories.add(name)
+        elif kinds[name] == "category":
+            left_out[name] = f"more than {MOST_VALUES} values"
+        elif kinds[name] == "date" or not any(terms[:n]):
+            left_out[name] = "dates" if kinds[name] == "date" else "text"
+    return _Inputs(columns=columns, categories=frozenset(categories), terms=terms, left_out=tuple(left_out.items()))
 
 
-_Cells = list[str | None]
-
-
-def _cells(rows: Sequence[Row], place: int) -> _Cells:
-    return [row.inputs[place][1] for row in rows]
-
-
-def _encoded(kind: Kind, train: _Cells, test: _Cells) -> _Columns | str:
-    if kind == "number":
-        cells = (*train, *test)
-        numbers = [float(cell) if cell is not None and is_number(cell) else None for cell in cells]
-        return _filled(numbers, n_train=len(train)) or "no training row has a value"
+def _items(cell: str | None, kind: Kind) -> tuple[float, ...]:
+    """Numbers of a cell: one, or those of a sequence; none if it is missing."""
     if kind == "sequence":
-        return _items(train, test)
-    if kind == "category":
-        return _one_hot(train, test)
-    return "text" if kind == "text" else "dates"
+        return sequence_items(cell or "") or ()
+    return (float(cell),) if cell is not None and is_number(cell) else ()
 
 
-def _filled(values: Sequence[float | None], *, n_train: int) -> _Columns:
-    """Fill missing values with the training median; add an indicator column if training rows have missing values."""
-    present = [value for value in values[:n_train] if value is not None]
-    if not present:
-        return []
-    middle = float(np.median(np.array(present) / 2)) * 2
-    column = [middle if value is None else value for value in values]
-    return [column, [float(value is None) for value in values]] if len(present) < n_train else [column]
+def _column(items: Sequence[tuple[float, ...]], place: int, length: int) -> list[float]:
+    """One number a row, NaN if it has another length; divided by the largest, so that no square overflows."""
+    values = [each[place] if len(each) == length else math.nan for each in items]
+    largest = max(abs(value) for value in values if not math.isnan(value)) or 1.0
+    return [value / largest for value in values]
 
 
-def _items(train: _Cells, test: _Cells) -> _Columns | str:
-    """Encode a sequence as a column an item; a test row of another length counts as missing."""
-    trained = [None if cell is None else sequence_items(cell) for cell in train]
-    lengths = {len(items) for items in trained if items is not None}
-    if len(lengths) != 1:
-        return "sequences of different lengths" if lengths else "no training row has a value"
-    length = lengths.pop()
-    every = [*trained, *(None if cell is None else sequence_items(cell) for cell in test)]
-    fitting = [items if items is not None and len(items) == length else None for items in every]
-    places = [[None if items is None else items[i] for items in fitting] for i in range(length)]
-    return [column for values in places for column in _filled(values, n_train=len(train))]
-
-
-def _one_hot(train: _Cells, test: _Cells) -> _Columns | str:
-    """Encode a category as a column a training value; a missing cell is a value too."""
-    values = sorted(set(train), key=lambda value: (value is not None, value or ""))
-    if len(values) > MOST_VALUES:
-        return f"more than {MOST_VALUES} values"
-    return [[float(cell == value) for cell in (*train, *test)] for value in values]
+def _terms(row: Row, names: Sequence[str]) -> list[str]:
+    cells = dict(row.inputs)
+    terms = []
+    for name in names:
+        words = _WORD.findall((cells[name] or "").lower())
+        pairs = [f"{first} {second}" for first, second in pairwise(words)]
+        terms += [f"{name}={term}" for term in (*words, *pairs)]
+    return terms
 
 
 # Prompted baselines: the learner without a rule, and with examples instead
@@ -232,7 +201,21 @@ def _one_hot(train: _Cells, test: _Cells) -> _Columns | str:
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
     found = _prompted(directory, dataset)
-    added = (_prompted_model(each, found, dataset) for each in found.models) if found else ()
+    if found is None:
+        return simple
+    typographic = "\N{RIGHT SINGLE QUOTATION MARK}"
+    how = "the majority" if dataset.task == "classification" else "the mean"
+    added = []
+    for each in found.models:
+        examples = f"The learner with {each.examples} training rows as examples instead of a rule"
+        about = {
+            "zero-shot": f"The run{typographic}s learner asked without any rule.",
+            "few-shot": f"{examples}.",
+            "few-shot vote": f"{examples}, drawn anew in each of {each.questions} questions a row: {how} counts.",
+        }[each.name]
+        about += f" {each.calls:,} learner calls; the run needed {found.run_calls:,}."
+        own_score = score(each.answers, dataset.test, dataset)
+        added.append(SimpleModel(name=each.name, about=about, answers=each.answers, score=own_score))
     return replace(simple, models=(*simple.models, *added))
 
 
@@ -243,22 +226,3 @@ def has_prompted(directory: RunDirectory, dataset: Dataset) -> bool:
 def _prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
     found = read_prompted(directory)
     return found if found and found.rows == tuple(row.id for row in dataset.test) else None
-
-
-def _prompted_model(prompted: Prompted, found: PromptedBaselines, dataset: Dataset) -> SimpleModel:
-    return SimpleModel(
-        name=prompted.name,
-        about=f"{_asked_how(prompted, dataset)} {prompted.calls:,} learner calls; the run needed {found.run_calls:,}.",
-        answers=prompted.answers,
-        score=score(prompted.answers, dataset.test, dataset),
-    )
-
-
-def _asked_how(prompted: Prompted, dataset: Dataset) -> str:
-    if prompted.name == "zero-shot":
-        return "The run\N{RIGHT SINGLE QUOTATION MARK}s learner asked without any rule."
-    shown = f"{prompted.examples} training rows as examples instead of a rule"
-    if prompted.name == "few-shot":
-        return f"The learner with {shown}."
-    how = "the majority" if dataset.task == "classification" else "the mean"
-    return f"The learner with {shown}, drawn anew in each of {prompted.questions} questions a row: {how} counts."

@@ -4,6 +4,8 @@ Particles with the same answers share a dot. Distances lie between 0 and 1: for 
 differently, for numbers the mean absolute difference of the answers as a share of the target's range. Only recorded
 answers count. Each map is aligned to that of the step before, from the first hypotheses on, so that a hypothesis that
 stays does not jump.
+
+Torgerson (1952) for the points, Schönemann (1966) for the alignment, Kruskal (1964) for the stress.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -15,8 +17,7 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated, Scored, Votes
-from vpp.inspection.scaling import NARROWEST, aligned, classical_scaling, frame, stress
-from vpp.inspection.similarity import closeness, mean_absolute_differences, share_alike
+from vpp.inspection.ideas import closeness, mean_absolute_differences, share_alike
 from vpp.inspection.slots import behaviour, came_from, generation_at, grouped, recorded_answers, weights_of
 from vpp.posterior.weights import Floats
 from vpp.runs.view import RunView, StepView
@@ -26,6 +27,16 @@ LOOK_BACK = 10
 """Most steps whose answers are compared, without weights; smc compares those to the rows that weigh the texts."""
 ENOUGH = 3
 """Fewest pairs that fix both the turn and the side of a map."""
+DIGITS = 9
+"""Decimals to which coordinates are compared, so that rounding errors decide nothing."""
+FLAT = 1e-9
+"""Share of the largest singular value below which paired points count as lying on a line."""
+ASPECT = 0.45
+"""Height of the frame as a share of its width."""
+NARROWEST = 0.02
+"""Half the width of the smallest frame, as a distance."""
+WIDER, NARROWER, EMPTY = 1.25, 0.7, 0.5
+"""Factors by which a frame widens until all dots fit, and narrows once they fit into this share of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +48,6 @@ class Point:
     y: float
     """Distance below the frame's middle."""
     weight: float
-    """Total weight of its particles."""
     slots: tuple[int, ...]
     """Slots of its particles, ascending; of a dot that is gone those at the step before."""
     front: int
@@ -68,7 +78,6 @@ class HypothesisMap:
     is_weighted: bool = True
     """False if all particles count alike."""
     is_label: bool = True
-    """False for regression."""
     seed_text: str = ""
 
     @property
@@ -83,7 +92,6 @@ class _Placed:
     ids: tuple[str, ...]
     """(K,) hypothesis by slot."""
     weights: tuple[float, ...]
-    """(K,) by slot."""
     dots: tuple[int, ...]
     """(K,) number of the dot by slot."""
     places: Floats
@@ -110,7 +118,13 @@ def hypothesis_map(view: RunView, config: Config, dataset: Dataset, step: int | 
         is_label=dataset.task == "classification",
         seed_text=view.started.seed_text if view.started else "",
     )
-    return about if last is None or placed is None else _drawn(view, view.steps[last], placed, before, about)
+    if last is None or placed is None:
+        return about
+    points = tuple(_points(view, placed, placed.centre))
+    if before:
+        points = _with_parents(points, placed, before, view, view.steps[last])
+    points = tuple(sorted(points, key=lambda point: (point.is_gone, -point.weight, point.slots)))
+    return replace(about, points=points, n_rows=placed.n_rows, stress=placed.stress, half=placed.half)
 
 
 class _Mapper:
@@ -135,17 +149,19 @@ class _Mapper:
 
     def _placed(self, at: StepView, before: _Placed | None, *, is_end: bool) -> _Placed | None:
         ids = tuple(state.hypothesis for state in at.population)
-        answers = self._answers(ids, at.step, is_end=is_end)
-        if not answers[0]:
+        known = recorded_answers(self._events(frozenset(ids), at.step, is_end=is_end))
+        common = set.intersection(*(set(known.get(hypothesis, ())) for hypothesis in ids))
+        if not common:
             return None
-        is_label = self._dataset.task == "classification"
-        dots = _numbered(answers if is_label else [behaviour(votes) for votes in answers])
+        answers = [tuple(map(known[hypothesis].get, sorted(common))) for hypothesis in ids]
+        numbers: dict[Hashable, int] = {}
+        dots = tuple(numbers.setdefault(behaviour(votes), len(numbers)) for votes in answers)
         weights = weights_of(self._view, at.step, is_end=is_end)
         distances = self._distances(list(dict(zip(dots, answers, strict=True)).values()))
         raw = classical_scaling(distances)
         places = _aligned(raw, ids, dots, at, before)
-        shown = places if before is None else np.vstack((places, before.places[_gone(before, ids)]))
-        centre, half = frame(shown, None if before is None else (before.centre, before.half))
+        visible = places if before is None else np.vstack((places, before.places[_gone(before, ids)]))
+        centre, half = frame(visible, None if before is None else (before.centre, before.half))
         return _Placed(
             ids=ids,
             weights=weights,
@@ -153,17 +169,10 @@ class _Mapper:
             places=places,
             apart=distances[np.bincount(dots, weights).argmax()].copy(),
             stress=stress(distances, raw) if len(raw) > 1 else 0.0,
-            n_rows=len(answers[0]),
+            n_rows=len(common),
             centre=centre,
             half=half,
         )
-
-    def _answers(self, ids: Sequence[str], generation: int, *, is_end: bool) -> list[Votes]:
-        known = recorded_answers(self._events(frozenset(ids), generation, is_end=is_end))
-        asked = [known.get(hypothesis, {}) for hypothesis in set(ids)]
-        rows = sorted(set(asked[0]).intersection(*asked[1:]))
-        by_id = {hypothesis: tuple(map(known[hypothesis].get, rows)) for hypothesis in set(ids) if rows}
-        return [by_id.get(hypothesis, ()) for hypothesis in ids]
 
     def _events(self, ids: AbstractSet[str], generation: int, *, is_end: bool) -> list[Evaluated | Scored]:
         """Answers of a population, oldest first: its evaluation at the end; else those that smc weighed it by.
@@ -195,11 +204,6 @@ class _Mapper:
         return 1 - closeness(mean_absolute_differences(answers, span=span), span=span)
 
 
-def _numbered(keys: Sequence[Hashable]) -> tuple[int, ...]:
-    numbers: dict[Hashable, int] = {}
-    return tuple(numbers.setdefault(key, len(numbers)) for key in keys)
-
-
 def _covers(events: Iterable[Evaluated | Scored], ids: AbstractSet[str]) -> bool:
     asked: set[str] = set()
     for event in events:
@@ -227,52 +231,101 @@ def _gone(before: _Placed, ids: Sequence[str]) -> list[int]:
     return sorted({*before.dots} - stay)
 
 
-def _drawn(view: RunView, at: StepView, placed: _Placed, before: _Placed | None, about: HypothesisMap) -> HypothesisMap:
-    alive, gone = _points(view, placed, placed.centre), list[Point]()
-    if before:
-        were = _points(view, before, placed.centre)
-        parents = [came_from(at, slot) for slot in range(len(placed.dots))]
-        met = _met(placed, before, alive, were)
-        ways = [dict.fromkeys(met[k] for slot in each.slots if (k := parents[slot]) is not None) for each in alive]
-        gone = [replace(were[dot], apart=0.0, is_gone=True) for dot in _gone(before, placed.ids)]
-        alive = [
-            replace(each, parents=tuple(place for place in way if place != (each.x, each.y)))
-            for each, way in zip(alive, ways, strict=True)
-        ]
-    points = (*sorted(alive, key=_heaviest_first), *sorted(gone, key=_heaviest_first))
-    return replace(about, points=points, n_rows=placed.n_rows, stress=placed.stress, half=placed.half)
+def _with_parents(
+    alive: Sequence[Point], placed: _Placed, before: _Placed, view: RunView, at: StepView
+) -> tuple[Point, ...]:
+    """Return the dots with the places of their parents, and those that are gone.
 
-
-def _met(placed: _Placed, before: _Placed, alive: Sequence[Point], were: Sequence[Point]) -> list[tuple[float, float]]:
-    """(K,) by slot of the step before, where its text is drawn; where others of its dot are, if it is rewritten."""
+    A parent is drawn where its text is now; where others of its dot are, if it is rewritten; else where it was.
+    """
+    were = _points(view, before, placed.centre)
     now = dict(zip(placed.ids, placed.dots, strict=True))
     stays = {dot: alive[now[each]] for each, dot in zip(before.ids, before.dots, strict=True) if each in now}
     met = [
         alive[now[each]] if each in now else stays.get(dot, were[dot])
         for each, dot in zip(before.ids, before.dots, strict=True)
     ]
-    return [(point.x, point.y) for point in met]
+    points = []
+    for point in alive:
+        parents = [met[k] for slot in point.slots if (k := came_from(at, slot)) is not None]
+        ways = dict.fromkeys((parent.x, parent.y) for parent in parents)
+        points.append(replace(point, parents=tuple(place for place in ways if place != (point.x, point.y))))
+    gone = [replace(were[dot], apart=0.0, is_gone=True) for dot in _gone(before, placed.ids)]
+    return (*points, *gone)
 
 
 def _points(view: RunView, of: _Placed, centre: Floats) -> list[Point]:
     """Dots of a population. centre: middle of the frame."""
-    by_dot = grouped((dot, slot) for slot, dot in enumerate(of.dots))
-    return [_point(view, of, dot, slots, centre) for dot, slots in by_dot.items()]
+    points = []
+    for dot, slots in grouped((dot, slot) for slot, dot in enumerate(of.dots)).items():
+        front = max(slots, key=lambda slot: (of.weights[slot], -slot))
+        x, y = (of.places[dot] - centre).tolist()
+        point = Point(
+            x=x,
+            y=y,
+            weight=sum(of.weights[slot] for slot in slots),
+            slots=tuple(slots),
+            front=front,
+            text=view.texts[of.ids[front]],
+            apart=float(of.apart[dot]),
+        )
+        points.append(point)
+    return points
 
 
-def _point(view: RunView, of: _Placed, dot: int, slots: Sequence[int], centre: Floats) -> Point:
-    front = max(slots, key=lambda slot: (of.weights[slot], -slot))
-    x, y = (of.places[dot] - centre).tolist()
-    return Point(
-        x=x,
-        y=y,
-        weight=sum(of.weights[slot] for slot in slots),
-        slots=tuple(slots),
-        front=front,
-        text=view.texts[of.ids[front]],
-        apart=float(of.apart[dot]),
-    )
+# The plane
 
 
-def _heaviest_first(point: Point) -> tuple[float, tuple[int, ...]]:
-    return -point.weight, point.slots
+def classical_scaling(distances: Floats) -> Floats:
+    """Points in the plane, centred, the first axis the longer. The coordinate farthest from 0 on each axis is positive.
+
+    distances: (n, n) symmetric, n at least 1. Returns (n, 2).
+    """
+    n = len(distances)
+    centring = np.eye(n) - 1 / n
+    # B = -1/2 J D^2 J, whose largest eigenvalues and eigenvectors give the points
+    values, vectors = np.linalg.eigh(-0.5 * centring @ np.square(distances) @ centring)
+    points = np.zeros((n, 2))
+    for axis, value in enumerate(values[::-1][:2]):
+        points[:, axis] = vectors[:, n - 1 - axis] * np.sqrt(max(0.0, float(value)))
+    farthest = np.abs(points).round(DIGITS).argmax(axis=0)
+    return np.asarray(points * np.where(points[farthest, [0, 1]] < 0, -1.0, 1.0), dtype=np.float64)
+
+
+def aligned(points: Floats, moving: Floats, fixed: Floats) -> Floats:
+    """Rotate or reflect, and shift, all points so that `moving` comes closest to `fixed` (least squares, no scaling).
+
+    points: (n, 2). moving, fixed: (m, 2) pairs, m at least 1; pairs on a line are never reflected.
+    """
+    centre, target = moving.mean(axis=0), fixed.mean(axis=0)
+    # R = U V' with U S V' = (X - mean X)' (Y - mean Y)
+    u, s, vt = np.linalg.svd((moving - centre).T @ (fixed - target))
+    if s[1] <= FLAT * s[0] and np.linalg.det(u @ vt) < 0:
+        u[:, 1] *= -1
+    return np.asarray((points - centre) @ (u @ vt) + target, dtype=np.float64)
+
+
+def stress(distances: Floats, points: Floats) -> float:
+    """Kruskal's stress-1 of the points: 0 if their distances are those given.
+
+    distances: (n, n). points: (n, 2), not all in one place.
+    """
+    between = np.linalg.norm(points[:, None] - points[None], axis=2)
+    # sqrt( sum (shown - given)^2 / sum shown^2 )
+    return float(np.sqrt(np.square(between - distances).sum() / np.square(between).sum()))
+
+
+def frame(points: Floats, before: tuple[Floats, float] | None) -> tuple[Floats, float]:
+    """Middle and half width of a frame around the points: the one before, unless they leave it, or most of it.
+
+    points: (n, 2). before: middle and half width.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    half, reach = (before[1] if before else NARROWEST), np.array([1.0, ASPECT])
+    needed = float(((high - low) / 2 / reach).max())
+    middle = before[0] if before is not None and needed >= EMPTY * half else (low + high) / 2
+    while needed < EMPTY * half and half * NARROWER >= NARROWEST:
+        half *= NARROWER
+    while needed > half:
+        half *= WIDER
+    return np.clip(middle, high - half * reach, low + half * reach), half

@@ -1,18 +1,46 @@
-"""Rows with the particles' answers: prediction, vote shares, disagreement."""
+"""Rows with the particles' answers: votes and camps, reliability on rows with a target, and calibrated doubt."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import pstdev
+from typing import Any
 
-from vpp.data.dataset import Row
+from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
-from vpp.posterior.calibration import Conformal
+from vpp.inspection.scores import Score, rows_by_id, rows_of, score
+from vpp.inspection.slots import behaviour, grouped
+from vpp.posterior.calibration import (
+    Bin,
+    Conformal,
+    RiskCoverage,
+    answered_shares,
+    brier,
+    calibration_error,
+    log_score,
+    miss,
+    rank_correlation,
+    reliability,
+    risk_coverage,
+    weight_ahead,
+)
 from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Answer, Value, decided, leader, settled, silent_weight, vote_shares
+from vpp.posterior.likelihood import settled_errors
+from vpp.posterior.prediction import Answer, Value, decided, leader, leaders, settled, silent_weight, vote_shares
+from vpp.problem import Prediction
+from vpp.runs.asking import Answers, averages_asked
+from vpp.runs.view import RunView
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
+ABOVE, BELOW, AT = "above the mean", "below the mean", "at the mean"
+SAME = 1e-9
+"""Relative tolerance within which numbers are equal."""
+NEARLY_ALL = 0.9
+"""Least share of the answering weight for a nearly unanimous vote."""
+CLOSE, APART = 0.1, 0.5
+"""The same thresholds for numbers: spread in standard deviations of the training targets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +55,6 @@ class Point:
     weights: tuple[float, ...]
     """(K,) normalised."""
     is_label: bool
-    """True for classification."""
     prediction: Value | None
     """Recorded prediction: the label that won the vote, or the weighted mean. None if all particles abstain."""
     calibrated: Conformal | None = None
@@ -141,3 +168,345 @@ def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal 
 def weakly_backed(every: Iterable[Point], *, below: float) -> list[Point]:
     """Points on which the vote's winner has less than this share of all weight."""
     return [point for point in every if point.behind < below]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camp:
+    """One side of a disagreement, or a column of the disagreement matrix."""
+
+    name: str
+    """Label, or side of the weighted mean; empty for a column."""
+    slots: tuple[int, ...]
+    """Heaviest first; in a side only slots with positive weight."""
+    weight: float
+    is_even: bool
+    """True if all members have equal weight."""
+
+    @property
+    def speaker(self) -> int:
+        return self.slots[0]
+
+
+def camps(point: Point, weights: Sequence[float]) -> tuple[Camp, ...]:
+    """Group the particles by their answer, the heaviest camp first, as in the vote."""
+    sides = grouped((_side(point, slot), slot) for slot in heaviest_first(weights) if weights[slot] > 0)
+    groups = [_camp(name, slots, weights) for name, slots in sides.items() if name is not None]
+    place = {label: i for i, (label, _) in enumerate(point.shares)}
+    return tuple(sorted(groups, key=lambda camp: (place.get(camp.name, 0), -camp.weight)))
+
+
+def heaviest_first(weights: Sequence[float]) -> list[int]:
+    """Slots by descending weight; ties by number."""
+    return sorted(range(len(weights)), key=lambda slot: (-weights[slot], slot))
+
+
+def _camp(name: str, slots: Sequence[int], weights: Sequence[float]) -> Camp:
+    own = [weights[slot] for slot in slots]
+    even = math.isclose(own[0], own[-1], rel_tol=SAME)
+    return Camp(name=name, slots=tuple(slots), weight=math.fsum(own), is_even=even)
+
+
+def _side(point: Point, slot: int) -> str | None:
+    vote, mean = point.votes[slot], point.prediction
+    if vote is None or mean is None:
+        return None
+    if isinstance(vote, str) or isinstance(mean, str):
+        return str(vote)
+    if math.isclose(vote, mean, rel_tol=SAME):
+        return AT
+    return ABOVE if vote > mean else BELOW
+
+
+def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
+    """One column a particle, heaviest first."""
+    return tuple(_camp("", [slot], weights) for slot in heaviest_first(weights))
+
+
+def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
+    by_weight = heaviest_first(evaluated.weights)
+    alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
+    merged = [_camp("", slots, evaluated.weights) for slots in alike.values()]
+    return tuple(sorted(merged, key=lambda column: (-column.weight, column.slots)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """One particle's answers to n rows, compared with the other particles and the targets."""
+
+    slot: int
+    weight: float
+    n: int
+    n_answered: int
+    """Coverage: rows with a readable answer."""
+    n_conflicts: int | None
+    """Rows on which another particle of positive weight answers differently; None for regression."""
+    n_dissents: int | None
+    """Rows on which another label leads the vote, ties left out; None for regression."""
+    distance: float | None
+    """Mean distance of its answers from the averaged prediction, in the target's unit; None for classification."""
+    all: Score
+    """Score on all rows; an abstention is wrong, or an error of the range of the training targets."""
+    answered: Score | None
+    """Score on the rows it answered; None if there are none."""
+
+
+def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
+    rows, is_label = rows_of(evaluated, dataset), evaluated.metric == "accuracy"
+    by_row = tuple(zip(*evaluated.predictions, strict=True))
+    given = [
+        {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
+        for row in by_row
+    ]
+    graded = zip(*evaluated.answers, strict=True)
+    middle = [leader(vote_shares(each, evaluated.weights)) for each in graded] if is_label else evaluated.averaged
+    found = []
+    for slot in heaviest_first(evaluated.weights):
+        answers = evaluated.predictions[slot]
+        answered = {place: answer for place, answer in enumerate(answers) if answer is not None}
+        some = [rows[place] for place in answered]
+        voice = Voice(
+            slot=slot,
+            weight=evaluated.weights[slot],
+            n=len(rows),
+            n_answered=len(answered),
+            n_conflicts=sum(bool(given[i] - {answer}) for i, answer in answered.items()) if is_label else None,
+            n_dissents=sum(middle[i] not in (answer, None) for i, answer in answered.items()) if is_label else None,
+            distance=None if is_label else _distance(answered, middle),
+            all=score(answers, rows, dataset),
+            answered=score(list(answered.values()), some, dataset) if some else None,
+        )
+        found.append(voice)
+    return tuple(found)
+
+
+def _distance(answered: Mapping[int, Value], means: Sequence[Value | None]) -> float | None:
+    gaps = [abs(float(answer) - float(mean)) for i, answer in answered.items() if (mean := means[i]) is not None]
+    return sum(gaps) / len(gaps) if gaps else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vote(Point):
+    """One row with the answers of K particles and their explanations."""
+
+    said: tuple[Prediction, ...]
+    """(K,) by slot."""
+
+    @property
+    def voices(self) -> tuple[int, ...]:
+        return tuple(
+            slot for slot in heaviest_first(self.weights) if self.votes[slot] is not None and self.weights[slot] > 0
+        )
+
+    @property
+    def dissenters(self) -> tuple[int, ...]:
+        """Slots that voted for another label than the leading one, heaviest first; empty at a tie and for numbers."""
+        return tuple(slot for slot in self.voices if self.leader not in (self.votes[slot], None))
+
+    def agreement(self, scale: float = 0.0) -> int:
+        """Grade the agreement: 3 unanimous, 2 nearly unanimous, 1 divided, 0 “I don’t know”.
+
+        scale: for numbers, the standard deviation of the training targets.
+        """
+        if self.prediction is None or not self.voices or self.is_undecided:
+            return 0
+        if self.doubt == 0:
+            return 3
+        if self.confidence is not None:
+            return 1 + (self.confidence >= NEARLY_ALL)
+        return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
+
+
+def votes_on(answers: Answers, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
+    """(N,) votes in the order of the rows asked about."""
+    by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
+    return tuple(
+        Vote(
+            row=row,
+            votes=tuple(each.value for each in said),
+            weights=answers.weights,
+            is_label=answers.task == "classification",
+            prediction=prediction,
+            calibrated=calibrated,
+            answers=tuple(each.answer for each in said),
+            said=said,
+        )
+        for row, said, prediction in by_row
+    )
+
+
+def target_spread(dataset: Dataset) -> float:
+    """Standard deviation of the training targets of a regression, in their unit; 0 for labels."""
+    targets = [row.target for row in dataset.train if isinstance(row.target, float)]
+    return pstdev(targets) if targets and dataset.task == "regression" else 0.0
+
+
+def known_row(row: Row, dataset: Dataset) -> Row | None:
+    return next((known for known in dataset.labelled if known.inputs == row.inputs), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """Right answers of n."""
+
+    n_right: int
+    n: int
+
+    @classmethod
+    def of(cls, points: Sequence[Point]) -> "Hits":
+        return cls(n_right=sum(point.is_right for point in points), n=len(points))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteReliability:
+    """Reliability of a classification."""
+
+    n: int
+    is_equally_sure: bool
+    """True if all points are equally certain, so that `curve` carries no information."""
+    curve: RiskCoverage
+    """Error rate of the leading labels by coverage; certainty is their share of all weight."""
+    unanimous: Hits
+    divided: Hits
+    """Hits on uncertain points (Section 5.3) that are decided."""
+    n_undecided: int
+    """Uncertain points that are not."""
+    bins: tuple[Bin, ...]
+    """Reliability bins by confidence, without the rows on which no label leads."""
+    n_without_leader: int
+    """Ties, and rows on which all abstained."""
+    n_all_abstained: int
+    calibration_error: float
+    """Expected calibration error over `bins`."""
+    brier: float
+    """Mean Brier score of the vote shares, 0 to 2; a row on which all abstained counts 1."""
+    log_score: float | None
+    """Mean log score in bits over the rows on which the target has weight; None if there are none."""
+    n_infinite: int
+    """Rows on which the target has no weight: their log score is infinite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadReliability:
+    """Reliability of a regression, in the target's unit."""
+
+    n: int
+    is_equally_sure: bool
+    curve: RiskCoverage
+    """Squared error by coverage; certainty is minus the spread."""
+    n_covered: int
+    """Targets inside the central 90 % of the particles' weight; rows on which all abstained are not covered."""
+    rows: tuple[int, ...]
+    spreads: tuple[float, ...]
+    """(N,) weighted standard deviation of the answers; infinite if all abstained."""
+    errors: tuple[float, ...]
+    """(N,) absolute error of the mean; the range of the training targets if all abstained."""
+    rank_correlation: float | None
+    """Spearman's correlation of spreads and errors; None if either is constant."""
+
+
+def vote_reliability(points: Sequence[Point]) -> VoteReliability:
+    shares = [answered_shares(dict(point.shares)) for point in points]
+    truths = [point.row.target for point in points]
+    logs = [log_score(share, truth) for share, truth in zip(shares, truths, strict=True)]
+    finite = [value for value in logs if math.isfinite(value)]
+    led = [point for point in points if point.leader is not None and point.confidence is not None]
+    bins = reliability([point.confidence or 0.0 for point in led], [point.leader == point.row.target for point in led])
+    divided = [point for point in points if point.is_uncertain]
+    return VoteReliability(
+        n=len(points),
+        is_equally_sure=is_equally_sure(points),
+        curve=risk_coverage([point.certainty for point in points], list(map(loss, points))),
+        unanimous=Hits.of([point for point in points if not point.is_uncertain]),
+        divided=Hits.of([point for point in divided if not point.is_undecided]),
+        n_undecided=sum(point.is_undecided for point in divided),
+        bins=bins,
+        n_without_leader=len(points) - len(led),
+        n_all_abstained=sum(point.confidence is None for point in points),
+        calibration_error=calibration_error(bins),
+        brier=math.fsum(brier(share, truth) for share, truth in zip(shares, truths, strict=True)) / len(points),
+        log_score=math.fsum(finite) / len(finite) if finite else None,
+        n_infinite=len(logs) - len(finite),
+    )
+
+
+def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadReliability:
+    truths = [point.row.target for point in points]
+    errors = settled_errors([p.prediction for p in points], truths, abstention_error=dataset.target_range)
+    spreads = [point.doubt for point in points]
+    intervals = [(truth, each.interval) for each in points if each.interval and (truth := each.row.target) is not None]
+    off = [abs(float(error)) for error in errors]
+    return SpreadReliability(
+        n=len(points),
+        is_equally_sure=is_equally_sure(points),
+        curve=risk_coverage([point.certainty for point in points], [error * error for error in off]),
+        n_covered=sum(low <= float(truth) <= high for truth, (low, high) in intervals),
+        rows=tuple(point.row.id for point in points),
+        spreads=tuple(spreads),
+        errors=tuple(off),
+        rank_correlation=rank_correlation([-point.certainty for point in points], off),
+    )
+
+
+def is_equally_sure(points: Sequence[Point]) -> bool:
+    """True if all points are equally certain, so that certainty carries no information."""
+    return len({point.certainty for point in points}) < 2
+
+
+def loss(point: Point) -> float:
+    """Chance that the label with the most weight is wrong, one of those tied drawn at random; 1 if all abstain."""
+    tied = leaders(dict(point.shares))
+    return 1 - (point.row.target in tied) / max(1, len(tied))
+
+
+def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | None) -> Conformal | None:
+    """Return the conformal prediction; None unless the last population has answered the calibration rows.
+
+    of: the votes that it is for, which must be those of the same step and weights.
+    """
+    found = view.evaluated.get("calibration")
+    if (
+        found is None
+        or of is None
+        or found.step != view.last_step
+        or (of.step, of.weights) != (found.step, found.weights)
+    ):
+        return None
+    scores = []
+    for row, votes in zip(rows_of(found, dataset), zip(*found.answers, strict=True), strict=True):
+        if dataset.task == "classification":
+            scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
+        else:
+            scores.append(miss(weighted_interval(votes, found.weights), float(row.target or 0.0)))
+    return Conformal(scores=tuple(scores), classes=dataset.classes)
+
+
+def possible_labels(point: Point) -> tuple[str, ...]:
+    """Empty without a calibration, and for regression."""
+    return point.calibrated.labels(point.answers, point.weights) if point.calibrated and point.is_label else ()
+
+
+def possible_range(point: Point) -> tuple[float, float] | None:
+    """None without a calibration, and for labels."""
+    return None if point.calibrated is None or point.is_label else point.calibrated.interval(point.interval)
+
+
+def holds_truth(point: Point) -> bool:
+    if (ends := possible_range(point)) is not None:
+        return ends[0] <= float(point.row.target or 0.0) <= ends[1]
+    return point.row.target in possible_labels(point)
+
+
+def calibration_result(view: RunView, dataset: Dataset) -> dict[str, Any] | None:
+    """The calibration and how often it holds on the test rows, in JSON types; `threshold` may be Infinity, a text."""
+    test = view.evaluated.get("test")
+    doubt = calibrated(view, dataset, of=test)
+    if doubt is None or test is None:
+        return None
+    rows = points(test, rows_by_id(dataset), doubt)
+    return {
+        "level": doubt.level,
+        "rows": doubt.n,
+        "threshold": doubt.threshold if math.isfinite(doubt.threshold) else "Infinity",
+        "test_rows": len(rows),
+        "truth_possible": sum(map(holds_truth, rows)),
+    }

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from vpp.data.dataset import Dataset
 from vpp.events import Votes
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.points import Point
+from vpp.inspection.points import Point, votes_on
 from vpp.inspection.slots import behaviour, grouped
-from vpp.inspection.votes import votes_on
 from vpp.posterior.disagreement import entropy, label_information, number_information, weights_after
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Value, vote_shares

@@ -1,15 +1,20 @@
-"""The result of a run as one JSON object: the output of `--json`, and the head of every report."""
+"""The result of a run as one JSON object: the output of `--json`, and the head of every report; and its parts."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from vpp.data.dataset import Dataset
+import numpy as np
+
+from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.descriptions import NOTHING
 from vpp.events import Evaluated
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
-from vpp.inspection.calibrated import calibration_result
+from vpp.inspection.ideas import Ideas
+from vpp.inspection.points import calibration_result
 from vpp.inspection.scores import (
+    Baseline,
     Score,
     averaged_score,
     baseline,
@@ -18,15 +23,21 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
-from vpp.inspection.weighed import deciding_rows
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.metric import Estimate
+from vpp.problem import likelihood_of
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.prompts import carrier_of
-from vpp.runs.reader import scores_of, surpassed
+from vpp.runs.reader import surpassed
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, log_evidence, resampled_at
+from vpp.settings import Config
+
+ALMOST_ALL = 0.95
+"""Weight of one idea from which on the posterior has collapsed."""
+MOST_ROWS = 20
+"""Most deciding rows that are listed, the most decisive first."""
 
 
 def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
@@ -34,12 +45,14 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     spec, usage = directory.spec(), view.usage
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = known_rows(directory) if view.evaluated else None
+    against = predicted(view, dataset) if dataset else None
+    judged = view.decided_by_likelihood
     return {
         "run": directory.id,
         "dir": str(directory.path),
         "status": directory.state(view),
         "method": spec.config.method,
-        "structured": _structured(spec),
+        "structured": {"option": spec.endpoint.structured, "carrier": carrier_of(spec)},
         "cells": {
             "limit": spec.cell_limit,
             "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
@@ -54,7 +67,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "train": _figures(averaged_score(train, dataset) if train and dataset else None),
             "test": _figures(averaged_score(test, dataset) if test and dataset else None),
         },
-        **_against_baseline(dataset, test if dataset and dataset.test else train),
+        "baseline": _baseline_json(against.constant, against.split) if against else None,
+        "beats_baseline": against.own.error < against.constant.score.error if against else None,
         "calibrated": calibration_result(view, dataset) if dataset else None,
         "surpassed_by": _surpassed(dataset, view),
         "calls": {
@@ -64,7 +78,6 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "failed": usage.failed,
             "unparsable": usage.unparsable,
             "refused": usage.refused,
-            "remembered": remembered(view),
         },
         "spent": _spent(spec, view),
         "rounds": rounds(spec, view),
@@ -73,7 +86,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "n_unique": view.n_unique,
         "ess": view.ess_by_step,
         "resampled_at": resampled_at(view),
-        "acceptance_rate": _acceptance_rate(view),
+        "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
         "log_evidence": evidence(spec, view),
@@ -81,15 +94,6 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         **(_independent(view, dataset) if spec.config.method == "vml5" else {}),
         **(weighed(spec, view, known_rows(directory)) if spec.config.is_weighing else {}),
     }
-
-
-def _acceptance_rate(view: RunView) -> float | None:
-    judged = view.decided_by_likelihood
-    return sum(p.accepted for p in judged) / len(judged) if judged else None
-
-
-def _structured(spec: RunSpec) -> dict[str, str | None]:
-    return {"option": spec.endpoint.structured, "carrier": carrier_of(spec)}
 
 
 def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
@@ -101,27 +105,6 @@ def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
         "max_calls": spec.cap.calls or None,
         "max_cost": spec.cap.cost or None,
     }
-
-
-def remembered(view: RunView) -> int:
-    """Count how often a known answer of a hypothesis to a row was needed again, and not asked for again.
-
-    Scores and evaluations count; at one point a call, each is a learner call saved.
-    """
-    needed = 0
-    known: dict[str, set[int]] = {}
-    for scored in scores_of(view):
-        needed += len(scored.rows)
-        known.setdefault(scored.hypothesis, set()).update(scored.rows)
-    fresh = sum(map(len, known.values()))
-    evaluated: set[tuple[str, str]] = set()
-    for _, evaluation in view.evaluations:
-        rows = frozenset(evaluation.rows)
-        needed += len(rows) * len(evaluation.hypotheses)
-        new = {(hypothesis, evaluation.split) for hypothesis in evaluation.hypotheses} - evaluated
-        evaluated |= new
-        fresh += sum(len(rows) - len(rows & known.get(hypothesis, set())) for hypothesis, _ in new)
-    return needed - fresh
 
 
 def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float | str] | None:
@@ -151,14 +134,8 @@ def _figures(score: Score | None) -> dict[str, Any] | None:
     return written
 
 
-def _against_baseline(dataset: Dataset | None, evaluated: Evaluated | None) -> dict[str, Any]:
-    if dataset is None or evaluated is None or not evaluated.rows:
-        return {"baseline": None, "beats_baseline": None}
-    constant = baseline(rows_of(evaluated, dataset), dataset)
-    return {
-        "baseline": {"answer": constant.answer, "rows": evaluated.split, "value": _json(constant.score.value)},
-        "beats_baseline": averaged_score(evaluated, dataset).error < constant.score.error,
-    }
+def _baseline_json(constant: Baseline, rows: str) -> dict[str, Any]:
+    return {"answer": constant.answer, "rows": rows, "value": _json(constant.score.value)}
 
 
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
@@ -241,3 +218,99 @@ def uncertain_points(test: Evaluated | None) -> int | None:
     if test is None or test.metric != "accuracy":
         return None
     return sum(is_uncertain(votes, test.weights) for votes in zip(*test.predictions, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """Scores of a prediction and of a constant answer on the same rows."""
+
+    split: Literal["test", "train"]
+    own: Score
+    constant: Baseline
+
+    @property
+    def is_beaten(self) -> bool:
+        return self.own.error != 0 and not self.own.error < self.constant.score.error
+
+
+def predicted(view: RunView, dataset: Dataset) -> Against | None:
+    """Compare the averaged prediction on the test rows, or on the training rows if there are no test rows.
+
+    None before these rows are evaluated.
+    """
+    split: Literal["test", "train"] = "test" if dataset.test else "train"
+    evaluated = view.evaluated.get(split)
+    if evaluated is None or not evaluated.rows:
+        return None
+    constant = baseline(rows_of(evaluated, dataset), dataset)
+    return Against(split=split, own=averaged_score(evaluated, dataset), constant=constant)
+
+
+def collapsed(view: RunView, dataset: Dataset, ideas: Ideas) -> Against | None:
+    """Compare the heaviest idea on the training rows, if it has almost all the weight and is no better.
+
+    None if K = 1, and before the training rows are evaluated.
+    """
+    train, first = view.evaluated.get("train"), ideas.all[0]
+    if train is None or first.train is None or first.weight < ALMOST_ALL or ideas.n_particles == 1:
+        return None
+    against = Against(split="train", own=first.train, constant=baseline(rows_of(train, dataset), dataset))
+    return against if against.is_beaten else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidingRow:
+    """A row on which the two sentences have different log-likelihoods."""
+
+    row: Row
+    answers: tuple[Value | None, Value | None]
+    difference: float
+    """Log-likelihood of the heavier sentence minus that of the other, natural log."""
+
+    def as_json(self) -> dict[str, Any]:
+        answers, difference = list(self.answers), self.difference
+        return {"row": self.row.id, "target": self.row.target, "answers": answers, "difference": difference}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The two heaviest sentences, and what decides between them."""
+
+    slots: tuple[int, int]
+    """The heavier first."""
+    rows: tuple[DecidingRow, ...]
+    """By the size of the difference, at most `MOST_ROWS`."""
+    n_deciding: int
+    difference: float
+    """Sum over all rows: the log of the ratio of their weights."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the sentences by their number, from 0, and the rows by id."""
+        return {
+            "between": list(self.slots),
+            "log_likelihood_difference": self.difference,
+            "n": self.n_deciding,
+            "rows": [each.as_json() for each in self.rows],
+        }
+
+
+def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | None:
+    last = view.finished_steps[-1] if view.finished_steps else None
+    if last is None or last.finished is None or last.reweighted is None or len(last.scored) < 2:
+        return None
+    first, second = np.argsort(-np.array(view.weights), kind="stable")[:2].tolist()
+    scored = last.scored[first], last.scored[second]
+    by_id = {row.id: row for row in dataset.train}
+    rows = [by_id[row] for row in scored[0].rows]
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau)
+    terms = [likelihood.terms(each.answers, [row.target for row in rows]) for each in scored]
+    with np.errstate(invalid="ignore"):
+        gaps = np.where(terms[0] == terms[1], 0.0, terms[0] - terms[1])  # 0 where both are infinite
+    order = [int(i) for i in np.argsort(-np.abs(gaps), kind="stable") if gaps[i]]
+    listed = tuple(
+        DecidingRow(
+            row=rows[i], answers=(scored[0].predictions[i], scored[1].predictions[i]), difference=float(gaps[i])
+        )
+        for i in order[:MOST_ROWS]
+    )
+    return Decided(slots=(first, second), rows=listed, n_deciding=len(order), difference=math.fsum(gaps.tolist()))

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from vpp.errors import InputError
-from vpp.inspection.votes import votes_on
+from vpp.inspection.points import votes_on
 from vpp.library.fitting import fit
 from vpp.library.posterior import table_of
 from vpp.posterior.calibration import answered_shares

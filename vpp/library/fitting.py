@@ -24,8 +24,7 @@ from vpp.runs.preparation import Preparation, prior_weights, read_sentences
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, Preset, option_docs, preset
-from vpp.trials.asking import TrialAsking, TrialSize
-from vpp.trials.record import Trial
+from vpp.trials.trial import Trial, TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd

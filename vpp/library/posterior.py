@@ -16,14 +16,12 @@ from vpp.cli import system
 from vpp.data.dataset import DETECT, ReadAs
 from vpp.data.table import Table, read_like, unlabelled_rows
 from vpp.errors import EndpointError, InputError, RunError, VppError
-from vpp.inspection.calibrated import calibrated, possible_labels, possible_range
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.points import Point, points
+from vpp.inspection.points import Point, calibrated, points, possible_labels, possible_range, votes_on
 from vpp.inspection.ruled_out import RuledOut, ruled_out
 from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
-from vpp.inspection.votes import votes_on
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
 from vpp.reporting.document import report_figures, report_html

@@ -25,8 +25,7 @@ from vpp.drawing.figures import (
     size_figure,
     weights_figure,
 )
-from vpp.inspection.calibrated import calibrated
-from vpp.inspection.points import points
+from vpp.inspection.points import calibrated, points
 from vpp.inspection.scores import rows_by_id
 from vpp.reporting.markdown import Section, report
 from vpp.runs.reader import RunReader, Snapshot

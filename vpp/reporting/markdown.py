@@ -23,23 +23,20 @@ from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_te
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.calibrated import calibrated
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas, survivors
-from vpp.inspection.points import Point, points
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.inspection.points import Point, calibrated, points, voices
 from vpp.inspection.quoted import with_quotes
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label, rows_by_id
-from vpp.inspection.similarity import nearness
-from vpp.inspection.voices import voices
-from vpp.inspection.weighed import deciding_rows
+from vpp.inspection.summary import deciding_rows
 from vpp.posterior.prediction import CLEAR_WORDS, Value
 from vpp.runs.budget import cap_words, money
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView, StepView
 from vpp.settings import METHOD_NAMES, Config, option_docs
-from vpp.trials.record import read_trial
+from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
     DECIDING_HEAD,
     caveats,

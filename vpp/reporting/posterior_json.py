@@ -9,13 +9,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from vpp.inspection.calibrated import calibrated, possible_labels, possible_range
 from vpp.inspection.genealogy import Genealogy, genealogy
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas
-from vpp.inspection.points import Point, points
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness
+from vpp.inspection.points import Point, calibrated, points, possible_labels, possible_range
 from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
-from vpp.inspection.similarity import nearness
 from vpp.inspection.summary import result
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vpp.data.dataset import Row
-from vpp.inspection.calibrated import calibrated
+from vpp.inspection.points import calibrated
 from vpp.inspection.scores import rows_of
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread

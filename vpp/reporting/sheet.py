@@ -19,7 +19,7 @@ from vpp.runs.asking import ask
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
-from vpp.trials.record import parting_rows, read_trial
+from vpp.trials.trial import parting_rows, read_trial
 from vpp.wording.escaping import original, safe_cell
 
 BITS = "information_bits"

@@ -21,9 +21,7 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.settling import tau_of
-from vpp.inspection.summary import evidence, uncertain_points
-from vpp.inspection.support import Against, collapse, predicted
-from vpp.inspection.weighed import Decided
+from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
 from vpp.posterior.likelihood import least_tau
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, Surpassed, surpassed, unread
@@ -63,10 +61,11 @@ def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator
     prediction = predicted(view, dataset)
     if prediction is not None and prediction.is_beaten:
         yield f"No better than always answering {_figures(prediction)}."
-    if (collapsed := collapse(view, dataset, ideas)) is not None:
-        held = "all" if collapsed.weight > 1 - EQUAL else percent(collapsed.weight)
+    if ideas and (against := collapsed(view, dataset, ideas)) is not None:
+        weight = ideas.all[0].weight
+        held = "all" if weight > 1 - EQUAL else percent(weight)
         lead = f"Collapsed on one hypothesis, which holds {held} of the weight"
-        yield f"{lead} and is no better than always answering {_figures(collapsed.against)}."
+        yield f"{lead} and is no better than always answering {_figures(against)}."
     yield from surpassed_sentences(view, dataset, clear=True)
 
 
@@ -89,7 +88,7 @@ def _surpassed(by: Surpassed, *, is_label: bool) -> str:
 
 def _figures(against: Against) -> str:
     """`the most frequent training label: 2 against 2 right, on 4 test rows`."""
-    own, constant = against.own, against.constant
+    own, constant = against.own, against.constant.score
     rows = counted(own.n, ROW_OF[against.split])
     if own.n_correct is None or constant.n_correct is None:
         errors = f"mean squared error {number(own.error)} against {number(constant.error)}"

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import pstdev
 
-from vpp.inspection.calibrated import holds_truth, possible_labels, possible_range
-from vpp.inspection.points import Point
+from vpp.inspection.points import Point, holds_truth, possible_labels, possible_range
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import CLEAR, CLEAR_WORDS, TIE
 from vpp.problem import Prediction
