@@ -160,7 +160,7 @@ def _verdict(entry: RuledOut) -> str:
         return f"None of {counted(newest.n_rows, 'row')} contradicts it." if newest.n_rows else ""
     n, of = len(rows), counted(newest.n_rows, "row")
     other = "the text that stayed" if newest.weight is None else "the heaviest"
-    if isinstance(rows[0].target, float):
+    if isinstance(rows[0].row.target, float):
         return f"On {integer(n)} of {of} it is further off than {other}."
     decisive = sum(each.is_decisive for each in rows)
     where = "there" if decisive == n else f"on {integer(decisive) if decisive else 'none'} of them"
@@ -255,7 +255,7 @@ def _rows_table(rows: Sequence[Contradiction], hypothesis: str) -> str:
     body = "".join(
         f'<tr><td>{each.row.id}</td><td title="{text(inputs_line(each.row, len(each.row.inputs)))}">'
         f"{text(relevant_inputs(each.row, hypothesis))}</td>"
-        f"<td><b>{text(answer_text(each.said))}</b></td><td>{text(answer_text(each.target))}</td></tr>"
+        f"<td><b>{text(answer_text(each.said))}</b></td><td>{text(answer_text(each.row.target))}</td></tr>"
         for each in rows
     )
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

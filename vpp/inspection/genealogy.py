@@ -2,19 +2,17 @@
 
 A place, the step (-1 is the initial population) and the slot after it, names a particle. A step weighs the particles,
 may resample them, mutates them, and, if K changes, renumbers the slots or adds newcomers.
-
-
-Origins: which step brought in each sentence of a hypothesis."""
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.inspection.slots import came_from, heirs, rewritten_as, shrank_at
+from vpp.inspection.slots import came_from, grouped, heirs, rewritten_as, shrank_at, weights_of
 from vpp.runs.view import RunView, StepView, resampled_at
 
 Happened = Literal[
@@ -27,13 +25,17 @@ none was made.
 Fate = Literal["", "resampled away", "dropped"]
 CHANGING: tuple[Happened, ...] = ("first", "yours", "joined", "accepted", "taken")
 """Origins of a new text."""
+ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
+"""Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
+END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
+"""Possible end of a sentence: marks, closing quotes and brackets, and the space after; 3.5 has none."""
 
 
 class Place(NamedTuple):
     """Step and slot of a particle."""
 
     step: int
-    """Finished step; -1 is the initial population."""
+    """-1 is the initial population."""
     slot: int
 
 
@@ -44,9 +46,9 @@ class Node:
     step: int
     slot: int
     hypothesis: str
-    """Hypothesis id."""
+    """Its id."""
     text: str
-    """Complete hypothesis, including the seed sentence."""
+    """With the seed sentence."""
     changed: bool
     """True if the text differs from its parent's, and without a parent."""
     weight: float
@@ -107,7 +109,16 @@ class Genealogy:
     def founders(self) -> tuple[Founder, ...]:
         """First hypotheses by slot, then newcomers in order of joining; includes those without descendants."""
         heads = [node for generation in self.generations for node in generation if node.parent is None]
-        return tuple(self._founder(head) for head in heads)
+        families = grouped((node.founder, node) for node in self.last)
+        return tuple(
+            Founder(
+                place=head.place,
+                text=head.text,
+                descendants=tuple(node.slot for node in families.get(head.place, ())),
+                weight=sum(node.weight for node in families.get(head.place, ())),
+            )
+            for head in heads
+        )
 
     def at(self, place: Place) -> Node:
         """Raises InputError for a place without a particle."""
@@ -132,27 +143,19 @@ class Genealogy:
         return tuple(reversed(nodes))
 
     def descendants(self, place: Place) -> tuple[int, ...]:
-        alive = {place.slot}
-        for generation in self.generations[place.step - INITIAL_STEP + 1 :]:
-            alive = {node.slot for node in generation if node.parent in alive}
-        return tuple(sorted(alive))
+        *_, last = self._lines(place)
+        return tuple(sorted(last))
 
     def ended_at(self, place: Place) -> int | None:
-        alive = {place.slot}
-        for step, generation in enumerate(self.generations[place.step - INITIAL_STEP + 1 :], start=place.step + 1):
-            alive = {node.slot for node in generation if node.parent in alive}
-            if not alive:
-                return step
-        return None
+        return next((step for step, alive in enumerate(self._lines(place), start=place.step) if not alive), None)
 
-    def _founder(self, head: Node) -> Founder:
-        family = [node for node in self.last if node.founder == head.place]
-        return Founder(
-            place=head.place,
-            text=head.text,
-            descendants=tuple(node.slot for node in family),
-            weight=sum(node.weight for node in family),
-        )
+    def _lines(self, place: Place) -> Iterator[set[int]]:
+        """Yield the slots of the descendants, step by step from the particle itself."""
+        alive = {place.slot}
+        yield alive
+        for generation in self.generations[place.step - INITIAL_STEP + 1 :]:
+            alive = {node.slot for node in generation if node.parent in alive}
+            yield alive
 
 
 def genealogy(view: RunView) -> Genealogy | None:
@@ -160,7 +163,9 @@ def genealogy(view: RunView) -> Genealogy | None:
         return None
     steps = view.finished_steps
     parents = [[came_from(at, slot) for slot in range(len(at.population))] for at in steps]
-    survivors = _survivors(parents)
+    survivors = [set(range(len(parents[-1])))]
+    for generation in reversed(parents[1:]):  # the parent of a survivor survives
+        survivors.insert(0, {parent for slot in survivors[0] if (parent := generation[slot]) is not None})
     generations: list[tuple[Node, ...]] = []
     for i, at in enumerate(steps):
         before = generations[-1] if generations else ()
@@ -172,14 +177,6 @@ def genealogy(view: RunView) -> Genealogy | None:
     )
 
 
-def _survivors(parents: Sequence[Sequence[int | None]]) -> list[set[int]]:
-    """Surviving slots by generation (backward pass: the parent of a survivor survives). parents: by generation."""
-    survivors = [set(range(len(parents[-1])))]
-    for generation in reversed(parents[1:]):
-        survivors.append({parent for k in survivors[-1] if (parent := generation[k]) is not None})
-    return survivors[::-1]
-
-
 def _generation(
     view: RunView,
     at: StepView,
@@ -188,10 +185,11 @@ def _generation(
     have_children: AbstractSet[int | None],
 ) -> tuple[Node, ...]:
     following = view.steps.get(at.step + 1)
-    weights = _weights(view, at, following)
+    weights = weights_of(view, at.step, is_end=at.step == view.last_step)
     nodes = []
     for slot, (state, parent) in enumerate(zip(at.population, parents, strict=True)):
-        proposed = _proposed(at, slot)
+        before = rewritten_as(at, slot)
+        proposed = None if before is None else at.proposed.get(before)
         fate: Fate = ""
         if following and slot not in have_children:
             fate = "dropped" if heirs(following, slot) else "resampled away"
@@ -203,7 +201,7 @@ def _generation(
             changed=parent is None or parent.hypothesis != state.hypothesis,
             weight=weights[slot],
             parent=parent.slot if parent else None,
-            happened="yours" if _is_yours(view, at, slot) else _happened(at, slot, proposed),
+            happened=_happened(view, at, slot, proposed),
             is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
             founder=parent.founder if parent else Place(at.step, slot),
             survives=slot in survivors,
@@ -213,24 +211,9 @@ def _generation(
     return tuple(nodes)
 
 
-def _is_yours(view: RunView, at: StepView, slot: int) -> bool:
-    return at.step == INITIAL_STEP and slot in view.drawn and view.drawn[slot].origin == "yours"
-
-
-def _weights(view: RunView, at: StepView, following: StepView | None) -> tuple[float, ...]:
-    if at.step == view.last_step:
-        return view.weights
-    return following.reweighted.weights if following and following.reweighted else at.weights
-
-
-def _proposed(at: StepView, slot: int) -> Proposed | None:
-    before = rewritten_as(at, slot)
-    return None if before is None else at.proposed.get(before)
-
-
-def _happened(at: StepView, slot: int, proposed: Proposed | None) -> Happened:
+def _happened(view: RunView, at: StepView, slot: int, proposed: Proposed | None) -> Happened:
     if at.step == INITIAL_STEP:
-        return "first"
+        return "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
     if slot in at.joined:
         return "joined"
     if proposed is None:
@@ -240,10 +223,7 @@ def _happened(at: StepView, slot: int, proposed: Proposed | None) -> Happened:
     return proposed.why
 
 
-ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
-"""Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
-END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
-"""Possible end of a sentence: marks, closing quotes and brackets, and the space after; 3.5 has none."""
+# Origins: which step brought in each sentence of a hypothesis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,9 +240,18 @@ def origins(ancestry: Sequence[Node], *, seed_text: str = "") -> tuple[Origin, .
 
     A sentence that was dropped and written again counts from its return. ancestry: oldest first, at least one.
     """
-    by_step = _by_step(ancestry, seed_text)
-    newest = sentences(_own_text(ancestry[-1].text, seed_text))
-    return tuple(Origin(sentence=each, step=_since(_key(each), by_step)) for each in newest)
+    found: list[Origin] = []
+    for node in ancestry:
+        if node.changed:
+            since = {_key(each.sentence): each.step for each in found}
+            own = sentences(node.text.removeprefix(seed_text).strip() or node.text)
+            found = [Origin(sentence=each, step=since.get(_key(each), node.step)) for each in own]
+    return tuple(found)
+
+
+def _key(sentence: str) -> str:
+    """Key that is equal for sentences that differ only in spacing."""
+    return " ".join(sentence.split())
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -287,27 +276,3 @@ def _ends(before: str, after: str) -> bool:
     word = re.split(r"[\s(\[“\"']", before)[-1].lower()
     numbers = before.strip().isdigit() or (word in ("no", "nos") and after[:1].isdigit())
     return not (after[:1].islower() or word in ABBREVIATIONS or numbers)
-
-
-def _by_step(ancestry: Sequence[Node], seed_text: str) -> list[tuple[int, frozenset[str]]]:
-    changed = [each for each in reversed(ancestry) if each.changed]
-    return [(each.step, frozenset(map(_key, sentences(_own_text(each.text, seed_text))))) for each in changed]
-
-
-def _own_text(text: str, seed_text: str) -> str:
-    """The text without the seed sentence, unless nothing else is left."""
-    return text.removeprefix(seed_text).strip() or text
-
-
-def _since(sentence: str, by_step: Sequence[tuple[int, frozenset[str]]]) -> int:
-    since = by_step[0][0]
-    for step, present in by_step:
-        if sentence not in present:
-            break
-        since = step
-    return since
-
-
-def _key(sentence: str) -> str:
-    """Key that is equal for sentences that differ only in spacing."""
-    return " ".join(sentence.split())

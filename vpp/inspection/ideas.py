@@ -1,10 +1,8 @@
-"""Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings.
+"""Ideas: hypotheses grouped by identical predictions, so that weight is not split over wordings; and their nearness.
 
-Agreement between ideas: pairwise similarity of their answers, and groups of ideas that nearly agree.
-
-Similarities lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1 minus the
-root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an abstention and
-an answer differ by the most that is possible, for numbers the full range, as when an abstention is scored.
+Similarities of answers lie between 0 and 1. For labels it is the fraction of rows with equal answers; for numbers, 1
+minus the root mean squared difference of the answers in units of the target's range. Two abstentions are equal; an
+abstention and an answer differ by the most that is possible, for numbers the full range, as when it is scored.
 
 Groups are made by complete linkage (Defays 1977): the similarity of two groups is that of their least similar pair.
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
@@ -28,6 +26,8 @@ Origin = Literal["drawn", "continued", "yours"]
 """Origin of a first hypothesis."""
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
+MOST = 50
+"""Most ideas whose similarity is compared; the heaviest are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,6 @@ class Wording:
 
     text: str
     weight: float
-    """Total weight of its particles."""
     first_step: int
     """First step that ended with it; -1 is the initial population."""
     first_slots: tuple[int, ...]
@@ -50,19 +49,19 @@ class Idea:
     """Particles with the same answers to all rows compared."""
 
     weight: float
-    """Total weight of its particles; all ideas' weights sum to 1."""
+    """All ideas' weights sum to 1."""
     wordings: tuple[Wording, ...]
     """Distinct texts, heaviest first."""
     slots: tuple[int, ...]
-    """Slots of its particles, ascending."""
+    """Ascending."""
     answers: Votes = field(default=(), repr=False)
     """Answers to the rows compared, in their order."""
     test: Score | None = None
-    """Score on the test rows; None before they are evaluated."""
+    """None before the test rows are evaluated."""
     train: Score | None = None
-    """Score on the training rows; None before all of them are evaluated."""
+    """None before all training rows are evaluated."""
     compared: Score | None = None
-    """Score on the rows compared; None if there are none."""
+    """On the rows compared; None if there are none."""
     quoted: tuple[tuple[str, int], ...] = ()
     """Words that its explanations quote most, each with its number of rows; empty until `with_quotes` fills it."""
 
@@ -80,7 +79,7 @@ class Ideas:
     """The ideas of a population."""
 
     step: int
-    """Step of the population; -1 is the initial one."""
+    """-1 is the initial population."""
     all: tuple[Idea, ...]
     """Heaviest first."""
     by: Basis = "text"
@@ -120,7 +119,6 @@ class Compared:
     """A population, and what tells its particles apart: the one rule for the last population on every page."""
 
     step: int
-    """Step that ended with the population."""
     population: tuple[str, ...]
     """Hypothesis id by slot."""
     keys: tuple[Hashable, ...]
@@ -168,20 +166,58 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
     if found is None:
         return None
     population, weights = found.population, view.weights if step is None else view.steps[step].weights
-    evaluated = {each.split: each.rows for each in found.evaluations}
-    maker = _IdeaMaker(view, dataset, found.known, evaluated | {"compared": found.rows})
-    ideas = [
-        maker.idea(slots, totals((population[slot], weights[slot]) for slot in slots))
-        for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values()
-    ]
-    ideas.sort(key=lambda idea: (-idea.weight, idea.slots))
+    rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
+    by_id, first = rows_by_id(dataset), _first_held(view.finished_steps)
+
+    def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
+        answers = {row: found.known[hypothesis][row] for row in rows.get(name, ())}
+        return score(list(answers.values()), [by_id[row] for row in answers], dataset) if answers else None
+
+    ideas = []
+    for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values():
+        shares, some = totals((population[slot], weights[slot]) for slot in slots), population[slots[0]]
+        heaviest_first = sorted(shares.items(), key=lambda each: -each[1])
+        idea = Idea(
+            weight=sum(shares.values()),
+            wordings=tuple(_wording(view, each, share, first) for each, share in heaviest_first),
+            slots=tuple(slots),
+            answers=tuple(found.known[some][row] for row in found.rows),
+            test=score_on("test", some),
+            train=score_on("train", some),
+            compared=score_on("compared", some),
+        )
+        ideas.append(idea)
     test_rows = {row.id for row in dataset.test}
     return Ideas(
         step=found.step,
-        all=tuple(ideas),
+        all=tuple(sorted(ideas, key=lambda idea: (-idea.weight, idea.slots))),
         by=found.by,
         rows=found.rows,
         n_test_rows=sum(row in test_rows for row in found.rows),
+    )
+
+
+_FirstHeld = Mapping[str, tuple[int, tuple[int, ...]]]
+"""First step that ended with a text, and its slots there, by hypothesis id."""
+
+
+def _first_held(steps: Sequence[StepView]) -> _FirstHeld:
+    first: dict[str, tuple[int, tuple[int, ...]]] = {}
+    for step in steps:
+        by_text = grouped((state.hypothesis, slot) for slot, state in enumerate(step.population))
+        first |= {h: (step.step, tuple(slots)) for h, slots in by_text.items() if h not in first}
+    return first
+
+
+def _wording(view: RunView, hypothesis: str, weight: float, first: _FirstHeld) -> Wording:
+    step, slots = first[hypothesis]
+    drawn = view.drawn.get(slots[0]) if step == INITIAL_STEP else None
+    return Wording(
+        text=view.texts[hypothesis],
+        weight=weight,
+        first_step=step,
+        first_slots=slots,
+        origin=drawn.origin if drawn else "drawn",
     )
 
 
@@ -207,60 +243,7 @@ def _scores_of(view: RunView, at: int) -> Iterator[Scored]:
     yield from view.final_scored.values() if at == view.last_step else ()
 
 
-class _IdeaMaker:
-    """Builds an Idea, with its scores, from a group of particles."""
-
-    def __init__(self, view: RunView, dataset: Dataset, known: RecordedAnswers, rows: Mapping[str, Sequence[int]]):
-        """rows: ids by split evaluated, and of the rows compared."""
-        self._texts = view.texts
-        self._dataset = dataset
-        self._known = known
-        self._rows = rows
-        self._by_id = rows_by_id(dataset)
-        self._first = _first_held(view.finished_steps)
-        self._drawn = view.drawn
-
-    def idea(self, slots: Sequence[int], weights: Mapping[str, float]) -> Idea:
-        """weights: by hypothesis id."""
-        some, heaviest_first = next(iter(weights)), sorted(weights, key=lambda hypothesis: -weights[hypothesis])
-        return Idea(
-            weight=sum(weights.values()),
-            wordings=tuple(self._wording(hypothesis, weights[hypothesis]) for hypothesis in heaviest_first),
-            slots=tuple(slots),
-            answers=tuple(self._known[some][row] for row in self._rows["compared"]),
-            test=self._score("test", some),
-            train=self._score("train", some),
-            compared=self._score("compared", some),
-        )
-
-    def _wording(self, hypothesis: str, weight: float) -> Wording:
-        step, slots = self._first[hypothesis]
-        drawn = self._drawn.get(slots[0]) if step == INITIAL_STEP else None
-        return Wording(
-            text=self._texts[hypothesis],
-            weight=weight,
-            first_step=step,
-            first_slots=slots,
-            origin=drawn.origin if drawn else "drawn",
-        )
-
-    def _score(self, name: str, hypothesis: str) -> Score | None:
-        ids = self._rows.get(name)
-        if not ids:
-            return None
-        return score([self._known[hypothesis][row] for row in ids], [self._by_id[row] for row in ids], self._dataset)
-
-
-def _first_held(steps: Sequence[StepView]) -> dict[str, tuple[int, tuple[int, ...]]]:
-    first: dict[str, tuple[int, tuple[int, ...]]] = {}
-    for step in steps:
-        by_text = grouped((state.hypothesis, slot) for slot, state in enumerate(step.population))
-        first |= {h: (step.step, tuple(slots)) for h, slots in by_text.items() if h not in first}
-    return first
-
-
-MOST = 50
-"""Most ideas compared; the heaviest are."""
+# Agreement between ideas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +253,6 @@ class Group:
     numbers: tuple[int, ...]
     """Numbers of the ideas, from 0, ascending."""
     weight: float
-    """Total weight of the ideas."""
     n_particles: int
     least: float
     """Smallest pairwise similarity; 1 for a single idea."""
@@ -304,17 +286,17 @@ class Nearness:
 
     def groups(self, threshold: float) -> tuple[Group, ...]:
         """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
-        unsorted = [self._group(sorted(members)) for members in groups_at(self.similarity, threshold=threshold)]
-        return tuple(sorted(unsorted, key=lambda group: (-group.weight, group.numbers)))
-
-    def _group(self, numbers: list[int]) -> Group:
-        members = [self.ideas.all[number] for number in numbers]
-        return Group(
-            numbers=tuple(numbers),
-            weight=sum(idea.weight for idea in members),
-            n_particles=sum(len(idea.slots) for idea in members),
-            least=float(self.similarity[np.ix_(numbers, numbers)].min()),
-        )
+        groups = []
+        for numbers in map(sorted, groups_at(self.similarity, threshold=threshold)):
+            members = [self.ideas.all[number] for number in numbers]
+            group = Group(
+                numbers=tuple(numbers),
+                weight=sum(idea.weight for idea in members),
+                n_particles=sum(len(idea.slots) for idea in members),
+                least=float(self.similarity[np.ix_(numbers, numbers)].min()),
+            )
+            groups.append(group)
+        return tuple(sorted(groups, key=lambda group: (-group.weight, group.numbers)))
 
 
 def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
@@ -332,11 +314,9 @@ def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
 
 def share_alike(answers: Sequence[Votes]) -> Floats:
     """(n, n) fraction of rows on which two hypotheses answer alike. answers: n of N labels each, N at least 1."""
-    known = {
-        label: code for code, label in enumerate(sorted({str(a) for votes in answers for a in votes if a is not None}))
-    }
-    codes = np.array([[-1 if a is None else known[str(a)] for a in votes] for votes in answers], dtype=np.int64)
-    return np.array([(codes == own).sum(axis=1) / codes.shape[1] for own in codes], dtype=np.float64)
+    _, flat = np.unique([repr(answer) for votes in answers for answer in votes], return_inverse=True)
+    codes = flat.reshape(len(answers), -1)
+    return np.array([(codes == own).mean(axis=1) for own in codes], dtype=np.float64)
 
 
 def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> Floats:

@@ -32,17 +32,12 @@ class Contradiction:
     is_decisive: bool = True
     """True if the competing text does better on the row."""
 
-    @property
-    def target(self) -> Value | None:
-        return self.row.target
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
     """One event that ruled out a text."""
 
     step: int
-    """Step; -1 is the initial draw."""
     particles: tuple[int, ...]
     """Slots that it was proposed for, or that held it."""
     log_likelihood: float | None = None
@@ -52,7 +47,6 @@ class Occasion:
     log_alpha: float | None = None
     """Log of the acceptance probability (Eq. 9)."""
     u: float | None = None
-    """Uniform number compared with it."""
     exponent: float | None = None
     """Exponent of a tempered likelihood; None if 1."""
     weight: float | None = None
@@ -90,6 +84,17 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """Occurrences of a text in a run; unchanged texts are not counted."""
+
+    drawn: int = 0
+    """Initial draws and newcomers."""
+    proposed: int = 0
+    """Accepted or not."""
+    accepted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuledOut:
     """A text and every occasion that ruled it out for one reason."""
 
@@ -99,11 +104,9 @@ class RuledOut:
     occasions: tuple[Occasion, ...]
     """Newest first."""
     why_unread: str | None = None
-    """Reason why no hypothesis could be read."""
     held_by: tuple[int, ...] = ()
     """Slots of the last population that hold this text."""
-    past: "Past" = field(default_factory=lambda: Past())
-    """Occurrences of the text in the whole run."""
+    past: Past = Past()
 
     @property
     def newest(self) -> Occasion:
@@ -116,18 +119,6 @@ class RuledOut:
     @property
     def steps(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """Occurrences of a text in a run; unchanged texts are not counted."""
-
-    drawn: int = 0
-    """Initial draws and newcomers."""
-    proposed: int = 0
-    """Proposals, accepted or not."""
-    accepted: int = 0
-    """Accepted proposals."""
 
 
 Order = Literal["newest", "worst", "often"]
@@ -148,7 +139,7 @@ class Search:
         """Matching entries, sorted (stable). seed_text: common beginning of all hypotheses."""
         words = self.words.casefold().split()
         fitting = (entry for entry in entries if self.reason in (None, entry.reason))
-        matching = [entry for entry in fitting if not words or _holds(entry, words, seed_text)]
+        matching = [entry for entry in fitting if _holds(entry, words, seed_text)]
         return tuple(sorted(matching, key=self._place))
 
     def _place(self, entry: RuledOut) -> tuple[float, int]:
@@ -167,7 +158,7 @@ def _holds(entry: RuledOut, words: Sequence[str], seed_text: str) -> bool:
 
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """Return all entries, newest first."""
+    """All entries, newest first."""
     every = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
     return tuple(sorted(every, key=lambda each: -each.newest.step))
 
@@ -177,10 +168,8 @@ def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
 
     survivors: current idea with the same answers, by hypothesis id.
     """
-    if entry.reason != "resampled away":
-        return False
     is_held = bool(entry.held_by) or hypothesis_id(entry.text) in survivors
-    return is_held or all(occasion.alike for occasion in entry.occasions)
+    return entry.reason == "resampled away" and (is_held or all(occasion.alike for occasion in entry.occasions))
 
 
 def parted(
@@ -192,12 +181,15 @@ def parted(
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """Return the proposals rejected by their likelihood (Eq. 9), newest first."""
-    case = partial(Case, dataset=dataset, rows=rows_by_id(dataset))
-    rejections = [
-        (p.text, None, _rejection(p, view.steps[p.step], case))
-        for p in view.decided_by_likelihood
-        if not p.accepted and p.text is not None
-    ]
+    rows, rejections = rows_by_id(dataset), []
+    for proposed in view.decided_by_likelihood:
+        if not proposed.accepted and proposed.text is not None:
+            step = view.steps[proposed.step]
+            occasion, scored = decision(proposed, step), step.proposals_scored.get(proposed.particle)
+            if scored:
+                case = Case(dataset=dataset, rows=rows, scored=scored, against=_parent_of(proposed, step))
+                occasion = replace(occasion, case=case)
+            rejections.append((proposed.text, None, occasion))
     return _merged("rejected", rejections, view)
 
 
@@ -231,7 +223,10 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
     newest_first = sorted(events, key=lambda each: (-each[2].step, each[2].particles))
     occasions = grouped(((text, why), occasion) for text, why, occasion in newest_first)
     held = grouped((view.texts[state.hypothesis], slot) for slot, state in enumerate(view.population))
-    past = _pasts(view)
+    newcomers = (each for step in view.steps.values() for each in step.joined.values())
+    drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
+    proposed = Counter(each.text for each in view.proposals if each.why != "unchanged")
+    accepted = Counter(each.text for each in view.proposals if each.why != "unchanged" and each.accepted)
     return tuple(
         RuledOut(
             reason=reason,
@@ -239,29 +234,17 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
             why_unread=why,
             occasions=tuple(times),
             held_by=tuple(held.get(text, ())),
-            past=Past() if reason == "unparsable" else past(text),
+            past=Past(drawn=drawn[text], proposed=proposed[text], accepted=accepted[text]),
         )
         for (text, why), times in occasions.items()
     )
 
 
-def _pasts(view: RunView) -> Callable[[str], Past]:
-    newcomers = (each for step in view.steps.values() for each in step.joined.values())
-    proposals = [each for each in view.proposals if each.why != "unchanged"]
-    drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
-    proposed = Counter(each.text for each in proposals)
-    accepted = Counter(each.text for each in proposals if each.accepted)
-    return lambda text: Past(drawn=drawn[text], proposed=proposed[text], accepted=accepted[text])
-
-
-def _rejection(proposed: Proposed, step: StepView, case: Callable[..., "Case"]) -> Occasion:
-    scored = step.proposals_scored.get(proposed.particle)
-    occasion = decision(proposed, step)
-    return replace(occasion, case=case(scored=scored, against=_parent_of(proposed, step))) if scored else occasion
-
-
 def decision(proposed: Proposed, step: StepView) -> Occasion:
-    """Return the numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
+    """Numbers of the accept step (Eq. 9) on a proposal, accepted or not."""
+    weighed, exponent = step.reweighted, None
+    if weighed is not None and weighed.log_evidence is not None and not math.isclose(weighed.beta, 1):
+        exponent = 1 / weighed.beta  # of a tempered likelihood with carried weights
     return Occasion(
         step=proposed.step,
         particles=(proposed.particle,),
@@ -269,16 +252,8 @@ def decision(proposed: Proposed, step: StepView) -> Occasion:
         log_likelihood_proposal=proposed.log_likelihood_proposal,
         log_alpha=proposed.log_alpha,
         u=proposed.u,
-        exponent=_exponent(step),
+        exponent=exponent,
     )
-
-
-def _exponent(step: StepView) -> float | None:
-    """Exponent of a tempered likelihood with carried weights; None otherwise, and if it is 1 within rounding."""
-    weighed = step.reweighted
-    if weighed is None or weighed.log_evidence is None or math.isclose(weighed.beta, 1):
-        return None
-    return 1 / weighed.beta
 
 
 def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
@@ -288,7 +263,8 @@ def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
 
 
 def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> Iterator[tuple[str, Occasion]]:
-    survivors = {step.scored[ancestor].hypothesis for ancestor in resampled.ancestors}
+    drawn = [step.scored[ancestor] for ancestor in resampled.ancestors]
+    survivors = {each.hypothesis for each in drawn}
     weights = step.reweighted.weights if step.reweighted else ()
     heaviest = step.scored[max(range(len(weights)), key=lambda slot: weights[slot])]
     for hypothesis, slots in grouped((scored.hypothesis, slot) for slot, scored in sorted(step.scored.items())).items():
@@ -302,16 +278,14 @@ def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> 
                     log_likelihood=scored.log_likelihood,
                     weight=sum(weights[slot] for slot in slots),
                     log_likelihood_heaviest=heaviest.log_likelihood,
-                    alike=_alike(step, scored, resampled.ancestors),
+                    alike=tuple(k for k, each in enumerate(drawn) if _by_row(each) == _by_row(scored)),
                     case=case(scored=scored, against=heaviest),
                 ),
             )
 
 
-def _alike(step: StepView, scored: Scored, ancestors: Sequence[int]) -> tuple[int, ...]:
-    own = dict(zip(scored.rows, scored.predictions, strict=True))
-    others = (step.scored[ancestor] for ancestor in ancestors)
-    return tuple(k for k, each in enumerate(others) if dict(zip(each.rows, each.predictions, strict=True)) == own)
+def _by_row(scored: Scored) -> dict[int, Value | None]:
+    return dict(zip(scored.rows, scored.predictions, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,7 +303,7 @@ class Case:
         losses = self._losses(self.scored)
         others = self._losses(self.against) if self.against else {}
         excess = {row: loss - others.get(row, 0.0) for row, loss in losses.items()}
-        answers = dict(zip(self.scored.rows, self.scored.predictions, strict=True))
+        answers = _by_row(self.scored)
         is_label = self.dataset.task == "classification"
         contradicting = [row for row in losses if losses[row] > 0 and (is_label or excess[row] > 0)]
         worst_first = sorted(contradicting, key=lambda row: (-excess[row], -losses[row], row))

@@ -84,20 +84,10 @@ class Baseline:
     score: Score
 
 
-def constant_answer(dataset: Dataset) -> Value:
-    """The most frequent training label, the lowest in sort order where several tie; or the training targets' mean.
-
-    Raises ValueError where no training row has a target.
-    """
+def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
     targets = [row.target for row in dataset.train if row.target is not None]
     answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
-    if answer is None:
-        raise ValueError("no training row has a target")
-    return answer
-
-
-def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    answer = constant_answer(dataset)
+    assert answer is not None
     return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))
 
 
@@ -125,15 +115,15 @@ def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, 
     truths = [row.target for row in rows_of(evaluated, dataset)]
     pairs = list(zip(truths, evaluated.averaged, strict=True))
     trained = Counter(row.target for row in dataset.train)
-    return tuple(_line(label, [a for truth, a in pairs if truth == label], trained[label]) for label in dataset.classes)
-
-
-def _line(label: str, answers: Sequence[Value | None], n_trained: int) -> LabelLine:
-    wrong = Counter(answer for answer in answers if answer != label)
-    commonest = min(wrong.items(), key=lambda each: (-each[1], str(each[0]))) if wrong else None
-    return LabelLine(
-        label=label, n=len(answers), n_correct=len(answers) - wrong.total(), mistaken=commonest, n_trained=n_trained
-    )
+    lines = []
+    for label in dataset.classes:
+        answers = [answer for truth, answer in pairs if truth == label]
+        wrong = Counter(answer for answer in answers if answer != label)
+        commonest = min(wrong.items(), key=lambda each: (-each[1], str(each[0])), default=None)
+        n_correct, n_trained = len(answers) - wrong.total(), trained[label]
+        line = LabelLine(label=label, n=len(answers), n_correct=n_correct, mistaken=commonest, n_trained=n_trained)
+        lines.append(line)
+    return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

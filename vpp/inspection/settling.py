@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from vpp.data.dataset import Dataset
 from vpp.events import Votes
@@ -30,7 +30,6 @@ class Consequence:
     behind: float
     """Weight of the particles that agree with it."""
     contradicted: float
-    """Weight of the particles that it contradicts."""
     against: tuple[int, ...]
     """Slots of the contradicted particles with positive weight."""
     weights: tuple[float, ...]
@@ -61,24 +60,13 @@ class Contender:
 
 
 def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Question, ...]:
-    tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
-    unsorted = [_question(vote, dataset, likelihood, tau) for vote in votes_on(answers)]
+    unsorted = [question_of(vote, view, config, dataset) for vote in votes_on(answers)]
     return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
 
 
 def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
     tau = tau_of(view, config)
     likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
-    return _question(point, dataset, likelihood, tau)
-
-
-def tau_of(view: RunView, config: Config) -> float | None:
-    finished = view.finished_steps[-1].finished if view.finished_steps else None
-    return finished.tau if finished and finished.tau is not None else config.fixed_tau
-
-
-def _question(point: Point, dataset: Dataset, likelihood: Likelihood, tau: float | None) -> Question:
     votes, weights, reach = point.votes, point.weights, 0.0
     answers: list[Value]
     if point.is_label:
@@ -88,17 +76,17 @@ def _question(point: Point, dataset: Dataset, likelihood: Likelihood, tau: float
         reach = REACH * math.sqrt(tau or 0.0)
         bits = number_information(votes, weights, tau=tau or 0.0)
         answers = list(middles(votes, weights, reach=reach))
-    consequences = [_consequence(answer, point, likelihood, reach) for answer in answers]
+    every = [_consequence(answer, point, likelihood, reach) for answer in answers]
     return Question(
-        row=point.row,
-        votes=votes,
-        weights=weights,
-        is_label=point.is_label,
-        prediction=point.prediction,
-        answers=point.answers,
+        **{f.name: getattr(point, f.name) for f in fields(Point)},
         bits=bits,
-        consequences=tuple(sorted(consequences, key=lambda c: -c.behind)),
+        consequences=tuple(sorted(every, key=lambda each: -each.behind)),
     )
+
+
+def tau_of(view: RunView, config: Config) -> float | None:
+    finished = view.finished_steps[-1].finished if view.finished_steps else None
+    return finished.tau if finished and finished.tau is not None else config.fixed_tau
 
 
 def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Value, ...]:

@@ -535,7 +535,7 @@ def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
             str(each.row.id),
             inputs_cell(each.row),
             markdown_text(answer_text(each.said)),
-            markdown_text(answer_text(each.target)),
+            markdown_text(answer_text(each.row.target)),
         )
         for each in entry.newest.contradictions[:SHOWN_ROWS]
     ]

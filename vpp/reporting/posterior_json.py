@@ -160,7 +160,7 @@ def _occasion(occasion: Occasion) -> Json:
         **_fields(occasion, *OCCASION),
         "n_against": len(against),
         "against": [
-            {"row": each.row.id, "said": each.said, "true": each.target, "decisive": each.is_decisive}
+            {"row": each.row.id, "said": each.said, "true": each.row.target, "decisive": each.is_decisive}
             for each in against[:MOST_ROWS]
         ],
     }
