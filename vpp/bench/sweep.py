@@ -124,6 +124,9 @@ class SweepDirectory:
             reason = str(error).splitlines()[0]
             raise RunError(f"{self.path / 'sweep.json'} cannot be read ({reason}): restore it from a copy") from None
 
+    def write(self, spec: SweepSpec) -> None:
+        write_atomically(self.path / "sweep.json", json.dumps(asdict(spec), indent=2, ensure_ascii=False).encode())
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the folder for one sweep.
@@ -156,7 +159,7 @@ class SweepDirectory:
         Raises InputError if the existing one uses another model or other sizes.
         """
         spec = extended(self.spec(), asked, self.path) if self.exists else asked
-        write_atomically(self.path / "sweep.json", json.dumps(asdict(spec), indent=2, ensure_ascii=False).encode())
+        self.write(spec)
         (self.path / "stop").unlink(missing_ok=True)
 
 
