@@ -52,14 +52,7 @@ SEVEN = f"{SEED} Say yes if a holds a 7, else no."
 
 LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
 LABEL_CONFIG = Config(
-    seed=15,  # which takes the rows of the first epoch in their order
-    method="smc",
-    particles=4,
-    batch_size=2,
-    epochs=1,
-    buffer_size=4,
-    mutate="filtered",
-    final_weights="rescored",
+    method="smc", particles=4, batch_size=2, epochs=1, buffer_size=4, mutate="filtered", final_weights="rescored"
 )
 LABEL_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 LABEL_SLOTS = (EVEN, BIG, PAIR, ODD)

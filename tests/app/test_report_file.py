@@ -47,6 +47,7 @@ def test_a_report_asks_for_nothing_fits_and_has_charts_that_answer_and_follow_th
 
 
 def point_and_zoom(page: Page) -> None:
+    page.wait_for_timeout(1000)  # a resized chart is redrawn a moment later, which takes its hover label away
     chart = page.locator(".chart").first
     box = chart.locator(".scatterlayer .trace").last.locator(".point").last.bounding_box()
     assert box is not None

@@ -142,6 +142,7 @@ class PromptMaker:
         """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
         self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
+        self._rows = {row.id: row for row in dataset.train}
         self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
@@ -158,7 +159,8 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-        rows = self._batches.batch(step)[: proposed.shown]
+        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
+        rows = [self._rows[row] for row in batch[: proposed.shown]]
         known: dict[int, Value | None] = {
             row: value
             for scored in at.scored.values()  # the answers are the same in every slot
