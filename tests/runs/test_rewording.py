@@ -18,7 +18,7 @@ from tests.reporting.builders import SEED, dataset
 from vpp.data.dataset import Dataset, Value
 from vpp.errors import EndpointError, InputError, RunError
 from vpp.posterior.likelihood import GaussianLikelihood, ZeroOneLikelihood
-from vpp.problem import Prediction
+from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Comparison, Rewording, compare, reworded_run, rewording, score_rewording
 from vpp.runs.directory import RunDirectory
 from vpp.runs.keys import Keys
@@ -81,7 +81,7 @@ def test_the_score_of_the_particle_is_the_one_that_the_journal_has() -> None:
         by_id = {row.id: row for row in reader.dataset().train}
         known = reader.read_answers().by_pair
         said = [known[view.population[0].hypothesis, row] for row in reworded.rows]
-        likelihood = ZeroOneLikelihood(epsilon=config.epsilon)
+        likelihood = likelihood_of(reader.dataset(), epsilon=config.epsilon, tau=None)
         rows = [by_id[row] for row in reworded.rows]
         own = compare(said, said, rows, dataset=reader.dataset(), likelihood=likelihood)
         last = view.steps[view.last_step or 0]
