@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def test_a_text_is_scored_on_watch_and_kept_as_a_new_run_that_verifies(app: App,
     expect(scored.locator(".sq i.ok")).to_have_count(3)
     expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
     assert set(app.runs.glob("*/run.json")) == runs
-    page.locator(ENDED).wait_for()  # the scoring's last rerun would take the click away
+    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
+    page.locator(ENDED).wait_for()
     page.get_by_role("button", name="Keep as a new run").click()
     expect(page).to_have_url(re.compile("run=.*reworded"))
     kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
@@ -68,7 +70,8 @@ def test_a_text_is_scored_on_watch_and_kept_as_a_new_run_that_verifies(app: App,
     assert [drawn[slot].origin for slot in drawn] == ["yours", "continued", "continued", "continued"]
     assert drawn[0].text == f"{SEED} {NEW}"
     assert json.loads((kept.directory.path / "run.json").read_text())["started_from"] == earlier.name
-    assert verify(kept.directory, ways(kept.directory)).faults == ()
+    with ThreadPoolExecutor() as threads:  # Playwright's event loop runs in this thread
+        assert threads.submit(lambda: verify(kept.directory, ways(kept.directory))).result().faults == ()
     assert (earlier / "events.jsonl").read_bytes() == before
 
 

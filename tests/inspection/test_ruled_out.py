@@ -27,7 +27,7 @@ def test_a_rejected_proposal_keeps_its_text_its_arithmetic_and_the_rows_it_got_w
     newest = out.newest
     assert (newest.particles, newest.log_alpha, newest.u, newest.n_rows) == ((1,), -4.0, 0.5, 3)
     assert (newest.log_likelihood, newest.log_likelihood_proposal) == (-1.0, -5.0)
-    assert [(c.row.id, c.said, c.target) for c in newest.contradictions] == [(0, "no", "yes"), (1, "yes", "no")]
+    assert [(c.row.id, c.said, c.row.target) for c in newest.contradictions] == [(0, "no", "yes"), (1, "yes", "no")]
     assert newest.contradictions[0].row.inputs == (("a", "0"),)
 
 
