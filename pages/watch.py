@@ -69,8 +69,9 @@ def page(run: opening.OpenRun) -> None:
     def now() -> None:
         snapshot = opening.fresh(run)
         draw(run, snapshot)
-        if snapshot.state != run.snapshot.state:
-            # The list of runs shows the state too, and has no timer of its own.
+        # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
+        is_behind = snapshot.state == "running" and st.session_state.pop("frame.queued", False)
+        if snapshot.state != run.snapshot.state or is_behind:
             st.rerun()
 
     now()

@@ -58,6 +58,7 @@ def list_runs() -> None:
         names = ((run, spec.name if (spec := opening.settings(run)) else run.id) for run in directories)
         matching = [run for run, name in names if find.casefold() in name.casefold()]
     rows = distinguished([_listed(directory) for directory in matching[:most]])
+    st.session_state["frame.queued"] = any(row.id == chosen and "queued" in row.note for row in rows)
     data = {
         "runs": [{**asdict(row), "open": row.id == chosen} for row in rows],
         "more": min(AT_ONCE, len(matching) - len(rows)),
