@@ -1,4 +1,4 @@
-"""Who descends from whom, one particle's ancestors, and the texts that the data ruled out."""
+"""Genealogy of the particles, the ancestors of one, and the texts that the data ruled out."""
 
 from functools import partial
 from typing import NamedTuple, cast

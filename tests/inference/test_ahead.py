@@ -1,4 +1,4 @@
-"""What is asked ahead of its turn changes no event, only time; and MH asks more."""
+"""Calls made ahead of their step change no event. They save time, and MH sends more of them than it needs."""
 
 import asyncio
 import random
@@ -202,7 +202,7 @@ def test_mh_takes_two_rounds_a_step_as_both_texts_get_their_next_forward_pass_wh
     world = published("mh", delay=virtual_time.tick)
     assert steps_only(world) == 43
     told = plan(as_published("mh"), n_train=N_TRAIN, n_test=N_TEST)
-    assert told.rounds == 44, "with the ending's one round"
+    assert told.rounds == 44, "the end of the run takes one round"
     assert told.learner_calls - 10 * (N_TRAIN + N_TEST) == 5910
     learner = world.counters.snapshot().learner
     assert 1.2 * 3 * 400 < learner <= 10 + 3 * (400 + 190)

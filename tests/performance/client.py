@@ -20,7 +20,7 @@ RULE = "You predict label. Where the width is above the height, say yes; else sa
 PROMPT = (
     8 * RULE + "\n\nInput:\nwidth: {0}\nheight: 17\n\nLabels:\n- no\n- yes\n\nAnswer in this form:\nOutput: a label"
 )
-"""As long as a learner's prompt."""
+"""Prompt of a learner's usual length."""
 Call = Callable[[list[dict[str, str]]], Awaitable[object]]
 
 

@@ -17,7 +17,7 @@ from tests.performance.watcher import Watcher
 EPOCHS = {"long": 12, "short": 2}
 """Ten steps an epoch."""
 STEP_S = 4.0
-"""Of a step at the pace of a large model: three of four refreshes bring none."""
+"""Seconds a step takes at the pace of a large model: three of four refreshes see nothing new."""
 SETTLED = 8
 """Refreshes by which a server has drawn the whole page."""
 MANY, FEW = 500, 20

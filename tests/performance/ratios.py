@@ -15,7 +15,7 @@ class Ratio:
     most: float | None = None
     """The limit; None: nothing is asked of it."""
     parts: str = ""
-    """What was divided by what, with units."""
+    """Numerator and denominator, with units."""
 
     @property
     def holds(self) -> bool:
