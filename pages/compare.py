@@ -82,15 +82,15 @@ class Shelf:
 
 def shelf(asked: Sequence[str]) -> Shelf:
     """Return the newest runs and those asked for; made again only if a run has come, gone or changed its settings."""
-    stored = enumerate(person.store().runs())
-    kept = {directory.id: directory for i, directory in stored if i < LISTED or directory.id in asked}
+    directories = {run.id: run for i, run in enumerate(person.store().runs()) if i < LISTED or run.id in asked}
 
     def make() -> Shelf:
-        specs = {run: opening.settings(directory) for run, directory in kept.items()}
-        known = {run: (spec, pieces.made(kept[run])) if spec else None for run, spec in specs.items()}
-        return Shelf(kept, specs, labels(known))
+        specs = {run: opening.settings(directory) for run, directory in directories.items()}
+        dates = {run: (spec, pieces.made(directories[run])) if spec else None for run, spec in specs.items()}
+        return Shelf(directories, specs, labels(dates))
 
-    return pieces.remembered("compare.shelf", [(run, opening.written_at(kept[run])) for run in kept], make)
+    times = [(run, opening.written_at(directory)) for run, directory in directories.items()]
+    return pieces.remembered("compare.shelf", times, make)
 
 
 def page() -> None:

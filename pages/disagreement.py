@@ -56,18 +56,18 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     summary = markup.saying(dissent.saying(test_points, test, config))
     promise = f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}" if doubt else ""
     blocks.draw(unread_html(snapshot.view), summary, markup.caption(known), markup.caption(promise) if promise else "")
-    drawn = Opened(
+    drawing = Opened(
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
     )
-    disputed(run, drawn, test_points)
-    matrix(run, drawn, test_points)
+    disputed(run, drawing, test_points)
+    matrix(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        judged(run, test, test_points, drawn.held)
+        judged(run, test, test_points, drawing.held)
 
 
-def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
+def disputed(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
     """Draw the rows in dispute, one of them open: the one that was picked, else the most uncertain."""
     rows = dissent.in_dispute(test_points)
     if not rows:
@@ -75,11 +75,11 @@ def disputed(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> N
     key = f"disagreement.picked.{run.directory.id}"
     point = next((each for each in rows if each.row.id == st.session_state.get(key)), rows[0])
     reasons = run.reader.read_answers().by_pair if is_read(point.row) else None
-    html = picks_html(rows, point.row.id) + drawn.html(point, reasons)
+    html = picks_html(rows, point.row.id) + drawing.html(point, reasons)
     pick = partial(st.session_state.__setitem__, key)
     pieces.steady(html, key="disagreement.open", on_open=pick, on_ask=partial(ask, run))
     if st.toggle("Answers and reasons", key="disagreement.reasons"):
-        blocks.draw(drawn.answers_html(point, run.reader.read_answers().by_pair))
+        blocks.draw(drawing.answers_html(point, run.reader.read_answers().by_pair))
 
 
 def ask(run: opening.OpenRun, row: int) -> None:
@@ -87,8 +87,8 @@ def ask(run: opening.OpenRun, row: int) -> None:
     st.session_state[ASKED] = True
 
 
-def matrix(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> None:
-    test = drawn.test
+def matrix(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
+    test = drawing.test
     size, numeric = len(test.weights), test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
     blocks.draw(f'<div class="target" id="{TABLE}">{heading}</div>')
@@ -104,32 +104,32 @@ def matrix(run: opening.OpenRun, drawn: Opened, test_points: list[Point]) -> Non
     shown = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    inside = draw_matrix(run, drawn, test_points, shown[:most], alike=columns == ALIKE)
+    inside = draw_matrix(run, drawing, test_points, shown[:most], alike=columns == ALIKE)
     if most < len(shown):
         more = min(MOST, len(shown) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
         st.button(f"Show {more} more", on_click=show, key="disagreement.more")
-    opened(run, drawn, test_points, is_drawn=inside)
+    opened(run, drawing, test_points, is_drawn=inside)
 
 
 def draw_matrix(
-    run: opening.OpenRun, drawn: Opened, test_points: list[Point], shown: list[Point], *, alike: bool
+    run: opening.OpenRun, drawing: Opened, test_points: list[Point], shown: list[Point], *, alike: bool
 ) -> bool:
     """Draw the matrix; return whether the opened row is in it."""
     if not shown:
         blocks.captions("The particles agree on every row.")
         return False
-    test, dataset = drawn.test, run.reader.dataset()
+    test, dataset = drawing.test, run.reader.dataset()
     numeric, size = test.metric == "mse", len(test.weights)
     unit = usual_distance(test_points) if numeric else 0.0
-    columns = drawn.columns if alike else by_particle(test.weights)
+    columns = drawing.columns if alike else by_particle(test.weights)
     chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
-    under = (chosen.row.id, opened_html(run, drawn, chosen)) if chosen else None
+    under = (chosen.row.id, opened_html(run, drawing, chosen)) if chosen else None
     voted = voting(run.snapshot.spec.config, size)
     table = Matrix(
         columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
     )
-    legend = dissent.number_legend(unit, drawn.held) if numeric else dissent.vote_legend(dataset.classes)
+    legend = dissent.number_legend(unit, drawing.held) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike and size > 1 else ""
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
@@ -142,7 +142,7 @@ def open_row(row: int) -> None:
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
-def opened(run: opening.OpenRun, drawn: Opened, test_points: list[Point], *, is_drawn: bool) -> None:
+def opened(run: opening.OpenRun, drawing: Opened, test_points: list[Point], *, is_drawn: bool) -> None:
     """Ask for a row to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
 
     is_drawn: whether the matrix shows it already.
@@ -151,12 +151,12 @@ def opened(run: opening.OpenRun, drawn: Opened, test_points: list[Point], *, is_
     left, _ = st.columns([1, 2])
     chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
     if chosen is not None and not is_drawn:
-        html = opened_html(run, drawn, by_id[chosen])
+        html = opened_html(run, drawing, by_id[chosen])
         pieces.steady(html, key="disagreement.opened", on_ask=partial(ask, run))
 
 
-def opened_html(run: opening.OpenRun, drawn: Opened, point: Point) -> str:
-    return drawn.html(point, run.reader.read_answers().by_pair, with_answers=True)
+def opened_html(run: opening.OpenRun, drawing: Opened, point: Point) -> str:
+    return drawing.html(point, run.reader.read_answers().by_pair, with_answers=True)
 
 
 def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
