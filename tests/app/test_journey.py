@@ -31,6 +31,9 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.goto(app.url)
     page.locator('input[type="file"]').set_input_files(str(PENGUINS))
     expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
+    epochs = page.get_by_label("Epochs", exact=True)
+    epochs.fill("8")  # a run that a slow machine does not end before it is stopped
+    epochs.press("Enter")
     page.get_by_role("button", name="Start the run").click()
 
     page.wait_for_url("**/watch?run=*")
