@@ -51,23 +51,23 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     dataset, config = run.reader.dataset(), snapshot.spec.config
     doubt = calibrated(snapshot.view, dataset, of=test)
     test_points = points(test, rows_by_id(dataset), doubt)
-    asked = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
-    known = " · ".join(filter(None, (dissent.decided_words(test_points), asked)))
+    progress = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
+    notes = [" · ".join(filter(None, (dissent.decided_words(test_points), progress)))]
+    notes += [f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}"] if doubt else []
     summary = markup.saying(dissent.saying(test_points, test, config))
-    promise = f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}" if doubt else ""
-    blocks.draw(unread_html(snapshot.view), summary, markup.caption(known), markup.caption(promise) if promise else "")
+    blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
     drawing = Opened(
         test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
     )
-    disputed(run, drawing, test_points)
-    matrix(run, drawing, test_points)
+    draw_dispute(run, drawing, test_points)
+    draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
-    particles(run, test, is_weighted=config.is_weighted)
+    draw_particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        judged(run, test, test_points, drawing.held)
+        draw_verdict(run, test, test_points, drawing.held)
 
 
-def disputed(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
+def draw_dispute(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
     """Draw the rows in dispute, one of them open: the one that was picked, else the most uncertain."""
     rows = dissent.in_dispute(test_points)
     if not rows:
@@ -87,7 +87,8 @@ def ask(run: opening.OpenRun, row: int) -> None:
     st.session_state[ASKED] = True
 
 
-def matrix(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
+def draw_rows(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
+    """Draw the matrix, and a field that opens a row of it or another: its choice stays over a new evaluation."""
     test = drawing.test
     size, numeric = len(test.weights), test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
@@ -101,69 +102,60 @@ def matrix(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> N
             "Columns", (ALIKE, EACH), default=ALIKE, key="disagreement.columns", required=True,
             label_visibility="collapsed",
         )  # fmt: skip
-    shown = uncertain if only else test_points
+    rows = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
-    inside = draw_matrix(run, drawing, test_points, shown[:most], alike=columns == ALIKE)
-    if most < len(shown):
-        more = min(MOST, len(shown) - most)
+    by_id = {point.row.id: point for point in test_points}
+    point = by_id.get(st.session_state.get(ROW, -1))
+    html = drawing.html(point, run.reader.read_answers().by_pair, with_answers=True) if point else ""
+    is_inside = any(each is point for each in rows[:most])
+    draw_matrix(run, drawing, test_points, rows[:most], alike=columns == ALIKE, under=html if is_inside else "")
+    if most < len(rows):
+        more = min(MOST, len(rows) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
         st.button(f"Show {more} more", on_click=show, key="disagreement.more")
-    opened(run, drawing, test_points, is_drawn=inside)
+    left, _ = st.columns([1, 2])
+    left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
+    if html and not is_inside:
+        pieces.steady(html, key="disagreement.opened", on_ask=partial(ask, run))
 
 
 def draw_matrix(
-    run: opening.OpenRun, drawing: Opened, test_points: list[Point], shown: list[Point], *, alike: bool
-) -> bool:
-    """Draw the matrix; return whether the opened row is in it."""
-    if not shown:
+    run: opening.OpenRun, drawing: Opened, test_points: list[Point], rows: list[Point], *, alike: bool, under: str
+) -> None:
+    """Draw the matrix. under: what stands under the open row, if it is among `rows`."""
+    if not rows:
         blocks.captions("The particles agree on every row.")
-        return False
+        return
     test, dataset = drawing.test, run.reader.dataset()
     numeric, size = test.metric == "mse", len(test.weights)
     unit = usual_distance(test_points) if numeric else 0.0
     columns = drawing.columns if alike else by_particle(test.weights)
-    chosen = next((point for point in shown if point.row.id == st.session_state.get(ROW)), None)
-    under = (chosen.row.id, opened_html(run, drawing, chosen)) if chosen else None
-    voted = voting(run.snapshot.spec.config, size)
     table = Matrix(
-        columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=dataset.target_decimals, opened=under
+        columns=columns,
+        labels=dataset.classes,
+        voting=voting(run.snapshot.spec.config, size),
+        unit=unit,
+        decimals=dataset.target_decimals,
+        opened=(st.session_state[ROW], under) if under else None,
     )
     legend = dissent.number_legend(unit, drawing.held) if numeric else dissent.vote_legend(dataset.classes)
     merged = dissent.merged_words(len(columns), size) if alike and size > 1 else ""
     blocks.captions(f"{legend} {merged}".strip())
-    pieces.steady(table.html(shown), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
-    rows = counted(len(test_points), ROW_OF[test.split])
-    blocks.captions(f"{len(shown)} of {rows}. Press a row’s number, or the row, to open it.")
-    return chosen is not None
+    pieces.steady(table.html(rows), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
+    of = counted(len(test_points), ROW_OF[test.split])
+    blocks.captions(f"{len(rows)} of {of}. Press a row’s number, or the row, to open it.")
 
 
 def open_row(row: int) -> None:
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
 
 
-def opened(run: opening.OpenRun, drawing: Opened, test_points: list[Point], *, is_drawn: bool) -> None:
-    """Ask for a row to open, whichever rows the matrix shows. The choices stay, so a new evaluation keeps it open.
-
-    is_drawn: whether the matrix shows it already.
-    """
-    by_id = {point.row.id: point for point in test_points}
-    left, _ = st.columns([1, 2])
-    chosen = left.selectbox("Open a row", sorted(by_id), None, key=ROW, placeholder="its number")
-    if chosen is not None and not is_drawn:
-        html = opened_html(run, drawing, by_id[chosen])
-        pieces.steady(html, key="disagreement.opened", on_ask=partial(ask, run))
-
-
-def opened_html(run: opening.OpenRun, drawing: Opened, point: Point) -> str:
-    return drawing.html(point, run.reader.read_answers().by_pair, with_answers=True)
-
-
-def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
+def draw_particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
     head, rows = dissent.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
     right = range(1, len(head))
-    table, rest = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True), rows[MOST_VOICES:]
-    if rest:
+    table = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True)
+    if rest := rows[MOST_VOICES:]:
         more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
         table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
     words = dissent.VOICES_OF_NUMBERS if test.metric == "mse" else dissent.VOICES_OF_LABELS
@@ -171,7 +163,7 @@ def particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> No
     pieces.steady(section, key="disagreement.particles")
 
 
-def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
+def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:
     if len(test.weights) == 1:
         blocks.draw(markup.heading(JUDGED), markup.caption(dissent.NOT_ALONE))
         return
@@ -180,26 +172,20 @@ def judged(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held
     left = markup.heading(JUDGED, "test rows, whose true labels are known")
     blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
     first, second = st.columns(2, gap="large")
-    unknown = "" if test_points[0].calibrated else f" · “I don’t know” below {CLEAR_WORDS}"
     if not result.is_equally_sure:
         with first:
-            pieces.figure(
-                lambda mode: risk_figure(result.curve, mode, is_label=test.metric != "mse"),
-                title="Risk against coverage", caption="error if only the most certain rows are answered",
-                key="disagreement.risk",
-            )  # fmt: skip
+            caption = "error if only the most certain rows are answered"
+            make = partial(risk_figure, result.curve, is_label=test.metric != "mse")
+            pieces.figure(make, title="Risk against coverage", caption=caption, key="disagreement.risk")
     with first if result.is_equally_sure else second:
         if isinstance(result, VoteReliability):
-            pieces.figure(
-                partial(reliability_figure, result),
-                title="Reliability", key="disagreement.reliability",
-                caption=f"leading label right, by its share{unknown} · numbers: rows",
-            )  # fmt: skip
+            unsure = "" if test_points[0].calibrated else f" · “I don’t know” below {CLEAR_WORDS}"
+            caption = f"leading label right, by its share{unsure} · numbers: rows"
+            make = partial(reliability_figure, result)
+            pieces.figure(make, title="Reliability", caption=caption, key="disagreement.reliability")
         elif not result.is_equally_sure:
-            pieces.figure(
-                partial(spread_figure, result),
-                title="Error by spread", caption="a dot a row", key="disagreement.spread",
-            )  # fmt: skip
+            make = partial(spread_figure, result)
+            pieces.figure(make, title="Error by spread", caption="a dot a row", key="disagreement.spread")
 
 
 frame.enter()

@@ -34,7 +34,6 @@ NEW = "A new sweep"
 SEEDS = 3
 COMMAND = f"python -m vpp bench --demo --seeds {SEEDS}"
 DEMO = EndpointSpec(demo=True, model="demo")
-STOPPING = "Stopping: the cells in flight keep their last whole step."
 NO_RESULTS = "You have no results yet: run the sweep below, and your rows appear as its runs finish."
 STARTING_S = 10.0  # a sweep asked for takes a moment to hold its folder
 
@@ -119,32 +118,29 @@ def progress(sweep: SweepDirectory, view: SweepView) -> None:
     if view.failed:
         names, why = listed([each.cell.name for each in view.failed]), view.failed[0].detail or "see worker.log"
         failed = f"{names}: {why}. Continue tries again."
-    blocks.draw(
-        markup.strip(
-            (
-                markup.Metric(name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words),
-                markup.Metric(name="In flight", value=str(len(view.live)), words=flying),
-                remaining(view, held=held, stopping=stopping),
-                markup.Metric(name="Failed", value=str(len(view.failed)), words=failed),
-            )
-        )
+    metrics = (
+        markup.Metric(name="Cells", value=str(len(view.outcomes)), scale=f"of {len(view.cells)}", words=words),
+        markup.Metric(name="In flight", value=str(len(view.live)), words=flying),
+        remaining(view, held=held, stopping=stopping),
+        markup.Metric(name="Failed", value=str(len(view.failed)), words=failed),
     )
+    blocks.draw(markup.strip(metrics))
     if not held and (why := last_complaint(sweep)):
         blocks.failed("The sweep ended early", why, "What is finished is kept.")
     if held:
         st.button("Stop and keep", key="paper.stop", disabled=stopping, on_click=sweep.stop)
-        blocks.captions(STOPPING if stopping else "Stop it to change what it covers.")
+        stop = "Stopping: the cells in flight keep their last whole step."
+        blocks.captions(stop if stopping else "Stop it to change what it covers.")
 
 
 def remaining(view: SweepView, *, held: bool, stopping: bool) -> markup.Metric:
     left_s = view.seconds_left(view.left, jobs=max(1, len(view.live)))
+    value, words = "–", "Known once each method has a finished cell."
     if not view.left:
         value, words = "0 s", "Nothing is left."
     elif not held or stopping:
-        value, words = "–", "Stopping." if stopping else "Nothing runs."
-    elif left_s is None:
-        value, words = "–", "Known once each method has a finished cell."
-    else:
+        words = "Stopping." if stopping else "Nothing runs."
+    elif left_s is not None:
         value, words = seconds(left_s), "At the pace of finished cells, method by method."
     return markup.Metric(name="Time left", value=value, words=words)
 
@@ -163,7 +159,7 @@ def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
     if outcomes and spec.endpoint.is_demo:
         words += " The demo model is no language model."
     every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
-    parts = [drawn(papers_part(table)) for table in tables(every, outcomes)]
+    parts = [table_html(papers_part(table)) for table in tables(every, outcomes)]
     pieces.steady(markup.caption(words) + "".join(parts), key="paper.tables")
 
 
@@ -171,13 +167,11 @@ def draw_files(view: SweepView) -> None:
     if not view.outcomes:
         return
     files = (
-        ("results.csv", results_csv(view.outcomes), "text/csv"),
-        ("tables.md", tables_markdown(view.spec, view.outcomes).encode(), "text/markdown"),
+        ("results.csv", "text/csv", results_csv(view.outcomes)),
+        ("tables.md", "text/markdown", tables_markdown(view.spec, view.outcomes).encode()),
     )
-    for column, (name, content, mime) in zip(st.columns([1, 1, 2]), files, strict=False):
-        column.download_button(
-            f"Download {name}", content, file_name=name, mime=mime, key=f"paper.{name}", on_click="ignore"
-        )
+    for column, (name, mime, file) in zip(st.columns([1, 1, 2]), files, strict=False):
+        column.download_button(f"Download {name}", file, name, mime, key=f"paper.{name}", on_click="ignore")
 
 
 def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
@@ -192,16 +186,15 @@ def choose_cell(sweep: SweepDirectory, outcomes: Sequence[Outcome]) -> None:
 
 
 def headline(outcome: Outcome) -> str:
-    unit = "" if outcome.is_error else " %"
+    metric, unit = ("Mean squared error", "") if outcome.is_error else ("Accuracy", " %")
     test, train = (value_text(v, is_error=outcome.is_error) + unit for v in (outcome.test, outcome.train))
     return (
-        f"{'Mean squared error' if outcome.is_error else 'Accuracy'} {test} on the test rows, {train} on the training "
-        f"rows; {outcome.n_unique} distinct of {outcome.K}; {integer(outcome.calls)} calls in "
-        f"{seconds(outcome.wall_s)}. The command writes its report there."
+        f"{metric} {test} on the test rows, {train} on the training rows; {outcome.n_unique} distinct of {outcome.K}; "
+        f"{integer(outcome.calls)} calls in {seconds(outcome.wall_s)}. The command writes its report there."
     )
 
 
-def drawn(table: Table) -> str:
+def table_html(table: Table) -> str:
     # A narrow page keeps the line ends, a wide one draws them as blanks.
     rows = [
         [cell.replace(" ±", "\n±").replace("± ", f"±{NBSP}").replace(" (", "\n(") for cell in row] for row in table.rows
@@ -213,10 +206,8 @@ def drawn(table: Table) -> str:
 
 
 def choose_new() -> None:
-    blocks.draw(
-        markup.heading("Fill in yours"),
-        markup.caption(f"Run the paper's sweep in a terminal, or start it below: {cost(whole(DEMO))}."),
-    )
+    words = f"Run the paper's sweep in a terminal, or start it below: {cost(whole(DEMO))}."
+    blocks.draw(markup.heading("Fill in yours"), markup.caption(words))
     st.code(COMMAND, language=None, wrap_lines=True)
     blocks.captions("The demo model takes nine minutes on two cores. For yours: --base-url and --model, not --demo.")
     choices = [kind for kind in endpoint.offered() if kind != endpoint.MODEL_FILE]

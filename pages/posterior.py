@@ -1,13 +1,11 @@
 """Posterior: what the data supported, and what they ruled out."""
 
-from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Literal
 
 import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, genealogy, opening, pieces
-from vpp.data.dataset import Dataset
 from vpp.drawing.idea_deck import (
     alt_words,
     best_first,
@@ -46,92 +44,75 @@ THRESHOLD = 95  # percent
 AT_ONCE = 3  # ideas drawn until the others are asked for, so that the genealogy stays near
 
 
-class Made(NamedTuple):
-    """The ideas at a state of the journal."""
-
-    ideas: Ideas | None
-    near: Nearness | None
-    support: str
-
-
 def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Posterior: hypotheses that survived")
     # Every place is there before a fragment draws into it, so that a late refresh never meets a page without it.
     above, reworded = st.container(), st.container(key="posterior_reworded")
-    asked, middle, tried, below, last = (st.container() for _ in range(5))
+    questions, middle, trial, below, last = (st.container() for _ in range(5))
     with above:
         opening.follow(run, lambda snapshot: draw_standing(run, snapshot), every_s=REFRESH_S)
     if not run.snapshot.view.population:
         return
     with reworded:
         beside.draw_rewording(run, has_key_field=asking.asks_key(run))
-    with asked:
+    with questions:
         asking.draw(run)
-    with tried:
+    with trial:
         beside.draw_trial(run)
     for place, draw in ((middle, genealogy.draw_tree), (below, genealogy.draw_ruled_out), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 
 
-def made(run: opening.OpenRun, snapshot: Snapshot) -> Made:
-    def make() -> Made:
+def ideas_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Nearness | None, str]:
+    """Return the ideas at a state of the journal, how near they are, and what supports them."""
+
+    def make() -> tuple[Ideas | None, Nearness | None, str]:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
         ideas = with_quotes(best_first(merged), lambda: run.reader.read_answers().by_pair, dataset) if merged else None
         near = nearness(ideas, dataset) if ideas else None
-        return Made(ideas, near, support_sentence(snapshot.view, dataset, ideas))
+        return ideas, near, support_sentence(snapshot.view, dataset, ideas)
 
     return pieces.remembered("posterior.made", (run.directory.id, snapshot.view.last_at), make)
 
 
 def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    ideas, _, support = made(run, snapshot)
-    if ideas is None or snapshot.view.started is None:
+    ideas, _, support = ideas_of(run, snapshot)
+    if ideas is None:
         opening.not_yet(run, "No particles yet", nothing_yet(snapshot.state))
         return
-    config, seed_text = snapshot.spec.config, snapshot.view.started.seed_text
+    config, view, dataset = snapshot.spec.config, snapshot.view, run.reader.dataset()
+    is_weighted, live = config.is_weighted, snapshot.state in opening.LIVE
     entries = genealogy.out(run, snapshot).entries
     gone, standing = ruled_out_sentence(entries, config), f"{support} {shares_sentence(ideas, config)}".strip()
-    said = (
-        markup.saying(standing, link=(gone, genealogy.PLACE))
-        if entries
-        else markup.saying(f"{standing} {gone}".strip())
-    )
+    link = (gone, genealogy.PLACE) if entries else ("", "")
     blocks.draw(
-        unread_html(snapshot.view),
-        said,
-        markup.heading(
-            "Hypotheses grouped by identical predictions", order_words(ideas, is_weighted=config.is_weighted)
-        ),
+        unread_html(view),
+        markup.saying(standing if entries else f"{standing} {gone}".strip(), link=link),
+        markup.heading("Hypotheses grouped by identical predictions", order_words(ideas, is_weighted=is_weighted)),
     )
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
-        most = choose_most(run, ideas, is_weighted=config.is_weighted)
-        shown = choose_wording(ideas)
-    cards = ideas_html(ideas, seed_text=seed_text, is_weighted=config.is_weighted, shown=shown, most=most)
-    live = snapshot.state in opening.LIVE
+        most = choose_most(run, ideas, is_weighted=is_weighted)
+        wording = choose_wording(ideas)
+    cards = ideas_html(ideas, seed_text=view.seed_text, is_weighted=is_weighted, shown=wording, most=most)
     with place:
         pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
-    bars = "summed weight" if config.is_weighted else "share of the hypotheses"
-    five = ensemble(snapshot.view, run.reader.dataset()) if config.method == "vml5" else None
-    blocks.draw(
-        markup.caption(f"{compared_words(ideas)}. Bar length = {bars}."),
-        markup.caption(f"{'Weights: ' if config.is_weighted else ''}{weights_measure(snapshot).words}"),
-        *(markup.caption(f"{m.name} {m.value}. {m.words}") for m in evidence_measure(snapshot)),
-        *tables(snapshot, run.reader.dataset()),
-        markup.strip(ensemble_metrics(five)) if five else "",
-    )
-
-
-def tables(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    config = snapshot.spec.config
-    if config.is_weighing and (decided := deciding_rows(snapshot.view, config, dataset)):
-        table = markup.table(DECIDING_HEAD, deciding_table(decided), right=(0, 4)) if decided.rows else ""
-        yield f"{markup.group('Rows that decide')}{markup.caption(deciding_sentence(decided))}{table}"
-    if lines := by_label(snapshot.view.evaluated.get("test"), dataset):
+    bars = "summed weight" if is_weighted else "share of the hypotheses"
+    notes = [f"{compared_words(ideas)}. Bar length = {bars}."]
+    notes += [f"{'Weights: ' if is_weighted else ''}{weights_measure(snapshot).words}"]
+    notes += [f"{metric.name} {metric.value}. {metric.words}" for metric in evidence_measure(snapshot)]
+    parts = list(map(markup.caption, notes))
+    if config.is_weighing and (rows := deciding_rows(view, config, dataset)):
+        table = markup.table(DECIDING_HEAD, deciding_table(rows), right=(0, 4)) if rows.rows else ""
+        parts += [markup.group("Rows that decide"), markup.caption(deciding_sentence(rows)), table]
+    if lines := by_label(view.evaluated.get("test"), dataset):
         table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
-        yield f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>'
+        parts += [f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>']
+    if config.method == "vml5" and (five := ensemble(view, dataset)):
+        parts += [markup.strip(ensemble_metrics(five))]
+    blocks.draw(*parts)
 
 
 def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int | None:
@@ -143,24 +124,20 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
     return AT_ONCE
 
 
-def choose_wording(ideas: Ideas) -> str:
+def choose_wording(ideas: Ideas) -> Literal["heaviest", "shortest"]:
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
     chosen = st.segmented_control(
-        "Wording of an idea that has several",
-        ["heaviest", "shortest"],
-        default="heaviest",
-        format_func=lambda shown: f"The {shown} wording",
-        key="posterior.wording",
-        label_visibility="collapsed",
-    )
-    return chosen or "heaviest"
+        "Wording of an idea that has several", ["heaviest", "shortest"], default="heaviest",
+        format_func=lambda which: f"The {which} wording", key="posterior.wording", label_visibility="collapsed",
+    )  # fmt: skip
+    return "shortest" if chosen == "shortest" else "heaviest"
 
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    ideas, near, _ = made(run, snapshot)
-    config, started = snapshot.spec.config, snapshot.view.started
-    if ideas is None or started is None or config.size == 1:
+    ideas, near, _ = ideas_of(run, snapshot)
+    config, seed_text = snapshot.spec.config, snapshot.view.seed_text
+    if ideas is None or config.size == 1:
         return
     title = "Agreement between hypotheses"
     if near is None or near.n < 3:
@@ -170,21 +147,16 @@ def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(markup.heading(title), markup.quiet(words))
         return
     place, (left, _) = st.container(), st.columns([2, 3])
-    with left:
-        percent = st.slider(
-            "Merge hypotheses that agree on at least", 50, 100, THRESHOLD, format="%d %%", key="posterior.threshold"
-        )
-    threshold = percent / 100
+    label, key = "Merge hypotheses that agree on at least", "posterior.threshold"
+    threshold = left.slider(label, 50, 100, THRESHOLD, format="%d %%", key=key) / 100
     groups = near.groups(threshold)
     head = markup.heading(title, "Darker = more disagreement; lines separate groups")
-    place.html(
-        markup.block(head, markup.quiet(verdict(near, groups, threshold)), markup.caption(meaning(near, threshold)))
-    )
-    drawn = matrix_html(near, groups, seed_text=started.seed_text, is_weighted=config.is_weighted)
-    parts = [markup.CUE, drawn, markup.caption(alt_words(near))]
+    about = markup.quiet(verdict(near, groups, threshold)) + markup.caption(meaning(near, threshold))
+    place.html(markup.block(head, about))
+    matrix = matrix_html(near, groups, seed_text=seed_text, is_weighted=config.is_weighted)
+    parts = [markup.CUE, matrix, markup.caption(alt_words(near))]
     if len(groups) < near.n:
-        listed = groups_html(near, groups, seed_text=started.seed_text, is_weighted=config.is_weighted)
-        parts += [markup.CUE, listed]
+        parts += [markup.CUE, groups_html(near, groups, seed_text=seed_text, is_weighted=config.is_weighted)]
     pieces.steady("".join(parts), key="posterior.nearness")
 
 

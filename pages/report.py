@@ -22,9 +22,6 @@ from vpp.wording.progress import nothing_yet
 from vpp.wording.verification import verification_html
 
 SOURCE_HEIGHT = 360
-REPORT = "Download the report (HTML)"
-# Name, label, MIME type, and the function that writes it. (Streamlit would draw a docstring here.)
-File = tuple[str, str, str, Callable[[], bytes]]
 
 
 def page(run: opening.OpenRun) -> None:
@@ -33,10 +30,6 @@ def page(run: opening.OpenRun) -> None:
     if not view.population:
         opening.not_yet(run, "Nothing to report yet", nothing_yet(run.snapshot.state))
         st.stop()
-    try:
-        run.reader.dataset()
-    except VppError as error:
-        blocks.refuse("The report cannot be written", error)
     if unread := unread_html(view):
         blocks.draw(unread)
     offer(run)
@@ -52,7 +45,7 @@ def page(run: opening.OpenRun) -> None:
 def preview(run: opening.OpenRun) -> None:
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
-    report = written(key, run.reader)
+    report = report_of(key, run.reader)
     head = markup.heading("Preview", "the HTML file has live charts beside the text")
     blocks.draw(head, f'<div class="report">{report_body(report, under=2)}</div>')
     if st.toggle("Show the markdown to copy", key="report.source"):
@@ -66,48 +59,45 @@ def preview(run: opening.OpenRun) -> None:
 
 
 @st.cache_data(max_entries=16, show_spinner="Writing the report")
-def written(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
+def report_of(key: tuple[str, float | None, str, str], _reader: RunReader) -> str:
     """Return the markdown, without simple baselines so that it is quick; made again if the run has changed."""
     return report_markdown(_reader, simple_models=False)
 
 
 def offer(run: opening.OpenRun) -> None:
     reader = run.reader
-    others: list[File] = [
-        ("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode()),
-        ("posterior.json", "Posterior as JSON", "application/json", lambda: posterior_json(reader)),
-    ]
-    if "test" in run.snapshot.view.evaluated:
-        others.append(("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader)))
-    if is_available():
-        others.append(("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader)))
 
-    def button(file: File, kind: Literal["primary", "tertiary"]) -> None:
-        name, label, mime, make = file
-        saved_as, key = f"{run.directory.id}-{name}", f"report.{name}"
-        st.download_button(label, make, file_name=saved_as, mime=mime, type=kind, key=key, on_click="ignore")
+    def button(name: str, label: str, mime: str, make: Callable[[], bytes]) -> None:
+        kind: Literal["primary", "tertiary"] = "primary" if name == "report.html" else "tertiary"
+        file, key = f"{run.directory.id}-{name}", f"report.{name}"
+        st.download_button(label, make, file_name=file, mime=mime, type=kind, key=key, on_click="ignore")
 
-    button(("report.html", REPORT, "text/html", lambda: report_html(reader).encode(errors="replace")), "primary")
+    def html() -> bytes:
+        return report_html(reader).encode(errors="replace")
+
+    button("report.html", "Download the report (HTML)", "text/html", html)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="report_files"):
         st.html(markup.block(markup.caption("Also:")), width="content")
-        for file in others:
-            button(file, "tertiary")
+        button("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode())
+        button("posterior.json", "Posterior as JSON", "application/json", lambda: posterior_json(reader))
+        if "test" in run.snapshot.view.evaluated:
+            button("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader))
+        if is_available():
+            button("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader))
 
 
 def check(run: opening.OpenRun) -> None:
     """Offer to replay the run and compare."""
-    left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "The sampler runs again on the recorded answers, and its events are compared: no model is asked."
-    left.html(markup.block(markup.caption(words)))
-    if not right.button("Check the journal", key="report.check", width="stretch"):
+    if not blocks.beside(words).button("Check the journal", key="report.check", width="stretch"):
         return
     try:
         with st.spinner("Checking the journal"):
-            verified = verify(run.directory, ways(run.directory))
+            result = verify(run.directory, ways(run.directory))
     except (VppError, OSError) as error:
         blocks.failed("The journal cannot be checked", str(error))
-        return
-    st.html(verification_html(verified, run=run.directory.id))
+    else:
+        st.html(verification_html(result, run=run.directory.id))
 
 
 frame.enter()

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from vpp.errors import VppError
 from vpp.llm.budget import Cap
 from vpp.llm.cache import ResponseCache
 from vpp.runs import store
-from vpp.runs.directory import Command, RunDirectory
+from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import RunSpec
 from vpp.wording import markup
@@ -25,59 +26,42 @@ CONFIRMING = "this_run.deleting"  # session key: id of the run whose deletion wa
 
 
 def controls(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    directory, state = run.directory, snapshot.state
+    directory, state, view = run.directory, snapshot.state, snapshot.view
     row = st.container(horizontal=True, vertical_alignment="center", key="watch_controls")
     here = {"run": directory.id}
-    retry = retry_words(snapshot.view, now=time.time()) if state == "paused" else ""
+    retry = retry_words(view, now=time.time()) if state == "paused" else ""
     words = retry or pace(snapshot)
     row.html(markup.block(markup.caption(words), label="time") if words else markup.block())
-    if state == "paused" and snapshot.view.is_at_cap:
+    if state == "paused" and view.is_at_cap:
         at_cap(directory, snapshot.spec)
-        if snapshot.view.population:
-            st.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
+        row = st.container()
     elif state in opening.LIVE:
-        if state == "paused":
-            label = "Try again now" if snapshot.view.paused_for == "endpoint" else "Go on"
-            if row.button(label, key="watch.go_on", type="primary"):
-                say(directory, "go on")
-        elif row.button("Pause", key="watch.pause"):
-            say(directory, "pause")
-        if row.button("Stop and keep", key="watch.stop"):
-            say(directory, "stop")
+        with opening.refusals():
+            if state == "paused":
+                label = "Try again now" if view.paused_for == "endpoint" else "Go on"
+                if row.button(label, key="watch.go_on", type="primary"):
+                    directory.send_command("go on")
+            elif row.button("Pause", key="watch.pause"):
+                directory.send_command("pause")
+        with opening.refusals():
+            if row.button("Stop and keep", key="watch.stop"):
+                directory.send_command("stop")
+        return
     elif state in ("interrupted", "failed", "stopped"):
         if row.button("Resume", key="watch.resume", type="primary"):
             opening.start(directory)
         if not snapshot.spec.endpoint.is_demo:
             person.ask_keys(snapshot.spec.endpoint)
-        if snapshot.view.population:
-            row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
-    else:
+    if view.population:
         row.page_link("pages/posterior.py", label="Read the posterior", query_params=here)
+    if state == "finished":
         row.page_link("pages/report.py", label="Get the report", query_params=here)
 
 
-def say(directory: RunDirectory, command: Command) -> None:
-    with opening.refusals():
-        directory.send_command(command)
-
-
-def page(run: opening.OpenRun) -> None:
-    live = run.snapshot.state in opening.LIVE
-    pieces.head(run, run.snapshot.spec.name)
-
-    @st.fragment(run_every=1.0 if live else None)
-    def now() -> None:
-        snapshot = opening.fresh(run)
-        draw(run, snapshot)
-        # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
-        is_behind = snapshot.state == "running" and st.session_state.pop("frame.queued", False)
-        if snapshot.state != run.snapshot.state or is_behind:
-            st.rerun()
-
-    now()
-
-
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    # The list of runs shows the state too and has no timer: it may have been drawn before the run began.
+    if snapshot.state == "running" and st.session_state.pop("frame.queued", False):
+        st.rerun()
     # Every place is there whatever the state, so that a part stays itself when the one above it comes or goes.
     with st.container(key="watch_head"):
         st.html(trouble_html(run, snapshot) or markup.block())
@@ -101,13 +85,11 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     endpoint = snapshot.spec.endpoint
     asks_key = not (endpoint.is_demo or endpoint.gguf or person.environment().endpoint_fixed)
     anew = " Type another key below: Resume takes it." if asks_key and is_key_refused(view) else ""
+    silent = f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep."
     words = {
         "failed": ("The run failed", view.detail, f"{kept}{anew}"),
         "interrupted": ("The run was interrupted", f"Its worker ended early. {kept} Resume goes on from there."),
-        "stalled": (
-            "The worker is silent",
-            f"No sign of life for 30 s. {kept} It may be stopped or the machine asleep.",
-        ),
+        "stalled": ("The worker is silent", silent),
     }
     if snapshot.state in words:
         obstacle = run.directory.obstacle(snapshot.state)
@@ -120,64 +102,54 @@ def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:
     return ""
 
 
-# Its cap, once it is reached
-
-
 def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
-    is_held, name = directory.is_held(), f"watch.cap.{directory.id}"
+    is_held, name, cap = directory.is_held(), f"watch.cap.{directory.id}", spec.cap
     with st.form(name, border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
-        label, usual = "Calls at most, 0 for no cap", 2 * spec.cap.calls
-        calls = int(st.number_input(label, 0, value=usual, key=f"{name}.calls", width=FIELD_PX))
-        cost = spec.cap.cost
+        label, calls, cost = "Calls at most, 0 for no cap", 2 * cap.calls, cap.cost
+        calls = int(st.number_input(label, 0, value=calls, key=f"{name}.calls", width=FIELD_PX))
         if cost:
             label = "Money at most, 0 for no cap"
             cost = float(st.number_input(label, 0.0, value=2 * cost, step=0.1, key=f"{name}.cost", width=FIELD_PX))
-        asked = bool(st.form_submit_button("Raise the cap and go on", type="primary"))
-    is_raised = False
+        is_pressed = st.form_submit_button("Raise the cap and go on", type="primary")
     with opening.refusals():
-        if asked:
+        if is_pressed:
             directory.amend(cap=Cap(calls=calls, cost=cost))
-            is_raised = True
             if is_held:
                 directory.send_command("go on")
+            else:
+                opening.start(directory)
     with opening.refusals():
         if is_held and st.button("Stop and keep", key="watch.stop"):
             directory.send_command("stop")
-    if is_raised and not is_held:
-        opening.start(directory)
 
 
 # Actions on the run: rename, start again with changes, delete; and the response cache
 
 
 def manage(run: opening.OpenRun) -> None:
-    with st.expander(
-        "This run: rename it, start it again, delete it; the cache", key="this_run", on_change="rerun"
-    ) as fold:
-        if not fold.open:
-            return
-        rename(run)
-        start_again(run)
-        delete(run)
-        cache()
+    title = "This run: rename it, start it again, delete it; the cache"
+    with st.expander(title, key="this_run", on_change="rerun") as fold:
+        if fold.open:
+            rename(run)
+            start_again(run)
+            delete(run)
+            cache()
 
 
 def rename(run: opening.OpenRun) -> None:
     with st.form("this_run.rename", border=False, enter_to_submit=True):
         left, right = st.columns([2.6, 1], vertical_alignment="bottom")
         name = left.text_input("Name", run.snapshot.spec.name, max_chars=120, key=f"this_run.name.{run.directory.id}")
-        asked = right.form_submit_button("Rename the run", width="stretch")
-    if asked:
-        with opening.refusals("The run keeps its name"):
+        is_pressed = right.form_submit_button("Rename the run", width="stretch")
+    with opening.refusals("The run keeps its name"):
+        if is_pressed:
             store.rename(run.directory, name)
             st.rerun()
 
 
 def start_again(run: opening.OpenRun) -> None:
-    left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A new run on the same rows, from these settings: change what you like before it starts. This one stays."
-    left.html(markup.block(markup.caption(words)))
-    if right.button("Start again with changes", key="this_run.again", width="stretch"):
+    if blocks.beside(words).button("Start again with changes", key="this_run.again", width="stretch"):
         # Late: the form needs pandas, and Watch should not wait for it.
         from pages.parts import form
 
@@ -188,10 +160,8 @@ def start_again(run: opening.OpenRun) -> None:
 def delete(run: opening.OpenRun) -> None:
     # A run that has paused at its cap may have no worker: then nothing goes on.
     live = run.snapshot.state in opening.LIVE and (run.snapshot.state != "paused" or run.directory.is_held())
-    left, right = st.columns([2.6, 1], vertical_alignment="center")
     words = "A run that is going on is not deleted: stop it first." if live else "Deleting removes its folder for good."
-    left.html(markup.block(markup.caption(words)))
-    if right.button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
+    if blocks.beside(words).button("Delete this run", key="this_run.delete", width="stretch", disabled=live):
         st.session_state[CONFIRMING] = run.directory.id
     if not live and st.session_state.get(CONFIRMING) == run.directory.id:
         confirm(run)
@@ -234,6 +204,7 @@ def cache() -> None:
 
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
-page(opened)
+pieces.head(opened, opened.snapshot.spec.name)
+opening.follow(opened, partial(draw, opened), every_s=1.0)
 beside.draw_rewording(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
 manage(opened)

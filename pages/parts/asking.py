@@ -1,6 +1,6 @@
 """Ask the posterior: one row typed, or a CSV; every particle answers, weights decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,7 @@ from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
 from vpp.inspection.points import calibrated, known_row, votes_on
-from vpp.reporting.predictions import Beside, prediction_csv
+from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup
 from vpp.wording.escaping import markdown_text
@@ -35,11 +35,9 @@ def draw(run: opening.OpenRun) -> None:
     if not snapshot.view.population:
         blocks.draw(markup.state("No particles yet", nothing_yet(snapshot.state)))
         return
-    one, many = st.tabs(["One row", "A CSV of rows"])
-    with one:
-        blocks.refreshed(lambda: ask_row(run), is_live=lambda: is_running(run, "row"), every_s=1.0)
-    with many:
-        blocks.refreshed(lambda: ask_table(run), is_live=lambda: is_running(run, "table"), every_s=1.0)
+    for place, what, part in zip(st.tabs(["One row", "A CSV of rows"]), WHAT, (ask_row, ask_table), strict=True):
+        with place:
+            refreshed(run, what, part)
     if asks_key(run):
         person.ask_keys(snapshot.spec.endpoint)
 
@@ -61,9 +59,15 @@ def asks_key(run: opening.OpenRun) -> bool:
     return not run.snapshot.spec.endpoint.is_demo and any(job and job.outcome == "failed" for job in jobs)
 
 
-def is_running(run: opening.OpenRun, what: str) -> bool:
-    job = job_of(run, what)
-    return job is not None and job.is_running
+def refreshed(run: opening.OpenRun, what: str, draw: Callable[[opening.OpenRun], None]) -> None:
+    """Draw a part of a page in a container of its own, every second while its job runs."""
+
+    def is_running() -> bool:
+        job = job_of(run, what)
+        return job is not None and job.is_running
+
+    with st.container():
+        blocks.refreshed(lambda: draw(run), is_live=is_running, every_s=1.0)
 
 
 def begin(run: opening.OpenRun, what: str, rows: Sequence[Row]) -> Background[Asking]:
@@ -79,18 +83,18 @@ def ask_beside(run: opening.OpenRun, what: str, asking: Q) -> Background[Q]:
     return job
 
 
-def follow(job: Background[Any], key: str, *, stop: str = "Stop and keep") -> None:
-    if not job.is_running:
-        st.rerun()
+def follow(run: opening.OpenRun, what: str, key: str, *, stop: str = "Stop and keep") -> bool:
+    """Draw how far a job is, with a button that stops it; return whether there is one that runs."""
+    job = job_of(run, what)
+    if job is None or not job.is_running:
+        return False
     left = job.seconds_left()
     time_left = f", about {seconds(left)} left" if left else ""
     done, total = job.asking.done, job.asking.total
     st.progress(done / max(1, total), text=f"{integer(done)} of {integer(total)} answers{time_left}")
     if st.button(stop, key=key):
         job.stop()
-
-
-# One row
+    return True
 
 
 def ask_row(run: opening.OpenRun) -> None:
@@ -101,9 +105,7 @@ def ask_row(run: opening.OpenRun) -> None:
     except VppError as error:
         blocks.failed("This row cannot be asked about", str(error))
         return
-    if job and job.is_running:
-        follow(job, "posterior.ask.stop")
-    elif job:
+    if not follow(run, "row", "posterior.ask.stop") and job:
         answered(run, job, fields)
 
 
@@ -120,16 +122,15 @@ def form(run: opening.OpenRun, fields: Sequence[Field]) -> tuple[list[str | None
         for place, field in enumerate(fields):
             if field.column.kind != "text":
                 continue
-            begin = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
+            example = f"e.g. {shown_name(' '.join(field.example.split()))}" if field.example else ""
             label, about = markdown_text(field.column.name), meanings.get(field.column.name)
-            said = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
-            cells[place] = st.text_area(label, **said, placeholder=begin, height="content")
+            keep = {**blocks.lasting(_key(run, f"cell.{place}")), "help": about}
+            cells[place] = st.text_area(label, **keep, placeholder=example, height="content")
         left, right = st.columns([1, 3], vertical_alignment="center")
-        size = opening.fresh(run).view.size
+        size, job = opening.fresh(run).view.size, job_of(run, "row")
         label = "Ask the one particle" if size == 1 else f"Ask {in_words(size)} particles"
-        pressed = left.form_submit_button(
-            label, type="primary", width="stretch", disabled=not allowed or is_running(run, "row")
-        )
+        is_off = not allowed or bool(job and job.is_running)
+        pressed = left.form_submit_button(label, type="primary", width="stretch", disabled=is_off)
         right.html(markup.block(markup.caption(f"{plan_words(run, 1)}. A field left empty is a missing value.")))
     return cells, pressed
 
@@ -140,14 +141,11 @@ def cell_of(field: Field, key: str, meanings: Mapping[str, str]) -> str | None:
     about = [meanings[field.column.name]] if field.column.name in meanings else []
     if field.low is not None and field.high is not None:
         about.append(f"The training rows have {field.written(field.low)} to {field.written(field.high)}.")
-    said = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
+    keep = {"help": "\n\n".join(about) or None, **blocks.lasting(key)}
     if field.column.kind == "category":
-        chosen: str | None = st.selectbox(
-            label, field.values, index=None, **said, accept_new_options=True, placeholder="missing"
-        )
-        return chosen
+        return st.selectbox(label, field.values, None, **keep, accept_new_options=True, placeholder="missing")
     example = f"e.g. {field.written(field.example)}" if field.example else ""
-    return str(st.text_input(label, **said, placeholder=example))
+    return str(st.text_input(label, **keep, placeholder=example))
 
 
 def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
@@ -173,20 +171,19 @@ def fill_from(run: opening.OpenRun, fields: Sequence[Field]) -> None:
 
 def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Field]) -> None:
     snapshot, dataset = opening.fresh(run), run.reader.dataset()
-    config, answers = snapshot.spec.config, job.asking.whole()
+    is_weighted, answers = snapshot.spec.config.is_weighted, job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
     vote = votes_on(answers, calibrated(snapshot.view, dataset, of=answers))[0]
     known = known_row(vote.row, dataset)
-    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     blocks.draw(
-        vote_html(vote, dataset, is_weighted=config.is_weighted),
+        vote_html(vote, dataset, is_weighted=is_weighted),
         texts_html(vote),
         outside_html(fields, vote),
         *([markup.caption(known_words(known))] if known else []),
         markup.caption(asked_caption(vote, answers.step, snapshot.view, job.seconds)),
-        answers_html(vote, answers.texts, seed_text=seed_text, is_weighted=config.is_weighted),
+        answers_html(vote, answers.texts, seed_text=snapshot.view.seed_text, is_weighted=is_weighted),
         label="what the particles say",
     )
 
@@ -198,38 +195,31 @@ def unanswered(job: Background[Asking]) -> None:
         blocks.failed("The particles could not be asked", job.failure)
 
 
-# A table
-
-
 def ask_table(run: opening.OpenRun) -> None:
-    job = job_of(run, "table")
+    job, dataset = job_of(run, "table"), run.reader.dataset()
     file = st.file_uploader("A CSV with the input columns of this run", type=None, key=_key(run, "upload"))
-    read: tuple[tuple[Row, ...], Beside] | None = None
-    try:
+    table: Table | None = None
+    rows: tuple[Row, ...] = ()
+    with opening.refusals("This table cannot be asked about"):
         if file:
-            dataset = run.reader.dataset()
             table = _read(file.getvalue(), file.name, dataset.columns)
-            read = unlabelled_rows(table, dataset.inputs), other_columns(table, dataset.inputs)
-    except VppError as error:
-        blocks.failed("This table cannot be asked about", str(error))
-    if job and job.is_running:
-        follow(job, "posterior.ask.table_stop")
+            rows = unlabelled_rows(table, dataset.inputs)
+    if follow(run, "table", "posterior.ask.table_stop"):
         return
-    if read and file:
-        rows, beside = read
+    if file and table and rows:
         allowed = consent(run, "table")
         left, right = st.columns([1, 3], vertical_alignment="center")
         right.html(markup.block(markup.caption(f"{plan_words(run, len(rows))}.")))
         label, key = f"Ask about {counted(len(rows), 'row')}", "posterior.ask.table"
         if left.button(label, key=key, type="primary", width="stretch", disabled=not allowed):
-            st.session_state[_key(run, "file")], st.session_state[_key(run, "beside")] = file.name, beside
+            st.session_state[_key(run, "file")] = file.name
+            st.session_state[_key(run, "beside")] = other_columns(table, dataset.inputs)
             with opening.refusals():
                 job = begin(run, "table", rows)
     if job:
-        came_of(run, job)
+        draw_predictions(run, job)
     elif file is None:
-        names = ", ".join(run.snapshot.spec.dataset["inputs"])
-        blocks.captions(f"It needs these columns: {names}. Others stay beside the answers.")
+        blocks.captions(f"It needs these columns: {', '.join(dataset.inputs)}. Others stay beside the answers.")
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -237,23 +227,24 @@ def _read(content: bytes, name: str, columns: tuple[Column, ...]) -> Table:
     return read_like(Table.read(content, name=name), columns)
 
 
-def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
+def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     answers = job.asking.whole()
     if not answers.rows:
         unanswered(job)
         return
-    kept = f"{counted(len(answers.rows), 'row')} answered by every particle {'is' if len(answers.rows) == 1 else 'are'}"
+    are = "is" if len(answers.rows) == 1 else "are"
+    rest = f"{counted(len(answers.rows), 'row')} answered by every particle {are} kept."
     if job.outcome == "failed":
-        blocks.failed("Not all rows were asked", job.failure, f"{kept} kept.")
+        blocks.failed("Not all rows were asked", job.failure, rest)
     elif job.outcome == "stopped":
-        blocks.captions(f"Stopped after {seconds(job.seconds)}: {kept} kept.")
-    dataset, config = run.reader.dataset(), run.snapshot.spec.config
+        blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
+    dataset, is_weighted = run.reader.dataset(), run.snapshot.spec.config.is_weighted
     doubt = calibrated(opening.fresh(run).view, dataset, of=answers)
-    votes, fields = votes_on(answers, doubt), input_fields(dataset)
-    outside = answering.outside_sentence(fields, votes)
+    votes = votes_on(answers, doubt)
+    outside = answering.outside_sentence(input_fields(dataset), votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
-        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset, is_weighted=config.is_weighted)),
+        markup.strip(answering.table_metrics(votes, len(job.asking.rows), dataset, is_weighted=is_weighted)),
         f'<div class="verdict">{markup.caption(outside)}</div>' if outside else "",
     )
     beside = st.session_state.get(_key(run, "beside"), {})
@@ -268,22 +259,17 @@ def came_of(run: opening.OpenRun, job: Background[Asking]) -> None:
         on_click="ignore",
         width="stretch",
     )
-    shown = votes[:PREVIEWED]
-    first = f"The first {len(shown)} of {integer(len(votes))} rows, in file order; the download has all."
-    rest = markup.caption(first) if len(votes) > len(shown) else ""
-    previewed = answering.preview_html(shown, dataset, is_weighted=config.is_weighted)
-    blocks.draw(previewed, rest, label="predictions of the uploaded rows")
-
-
-# What it takes
+    preview = answering.preview_html(votes[:PREVIEWED], dataset, is_weighted=is_weighted)
+    first = f"The first {PREVIEWED} of {integer(len(votes))} rows, in file order; the download has all."
+    cut = markup.caption(first) if len(votes) > PREVIEWED else ""
+    blocks.draw(preview, cut, label="predictions of the uploaded rows")
 
 
 def plan_words(run: opening.OpenRun, n_rows: int) -> str:
     """Return the calls, as in `70 calls to the demo model, about 4 s at this run’s pace`."""
-    view, spec = opening.fresh(run).view, run.snapshot.spec
-    n_texts = view.n_unique
-    calls = n_texts * spec.config.learner_samples * n_rows
-    shared = " (particles that hold the same sentence share it)" if n_texts < view.size else ""
+    view = opening.fresh(run).view
+    calls = view.n_unique * run.snapshot.spec.config.learner_samples * n_rows
+    shared = " (particles that hold the same sentence share it)" if view.n_unique < view.size else ""
     return f"{counted(calls, 'call')}{shared} {served_words(run, calls if n_rows > 1 else 0)}"
 
 

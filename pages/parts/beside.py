@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, opening, person, pieces
-from pages.parts.asking import ask_beside, consent, follow, is_running, job_of, served_words
+from pages.parts.asking import ask_beside, consent, follow, job_of, refreshed, served_words
 from vpp.drawing import idea_deck
 from vpp.drawing.answering import plan_html
 from vpp.drawing.deck import without_seed
@@ -25,6 +26,7 @@ from vpp.runs.asking import (
     reworded_run,
     rewording,
 )
+from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.trials.counterfactuals import clauses
@@ -34,12 +36,10 @@ from vpp.wording.escaping import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
 
 BASELINES = "baselines"
-BASELINES_TITLE = "Prompted baselines"
 ABOUT_BASELINES = (
     "They show what the rules add to the model itself: it answers the test rows without a rule, with training rows as "
     "examples, and with several draws of examples that vote, at as many calls as the run’s."
 )
-BASELINES_LATER = "They can be asked once the run has ended, since its calls are counted then."
 MOST_OFFERED = 3
 """Most clauses that get a button."""
 TRIAL = "trial"
@@ -47,7 +47,6 @@ ABOUT_TRIAL = (
     "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
     "leaves out each clause, and the rule, and scores the loss."
 )
-TRIAL_LATER = "The ideas can be put on trial once the run has ended or is paused."
 
 
 def offer(run: opening.OpenRun, what: str, make: Callable[[], Any], *, button: str, key: str, refused: str) -> None:
@@ -86,27 +85,23 @@ def draw_baselines(run: opening.OpenRun, letter: str) -> None:
     is_known = has_prompted(run.directory, run.reader.dataset())
     if snapshot.spec.dataset["n_test"] == 0 or (is_known and not (job and job.is_running)):
         return
-    blocks.draw(markup.group(f"{BASELINES_TITLE} of {letter}"), markup.caption(ABOUT_BASELINES))
+    blocks.draw(markup.group(f"Prompted baselines of {letter}"), markup.caption(ABOUT_BASELINES))
     if snapshot.state in opening.LIVE:
-        blocks.captions(BASELINES_LATER)
-        return
-    with st.container():
-        blocks.refreshed(lambda: baselines(run), is_live=lambda: is_running(run, BASELINES), every_s=1.0)
+        blocks.captions("They can be asked once the run has ended, since its calls are counted then.")
+    else:
+        refreshed(run, BASELINES, baselines)
 
 
 def baselines(run: opening.OpenRun) -> None:
-    job = job_of(run, BASELINES)
-    if job and job.is_running:
-        follow(job, "compare.baselines.stop", stop="Stop")
-        return
-    offer(
-        run,
-        BASELINES,
-        lambda: PromptedAsking(run.directory, Asked(), view=opening.fresh(run).view),
-        button="Ask the baselines",
-        key="compare.baselines",
-        refused="The baselines could not be asked",
-    )
+    if not follow(run, BASELINES, "compare.baselines.stop", stop="Stop"):
+        offer(
+            run,
+            BASELINES,
+            lambda: PromptedAsking(run.directory, Asked(), view=opening.fresh(run).view),
+            button="Ask the baselines",
+            key="compare.baselines",
+            refused="The baselines could not be asked",
+        )
 
 
 def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
@@ -126,32 +121,28 @@ def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
 
 def draw_trial(run: opening.OpenRun) -> None:
     blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
-    with st.container():
-        blocks.refreshed(lambda: trial(run), is_live=lambda: is_running(run, TRIAL), every_s=1.0)
+    refreshed(run, TRIAL, trial)
 
 
 def trial(run: opening.OpenRun) -> None:
-    job, snapshot = job_of(run, TRIAL), opening.fresh(run)
-    if job and job.is_running:
-        follow(job, "posterior.trial.stop", stop="Stop")
+    snapshot = opening.fresh(run)
+    view = snapshot.view
+    if follow(run, TRIAL, "posterior.trial.stop", stop="Stop"):
         return
-    if found := read_trial(run.directory, snapshot.view):
-        seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
-        blocks.draw(
-            markup.saying(idea_deck.trial_verdict(found)), idea_deck.trial_html(found, seed_text), label="the trial"
-        )
-        offer_shorter(run, found, seed_text)
+    if found := read_trial(run.directory, view):
+        verdict = markup.saying(idea_deck.trial_verdict(found))
+        blocks.draw(verdict, idea_deck.trial_html(found, view.seed_text), label="the trial")
+        offer_shorter(run, found, view.seed_text)
         return
     blocks.captions(ABOUT_TRIAL)
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
-        blocks.captions(TRIAL_LATER)
+        blocks.captions("The ideas can be put on trial once the run has ended or is paused.")
         return
+    key = f"trial.{run.directory.id}"
     offer(
         run,
         TRIAL,
-        lambda: pieces.remembered(
-            f"trial.{run.directory.id}", (snapshot.view.last_at,), lambda: TrialAsking(run.reader, view=snapshot.view)
-        ),
+        lambda: pieces.remembered(key, view.last_at, lambda: TrialAsking(run.reader, view=view)),
         button="Put the ideas on trial",
         key="posterior.trial",
         refused="The trial could not be held",
@@ -183,9 +174,7 @@ def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
     with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
         st.html(f'<div id="{PLACE}" tabindex="-1"></div>')
         if fold.open:
-            section = st.container()
-            with section:
-                blocks.refreshed(lambda: form(run), is_live=lambda: is_running(run, REWORDING), every_s=1.0)
+            refreshed(run, REWORDING, form)
             job = job_of(run, REWORDING)
             if job and job.outcome == "failed" and not (has_key_field or snapshot.spec.endpoint.is_demo):
                 person.ask_keys(snapshot.spec.endpoint)
@@ -220,55 +209,51 @@ def _text_key(run: opening.OpenRun, slot: int, view: RunView) -> str:
 
 
 def form(run: opening.OpenRun) -> None:
-    snapshot, job = opening.fresh(run), job_of(run, REWORDING)
-    if job and job.is_running:
-        follow(job, "rewording.stop", stop="Stop")
+    if follow(run, REWORDING, "rewording.stop", stop="Stop"):
         return
+    snapshot = opening.fresh(run)
+    view, config, endpoint = snapshot.view, snapshot.spec.config, snapshot.spec.endpoint
     slot = choose(run, snapshot)
-    hypothesis, key = snapshot.view.population[slot].hypothesis, _text_key(run, slot, snapshot.view)
-    begins = without_seed(snapshot.view.texts[hypothesis], _seed(snapshot))
-    text = str(st.text_area(f"New text of particle {slot}", height="content", **blocks.begun(key, begins)))
+    old = without_seed(view.texts[view.population[slot].hypothesis], view.seed_text)
+    begins = blocks.begun(_text_key(run, slot, view), old)
+    text = str(st.text_area(f"New text of particle {slot}", height="content", **begins))
     failure = ""
     try:
-        wording = rewording(snapshot.view, snapshot.spec.config, slot, text)
+        wording = rewording(view, config, slot, text)
     except VppError as error:
         wording, failure = None, str(error)
     allowed = consent(run, REWORDING)
     left, right = st.columns([1, 2], vertical_alignment="center")
-    spec, rows = snapshot.spec, rows_name(snapshot.view, snapshot.spec.config)
-    where = "the demo model" if spec.endpoint.is_demo else spec.endpoint.model
-    cached = "; cached answers cost nothing" if spec.endpoint.cache and not spec.endpoint.demo else ""
-    words = f"By {where}, on the {rows} that scored the particle last{cached}. The run stays as it is."
-    right.html(markup.block(markup.caption(words)))
-    questions = len(set(last_rows(snapshot.view)))
-    calls = asking_of(run.reader, wording, snapshot.view).total if wording else questions
-    label = button_words(questions, spec.config.learner_samples * calls)
+    where = "the demo model" if endpoint.is_demo else endpoint.model
+    cached = "; cached answers cost nothing" if endpoint.cache and not endpoint.demo else ""
+    rows = f"the {rows_name(view, config)} that scored the particle last"
+    right.html(markup.block(markup.caption(f"By {where}, on {rows}{cached}. The run stays as it is.")))
+    questions = len(set(last_rows(view)))
+    asking = asking_of(run.reader, wording, view) if wording else None
+    label = button_words(questions, config.learner_samples * (asking.total if asking else questions))
     if left.button(label, key="rewording.score", type="primary", disabled=not allowed):
-        if wording is None:
+        if asking is None:
             blocks.failed("This wording cannot be scored", failure)
             return
         with opening.refusals("This wording cannot be scored"):
             st.session_state[_key(run, "scored")] = wording
             st.session_state.pop(_key(run, "begun"), None)
-            ask_beside(run, REWORDING, asking_of(run.reader, wording, snapshot.view))
+            ask_beside(run, REWORDING, asking)
             st.rerun()
     compared(run, snapshot)
 
 
 def choose(run: opening.OpenRun, snapshot: Snapshot) -> int:
-    view, seed_text = snapshot.view, _seed(snapshot)
+    view = snapshot.view
     held = grouped((state.hypothesis, slot) for slot, state in enumerate(view.population))
     weights = {hypothesis: sum(view.weights[slot] for slot in slots) for hypothesis, slots in held.items()}
     names = {}
     for hypothesis in sorted(held, key=lambda each: -weights[each]):
         weight = [short_weight(weights[hypothesis])] if snapshot.spec.config.is_weighted else []
-        words = cut(one_line(without_seed(view.texts[hypothesis], seed_text)), LONGEST)
+        words = cut(one_line(without_seed(view.texts[hypothesis], view.seed_text)), LONGEST)
         names[held[hypothesis][0]] = " · ".join((*weight, particles(held[hypothesis]), words))
-    key = _key(run, f"particle.{view.last_step}")
-    chosen: int = st.selectbox(
-        "Text to reword", list(names), format_func=lambda slot: names[slot], **blocks.lasting(key)
-    )
-    return chosen
+    keep = blocks.lasting(_key(run, f"particle.{view.last_step}"))
+    return int(st.selectbox("Text to reword", list(names), format_func=names.__getitem__, **keep))
 
 
 def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
@@ -285,27 +270,26 @@ def compared(run: opening.OpenRun, snapshot: Snapshot) -> None:
         blocks.draw(markup.state("Stopped", "Not every row was answered. Score it again to go on."))
     else:
         rows = rows_name(snapshot.view, config)
-        html = comparison_html(wording, result, dataset, rows=rows, seed_text=_seed(snapshot))
+        html = comparison_html(wording, result, dataset, rows=rows, seed_text=snapshot.view.seed_text)
         blocks.draw(html, label="both texts on the same rows")
         keep(run, snapshot, wording)
 
 
 def keep(run: opening.OpenRun, snapshot: Snapshot, wording: Rewording) -> None:
-    dataset = run.reader.dataset()
     try:
-        prepared = reworded_run(snapshot.spec, dataset, snapshot.view, wording, run=run.directory.id)
+        prepared = reworded_run(snapshot.spec, run.reader.dataset(), snapshot.view, wording, run=run.directory.id)
     except VppError as error:
         blocks.captions(f"It cannot be kept: {error}.")
         return
-    given = len(prepared.spec.start)
-    whole = plan(prepared.spec.config, **dataset.sizes, given=given)
-    left, right = st.columns([1.4, 1], gap="large")
-    right.html(markup.block(plan_html(whole)))
-    left.html(markup.block(f"<p>{markup.text(keeping_words(prepared, wording.old))}</p>"))
-    if left.button("Keep as a new run", key="rewording.keep"):
+    if describe_next(prepared, keeping_words(prepared, wording.old)).button("Keep as a new run", key="rewording.keep"):
         st.session_state[_key(run, "next")] = prepared
         st.rerun()
 
 
-def _seed(snapshot: Snapshot) -> str:
-    return snapshot.view.started.seed_text if snapshot.view.started else ""
+def describe_next(prepared: Preparation, words: str) -> DeltaGenerator:
+    """Draw what a new run would be, beside what it takes; return the place below the words."""
+    whole = plan(prepared.spec.config, **prepared.dataset.sizes, given=len(prepared.spec.start))
+    left, right = st.columns([1.4, 1], gap="large")
+    right.html(markup.block(plan_html(whole)))
+    left.html(markup.block(f"<p>{markup.text(words)}</p>"))
+    return left

@@ -52,6 +52,13 @@ def in_use(html: str, *, key: str) -> DeltaGenerator:
     return place
 
 
+def beside(words: str) -> DeltaGenerator:
+    """Draw words, and return the place at their right, for a button."""
+    left, right = st.columns([2.6, 1], vertical_alignment="center")
+    left.html(markup.block(markup.caption(words)))
+    return right
+
+
 def lasting(key: str) -> dict[str, Any]:
     """Return keywords of a field with this key that keeps its value while it is not shown."""
     return {"key": key, "persist_state": "session"}

@@ -55,24 +55,24 @@ class Model:
     """First reason why a run cannot begin, such as a missing address or a failed test; empty if it can."""
     checks: tuple[Checked, ...] = ()
 
-    def measured(self, name: str) -> dict[str, Any]:
+    def measure(self, name: str, of: str) -> Any:
+        """Return a value that the test found for the learner, or None."""
         of_learner = (one.finding for one in self.checks if "learner" in one.roles)
-        return next((finding.values for finding in of_learner if finding.name == name), {})
+        return next((finding.values.get(of) for finding in of_learner if finding.name == name), None)
 
     @property
     def carrier(self) -> str:
-        return str(self.measured("structured output").get("carrier", ""))
+        return str(self.measure("structured output", "carrier") or "")
 
     @property
     def context_length(self) -> int:
-        return int(self.measured("context length").get("tokens") or 0)
+        return int(self.measure("context length", "tokens") or 0)
 
     @property
     def pace(self) -> Pace | None:
         if self.endpoint.demo:
             return demo_pace(self.endpoint)
-        round_trip_s = self.measured("answers").get("latency_s")
-        rate = self.measured("throughput").get("calls_per_s")
+        round_trip_s, rate = self.measure("answers", "latency_s"), self.measure("throughput", "calls_per_s")
         return None if round_trip_s is None else Pace(round_trip_s=round_trip_s, calls_per_s=rate)
 
     @property
@@ -96,18 +96,15 @@ def choose_model(readable_ms: int, *, writes: bool = True) -> Model:
     choices = offered()
     if st.session_state.get("new.who") not in choices:
         st.session_state["new.who"] = DEMO
-    kind = st.segmented_control(
-        "Source of the answers", choices, **blocks.lasting("new.who"), required=True, label_visibility="collapsed"
-    )
+    field = {**blocks.lasting("new.who"), "required": True, "label_visibility": "collapsed"}
+    kind = st.segmented_control("Source of the answers", choices, **field)
     if kind == DEMO:
         blocks.draw(markup.DEMO_BANNER)
         speed = st.segmented_control("Demo speed", SPEEDS, **blocks.begun("new.speed", SPEEDS[0]), required=True)
         latency_ms = readable_ms if speed == SPEEDS[0] else 0
         return Model(endpoint=EndpointSpec(demo=True, demo_latency_ms=latency_ms, model="demo", cache=False))
-    return server(writes=writes) if kind == SERVER else _model_file(writes=writes)
-
-
-def _model_file(*, writes: bool) -> Model:
+    if kind == SERVER:
+        return server(writes=writes)
     path = _text(st.container(), "Path of the model file (GGUF)", "gguf", None, hint="/home/me/models/name.gguf")
     below = st.container()
     endpoint = _asking(writes=writes, timeout_s=TIMEOUT_S)
@@ -154,17 +151,17 @@ def server(*, writes: bool = True) -> Model:
 def _asked_for(env: Environment, *, writes: bool) -> dict[str, Any]:
     one, two = st.columns(2)
     url = _text(one, "Address", "url", env.base_url, hint="http://localhost:8000/v1")
-    model = _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")
+    named = {"base_url": url, "model": _text(two, "Model", "model", env.model, hint="llama-3.3-70b-instruct")}
     _offer_models(two, url, "model")
     if not writes:
-        return {"base_url": url, "model": model}
+        return named
     with st.expander("Another model writes hypotheses"):
-        three, four = st.columns(2)
-        same = "as the learner’s"
-        optimizer_url = _text(three, SERVERS["optimizer_base_url"], "optimizer_url", env.optimizer_base_url, hint=same)
-        optimizer_model = _text(four, SERVERS["optimizer_model"], "optimizer_model", env.optimizer_model, hint=same)
-        _offer_models(four, optimizer_url or url, "optimizer_model")
-    return {"base_url": url, "model": model, "optimizer_base_url": optimizer_url, "optimizer_model": optimizer_model}
+        one, two = st.columns(2)
+        fields = (one, "optimizer_base_url", "optimizer_url"), (two, "optimizer_model", "optimizer_model")
+        for place, name, field in fields:
+            named[name] = _text(place, SERVERS[name], field, getattr(env, name), hint="as the learner’s")
+        _offer_models(two, named["optimizer_base_url"] or url, "optimizer_model")
+    return named
 
 
 def _text(place: DeltaGenerator, label: str, name: str, value: str | None, *, hint: str) -> str:
@@ -179,23 +176,17 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
     usual = EndpointSpec()
     with st.expander("Request settings"):
         one, two, three = st.columns(3)
-        concurrency = one.number_input(
-            "Calls in flight at most",
-            1,
-            MOST_AT_ONCE,
-            value=None,
-            **blocks.begun("new.concurrency", usual.concurrency or None),
-            placeholder="as needed",
-            help="Left empty, as many as a step's round needs: 1,024 to 4,096.",
-        )
+        about = "Left empty, as many as a step's round needs: 1,024 to 4,096."
+        field = {**blocks.begun("new.concurrency", usual.concurrency or None), "placeholder": "as needed"}
+        concurrency = one.number_input("Calls in flight at most", 1, MOST_AT_ONCE, None, help=about, **field)
         structured = two.selectbox("Structured answers", STRUCTURED, **blocks.begun("new.structured", STRUCTURED[0]))
         effort = three.selectbox("Thinking effort", (OWN_WAY, *EFFORTS), **blocks.begun("new.effort", OWN_WAY))
         blocks.captions(STRUCTURED_WORDS[structured])
         four, five, six = st.columns(3)
-        learner = _tokens(four, "Learner’s tokens at most", "learner_max_tokens", usual.learner_max_tokens)
-        optimizer = usual.optimizer_max_tokens
-        if writes:
-            optimizer = _tokens(five, "Optimizer’s tokens at most", "optimizer_max_tokens", optimizer)
+        most = {"learner": usual.learner_max_tokens, "optimizer": usual.optimizer_max_tokens}
+        for place, role in ((four, "learner"), (five, "optimizer")) if writes else ((four, "learner"),):
+            label, field = f"{role.capitalize()}’s tokens at most", blocks.begun(f"new.{role}_max_tokens", most[role])
+            most[role] = int(place.number_input(label, 1, 1_000_000, step=256, **field))
         if timeout_s is None:
             words = "A call without an answer by then is repeated. Raise it for a slow server or long texts."
             field = blocks.begun("new.timeout_s", usual.timeout_s)
@@ -205,14 +196,10 @@ def _asking(*, writes: bool, timeout_s: float | None = None) -> EndpointSpec:
         concurrency=int(concurrency or 0),
         structured=structured,
         reasoning_effort="" if effort == OWN_WAY else effort,
-        learner_max_tokens=learner,
-        optimizer_max_tokens=optimizer,
         timeout_s=timeout_s,
+        learner_max_tokens=most["learner"],
+        optimizer_max_tokens=most["optimizer"],
     )
-
-
-def _tokens(place: DeltaGenerator, label: str, name: str, value: int) -> int:
-    return int(place.number_input(label, 1, 1_000_000, step=256, **blocks.begun(f"new.{name}", value)))
 
 
 def _offer_models(place: DeltaGenerator, url: str, field: str) -> None:
@@ -231,9 +218,8 @@ def _test(endpoint: EndpointSpec) -> tuple[Checked, ...]:
     """Draw the test button and the findings of the last test of this very endpoint; return them."""
     if st.button("Test the endpoint", key="new.test_endpoint", disabled=not (endpoint.base_url or endpoint.gguf)):
         _run_test(endpoint)
-    last = st.session_state.get("new.check")
-    asked = (endpoint, person.keys_of(endpoint))
-    checks: tuple[Checked, ...] = last[1] if last and last[0] == asked else ()
+    of, checks = st.session_state.get("new.check", (None, ()))
+    checks = checks if of == (endpoint, person.keys_of(endpoint)) else ()
     if checks:
         summary = verdict(checks)
         st.html(checks_html(checks) + ("" if summary.mark == "fails" else verdict_html(summary)))
@@ -294,17 +280,15 @@ def gauge(base_url: str, gate: Gate) -> Gauge:
 
 
 def load_html(snapshot: Snapshot) -> str:
-    endpoint = snapshot.spec.endpoint
+    endpoint, usage = snapshot.spec.endpoint, snapshot.usage
     if snapshot.state != "running":
         return ""
-    waits = capitalised(wait_words(snapshot.usage, now=time.time()))
-    limits = (waits, window_words(snapshot.usage, snapshot.spec.ceiling))
-    narrowed = "".join(map(markup.caption, filter(None, limits)))
-    if endpoint.is_started_here:
-        return narrowed
+    words = [capitalised(wait_words(usage, now=time.time())), window_words(usage, snapshot.spec.ceiling)]
     servers = {endpoint.base_url: "Server"}
     if endpoint.optimizer_base_url not in ("", endpoint.base_url):
         servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
-    gate = person.gate()
-    loads = ((name, gauge(url, gate).latest()) for url, name in servers.items())
-    return narrowed + "".join(markup.caption(f"{name}: {load_words(load)}") for name, load in loads if load)
+    if not endpoint.is_started_here:
+        gate = person.gate()
+        loads = ((name, gauge(url, gate).latest()) for url, name in servers.items())
+        words += [f"{name}: {load_words(load)}" for name, load in loads if load]
+    return "".join(map(markup.caption, filter(None, words)))

@@ -18,9 +18,9 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, choose_inputs, guess_note, resolve_task, target_guess
 from vpp.data.text import shown_name
 from vpp.errors import VppError
+from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
 from vpp.llm.forms import carrier_for
-from vpp.llm.rendering import cut
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -29,12 +29,12 @@ from vpp.settings import Config
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.options import demo_text_words, tau_words
-from vpp.wording.planned import ESTIMATES, HEAD, call_rows, cells_words, cost_line, estimate_rows, plan_words
+from vpp.wording.planned import ESTIMATES, HEAD, cells_words, cost_line, estimate_rows, plan_rows, plan_words
 from vpp.wording.words import capitalised
 
 DATA, METHOD, MODEL = "Data", "Method", "Model"
 """Parts of the form, numbered in its headings."""
-PREVIEWED = 200
+LONGEST = 200
 """Characters of a cell in the preview of the table."""
 SKIP = '<a class="skip" href="#new-start">Skip to Start</a>'
 """Link to the cost above Start, seen while it has focus."""
@@ -63,12 +63,6 @@ class Plan:
     dataset: Dataset
     model: Model
 
-    @property
-    def planned(self) -> RunSpec:
-        endpoint = self.spec.endpoint
-        length = endpoint.context_length or self.model.context_length
-        return replace(self.spec, endpoint=replace(endpoint, context_length=length))
-
 
 class NotReady(Exception):
     """The first reason why a run cannot start; the rest of the form is not drawn."""
@@ -86,19 +80,17 @@ def part(place: str, head: str) -> Iterator[None]:
 
 def draw() -> None:
     main, side = st.columns([2.6, 1], gap="large")
-    with main:
-        head = markup.heading(f"1\u2002{DATA}")
-        blocks.draw(f'<div id="new-data" tabindex="-1">{head}</div>')
-        plan: Plan | str
-        try:
+    side = side.container(key="new_plan")
+    try:
+        with main:
+            head = markup.heading(f"1\u2002{DATA}")
+            blocks.draw(f'<div id="new-data" tabindex="-1">{head}</div>')
             plan = prepare(rows_of_run() or rows_of_table())
-        except NotReady as missing:
-            plan = str(missing)
-    with side.container(key="new_plan"):
-        if isinstance(plan, str):
-            start_button(plan)
-        else:
+        with side:
             draw_plan(plan)
+    except NotReady as missing:
+        with side:
+            start_button(str(missing))
 
 
 def prepare(rows: Rows | None) -> Plan:
@@ -108,12 +100,9 @@ def prepare(rows: Rows | None) -> Plan:
     """
     data_part = st.container()
     blocks.draw(markup.heading(f"2\u2002{METHOD}"))
+    prior, is_task, task = (rows.prior, rows.is_task, rows.task) if rows else ("", False, None)
     with part(METHOD, "This option cannot be used"):
-        config = method.choose_config(
-            prior=rows.prior if rows else "",
-            is_task=rows is not None and rows.is_task,
-            task=rows.task if rows else None,
-        )
+        config = method.choose_config(prior=prior, is_task=is_task, task=task)
     below = st.container()
     dataset = None
     if rows:
@@ -130,11 +119,10 @@ def prepare(rows: Rows | None) -> Plan:
     with part(MODEL, "This template cannot be used"):
         spec = completed(dataset, config, model, rows.earlier)
     with part(METHOD, "These sentences cannot be used"):
-        known = dataset.provenance.notes
-        typed = st.session_state.get(method.START, "")
-        start = read_sentences(typed, name="The field of sentences") if typed.strip() else ()
+        n_notes, text = len(dataset.provenance.notes), st.session_state.get(method.START, "")
+        start = read_sentences(text, name="The field of sentences") if text.strip() else ()
         spec, dataset = with_start(replace(spec, start=start), dataset)
-        if notes := dataset.provenance.notes[len(known) :]:
+        if notes := dataset.provenance.notes[n_notes:]:
             below.html(markup.block(*map(markup.caption, notes)))
     return Plan(spec=spec, dataset=dataset, model=model)
 
@@ -171,46 +159,45 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
 
 
 def choose_budget(endpoint: EndpointSpec) -> tuple[Prices, Cap]:
+    def amount(place: DeltaGenerator, label: str, name: str) -> float:
+        return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
+
+    def price(role: str = "", of: str = "") -> Price:
+        prompt = amount(left, f"Input price per million tokens{of}", f"{role}price_in")
+        answer = amount(right, f"Output price per million tokens{of}", f"{role}price_out")
+        return Price(prompt=prompt, completion=answer)
+
     with st.expander("Prices and a cap"):
         words = "At its cap a run pauses and keeps all it has; it goes on once you raise the cap. 0: no cap, no price."
         blocks.captions(words)
         left, right = st.columns(2)
-        price = _price(left, right)
-        optimizer = None
-        if endpoint.optimizer_model or endpoint.optimizer_base_url:
-            optimizer = _price(left, right, "optimizer_", ", optimizer")
-        prices = Prices(learner=price, optimizer=optimizer)
+        has_optimizer = endpoint.optimizer_model or endpoint.optimizer_base_url
+        prices = Prices(learner=price(), optimizer=price("optimizer_", ", optimizer") if has_optimizer else None)
         calls = right.number_input("Calls at most", 0, **blocks.begun("new.max_calls", 0))
         has_cost = prices.are_given or st.session_state.get("new.max_cost")  # a cap without a price is refused
-        cost = _amount(right, "Money at most", "max_cost") if has_cost else 0.0
+        cost = amount(right, "Money at most", "max_cost") if has_cost else 0.0
     return prices, Cap(calls=int(calls), cost=cost)
 
 
-def _price(left: DeltaGenerator, right: DeltaGenerator, role: str = "", of: str = "") -> Price:
-    prompt = _amount(left, f"Input price per million tokens{of}", f"{role}price_in")
-    return Price(prompt=prompt, completion=_amount(right, f"Output price per million tokens{of}", f"{role}price_out"))
-
-
-def _amount(place: DeltaGenerator, label: str, name: str) -> float:
-    return float(place.number_input(label, 0.0, step=0.1, format="%.2f", **blocks.begun(f"new.{name}", 0.0)))
-
-
 def draw_plan(plan: Plan) -> None:
-    spec, dataset, pace = plan.planned, plan.dataset, plan.model.pace
+    dataset, pace, endpoint = plan.dataset, plan.model.pace, plan.spec.endpoint
+    length = endpoint.context_length or plan.model.context_length
+    spec = replace(plan.spec, endpoint=replace(endpoint, context_length=length))
     expected = estimate(spec, dataset)
     blocks.draw(f'<p class="cost" id="new-start" tabindex="-1">{markup.text(cost_line(expected, spec, pace))}</p>')
-    offer_start(plan)
+    offer_start(plan, cut=cells_words(spec, dataset))
     with st.expander("What it will take"):
         blocks.draw(
             '<div class="plan">',
-            markup.table(HEAD[:2], call_rows(expected), right=(1,)),
+            markup.table(HEAD[:2], [row[:2] for row in plan_rows(expected)], right=(1,)),
             markup.table(ESTIMATES, estimate_rows(expected, spec, pace), right=(1, 2)),
             *map(markup.caption, plan_words(expected, spec, dataset, pace)),
             "</div>",
         )
 
 
-def offer_start(plan: Plan) -> None:
+def offer_start(plan: Plan, *, cut: str) -> None:
+    """Draw what speaks against the run, and the button. cut: which cells are shown in part."""
     text_words = demo_text_words(plan.dataset) if plan.spec.endpoint.is_demo else ""
     if text_words:
         blocks.draw(markup.phase("uns", text_words))
@@ -219,7 +206,7 @@ def offer_start(plan: Plan) -> None:
             st.button("Use a language model instead", key="new.language_model", on_click=choose)
         if st.button(OWN_HUNCHES, key="new.texts"):
             opening.open_example(TEXT_EXAMPLE)
-    if cut := cells_words(plan.planned, plan.dataset):
+    if cut:
         blocks.captions(cut)
     if doubt := plan.model.doubt_html:
         st.html(doubt)
@@ -239,9 +226,6 @@ def start_button(why_not: str) -> bool:
     is_pressed = st.button("Start the run", type="primary", width="stretch", disabled=bool(why_not), key="new.start")
     blocks.captions(why_not or GOES_ON)
     return is_pressed
-
-
-# Rows of a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,56 +253,49 @@ def rows_of_table() -> Rows | None:
         source = table_part.choose()
     if source is None:
         return None
-    shown = st.empty()
+    place = st.empty()
     choice = None
     try:
         with part(DATA, "This table cannot be used as chosen"):
             choice = choose_columns(table_part.choose_kinds(source.table))
     finally:
-        shown.html(preview(source, choice))
+        place.html(preview(source, choice))
     split = partial(split_rows, source, choice)
     return Rows(task=choice.task, split=split, prior=source.prior, is_task=source.is_task)
 
 
 def choose_columns(table: Table) -> Choice:
-    guess = target_guess(table)
-    names = list(table.names)
+    guess, names = target_guess(table), list(table.names)
     left, middle = st.columns(2)
-    target = left.selectbox(
-        "Target (column to predict)", names, index=names.index(guess) if guess else 0, **blocks.lasting("new.target")
-    )
-    task = middle.selectbox(
-        "Task", (table_part.AS_FOUND, "classification", "regression"), **blocks.lasting("new.kind_of_task")
-    )
+    first = names.index(guess) if guess else 0
+    target = left.selectbox("Target (column to predict)", names, first, **blocks.lasting("new.target"))
+    kinds = (table_part.AS_FOUND, "classification", "regression")
+    kind = middle.selectbox("Task", kinds, **blocks.lasting("new.kind_of_task"))
     place = st.container()
     splitting = table_part.NO_SPLIT if method.chosen()["method"] == "weigh" else table_part.choose_split(table, target)
     default, left_out = choose_inputs(table, splitting.rule, target=target)
-    inputs = place.multiselect(
-        "Inputs",
-        [name for name in names if name != target],
-        default=list(default),
-        **blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}"),
-    )
-    guessed = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
-    put_back = (f"{note}; put it back above if it matters" for note in left_out)
-    place.html(markup.block(*(markup.caption(note) for note in (*guessed, *put_back))))
-    resolved = resolve_task(table, target, "auto" if task == table_part.AS_FOUND else task)
-    chosen = tuple(name for name in names if name in inputs)
+    field = blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}")
+    choice = place.multiselect("Inputs", [name for name in names if name != target], default=list(default), **field)
+    notes = [f"{guess_note(table)}; choose another above if it is wrong"] if target == guess else []
+    notes += [f"{note}; put it back above if it matters" for note in left_out]
+    place.html(markup.block(*map(markup.caption, notes)))
+    task = resolve_task(table, target, "auto" if kind == table_part.AS_FOUND else kind)
+    inputs = tuple(name for name in names if name in choice)
     return Choice(
         table=table,
         target=target,
-        task=resolved,
-        inputs=chosen,
+        task=task,
+        inputs=inputs,
         splitting=splitting,
-        descriptions=table_part.choose_meanings(table, target=target, inputs=chosen, task=resolved),
+        descriptions=table_part.choose_meanings(table, target=target, inputs=inputs, task=task),
     )
 
 
 def preview(source: table_part.Source, choice: Choice | None) -> str:
     table = choice.table if choice else source.table
-    missing = sum(column.n_missing for column in table.columns)
-    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing or 'nothing'} missing"
-    first = [[cut(cells[i] or "", PREVIEWED) for cells in table.values] for i in range(min(4, table.n_rows))]
+    missing = sum(column.n_missing for column in table.columns) or "nothing"
+    size = f"{table.n_rows:,} rows, {len(table.columns)} columns, {missing} missing"
+    first = [[rendering.cut(cells[i] or "", LONGEST) for cells in table.values] for i in range(min(4, table.n_rows))]
     names = [shown_name(name) for name in table.names]
     kinds = [f"{table_part.kind_words(column)}, {column.n_distinct} values" for column in table.columns]
     parts = [[choice.part_of(name) for name in table.names]] if choice else []
@@ -326,22 +303,23 @@ def preview(source: table_part.Source, choice: Choice | None) -> str:
         SKIP if choice else "",
         markup.caption(size),
         f'<div class="{"preview" if choice else ""}">{markup.table(names, [kinds, *parts, *first])}</div>',
-        *(markup.caption(note) for note in (*source.notes, *table.notes)),
+        *map(markup.caption, (*source.notes, *table.notes)),
     )
 
 
 def split_rows(source: table_part.Source, choice: Choice, config: Config) -> Dataset:
     """Return the split rows, and show what was noticed on the way. Raises DataError."""
+    splitting = choice.splitting
     dataset = build_dataset(
         choice.table,
         target=choice.target,
         notes=source.notes,
         columns=ColumnChoice(task=choice.task, inputs=choice.inputs, descriptions=choice.descriptions),
-        split=SplitPlan(is_whole=True) if config.is_weighing else choice.splitting.plan(config.seed),
-        test_table=None if config.is_weighing else choice.splitting.test_table,
+        split=SplitPlan(is_whole=True) if config.is_weighing else splitting.plan(config.seed),
+        test_table=None if config.is_weighing else splitting.test_table,
     )
-    known = {*source.notes, *choice.table.notes, *choice.splitting.hints}
-    blocks.draw(*(markup.caption(line) for line in table_part.split_words(dataset) if line not in known))
+    above = {*source.notes, *choice.table.notes, *splitting.hints}
+    blocks.captions(*(line for line in table_part.split_words(dataset) if line not in above))
     return dataset
 
 
@@ -395,12 +373,7 @@ def rows_of_run() -> Rows | None:
         blocks.failed("That run cannot be started again", str(error))
         return None
     with blocks.in_use(f"The rows of <b>{markup.text(spec.name)}</b>, run {markup.text(run)}", key="new_file"):
-        st.button(
-            "Use another table",
-            key="new.other_table",
-            type="tertiary",
-            on_click=st.session_state.pop,
-            args=(FROM, None),
-        )
+        forget = partial(st.session_state.pop, FROM, None)
+        st.button("Use another table", key="new.other_table", type="tertiary", on_click=forget)
     blocks.captions("Its training and test rows and its target stay, so that the two compare.")
     return Rows(task=dataset.task, split=lambda _: dataset, prior=spec.config.prior, earlier=spec)

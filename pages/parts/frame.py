@@ -33,8 +33,6 @@ def enter() -> None:
     st.html(markup.glossary())
 
 
-# The list of runs in the sidebar
-
 AT_ONCE = 60
 """Runs listed, and added by "Show more"; with more than these there is a field to find one by its name."""
 _RUNS = pieces.component("runs")

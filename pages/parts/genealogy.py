@@ -1,7 +1,7 @@
 """Genealogy of the particles, the ancestors of one, and the texts that the data ruled out."""
 
 from functools import partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import streamlit as st
 
@@ -31,24 +31,23 @@ _TREE = pieces.component("genealogy")
 
 
 def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    view, is_weighted, seed_text = snapshot.view, snapshot.spec.config.is_weighted, snapshot.view.seed_text
     # The drawing changes with a step, the final weights, or the run's state.
     of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
-    family = pieces.remembered(f"{KEY}.family", of, lambda: genealogy(view))
-    if family is None or view.started is None:
+
+    def make() -> tuple[Genealogy, dict[str, Any]] | None:
+        steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
+        family = genealogy(view)
+        if family is None:
+            return None
+        data = drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps)
+        table = founders_table(family, seed_text=seed_text, is_weighted=is_weighted)
+        return family, {**data, "table": table, "made": " ".join(map(str, of)), "run": run.directory.id}
+
+    made = pieces.remembered(f"{KEY}.made", of, make)
+    if made is None:
         return
-    seed_text = view.started.seed_text
-    steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
-    data = pieces.remembered(
-        f"{KEY}.drawing",
-        of,
-        lambda: {
-            **drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps),
-            "table": founders_table(family, seed_text=seed_text, is_weighted=is_weighted),
-            "made": " ".join(map(str, of)),
-            "run": run.directory.id,
-        },
-    )
+    family, data = made
     how = markup.quiet(genealogy_caption(family, is_weighted=is_weighted))
     blocks.draw(markup.heading("Genealogy", genealogy_sentence(family)), how)
     key = f"{KEY}.{run.directory.id}"
@@ -66,7 +65,16 @@ def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
             st.session_state[key] = Place(int(generation) + INITIAL_STEP, int(slot))
 
     _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=open_clicked)
-    _choose(run, family, place)
+    field = f"{KEY}.particle.{run.directory.id}"
+    st.session_state[field] = place.slot if place is not None and place.step == family.last_step else None
+
+    def choose() -> None:
+        slot = st.session_state[field]
+        st.session_state[key] = None if slot is None else Place(family.last_step, slot)
+
+    left, _ = st.columns([1, 3])
+    slots, hint = range(len(family.last)), "Choose a current particle"
+    left.selectbox("Ancestors of particle", slots, None, key=field, on_change=choose, placeholder=hint)
     if place is None:
         return
     changes = n_changes(family, place)
@@ -77,27 +85,6 @@ def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
     # Apart from the ancestors: the later fate changes while a run goes on.
     if outcome := outcome_sentence(family, place):
         blocks.captions(outcome)
-
-
-def _choose(run: opening.OpenRun, family: Genealogy, place: Place | None) -> None:
-    key = f"{KEY}.particle.{run.directory.id}"
-    is_now = place is not None and place.step == family.last_step
-    st.session_state[key] = place.slot if place is not None and is_now else None
-
-    def choose() -> None:
-        slot = st.session_state[key]
-        st.session_state[f"{KEY}.{run.directory.id}"] = None if slot is None else Place(family.last_step, slot)
-
-    left, _ = st.columns([1, 3])
-    with left:
-        st.selectbox(
-            "Ancestors of particle",
-            range(len(family.last)),
-            index=None,
-            key=key,
-            on_change=choose,
-            placeholder="Choose a current particle",
-        )
 
 
 # The texts that the data ruled out, searched by words, by reason, or by how far each fell short
@@ -135,11 +122,11 @@ def out(run: opening.OpenRun, snapshot: Snapshot) -> Out:
 
 
 def draw_ruled_out(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    texts, started = out(run, snapshot), snapshot.view.started
-    seed_text = started.seed_text if started else ""
-    draw_gone(run, texts, seed_text)
+    texts = out(run, snapshot)
+    draw_gone(run, texts, snapshot.view.seed_text)
     if n := len(texts.lived_on):
-        html = ruled_out_html(texts.lived_on[:AT_ONCE], seed_text=seed_text, survivors=texts.survivors)
+        newest = texts.lived_on[:AT_ONCE]
+        html = ruled_out_html(newest, seed_text=snapshot.view.seed_text, survivors=texts.survivors)
         left = markup.caption(f"The newest {AT_ONCE} of {integer(n)}.") if n > AT_ONCE else ""
         with st.expander(f"{counted(n, 'text')} not drawn, though the idea was kept", key=f"{RULED_OUT}.lived_on"):
             blocks.draw(markup.caption(lived_on_sentence(n)), f'<div class="ledger">{html}</div>', left)
@@ -153,31 +140,29 @@ def draw_gone(run: opening.OpenRun, texts: Out, seed_text: str) -> None:
         can_be = config.is_filtered or config.is_weighted
         blocks.captions(NOTHING_OUT if can_be else DROPS_NOTHING)
         return
-    search = choose(texts.entries)
-    shown = search.among(texts.entries, seed_text=seed_text)
-    if not shown:
+    search = choose_search(texts.entries)
+    found = search.among(texts.entries, seed_text=seed_text)
+    if not found:
         blocks.captions("No ruled-out text matches. Use fewer or other words.")
         return
     # Another search begins anew.
-    of, n = st.session_state.get(f"{RULED_OUT}.shown", (None, 0))
+    of, n = st.session_state.get(f"{RULED_OUT}.at_once", (None, 0))
     n = n if of == (run.directory.id, search) else AT_ONCE
-    html = ruled_out_html(shown[:n], seed_text=seed_text, survivors=texts.survivors)
+    html = ruled_out_html(found[:n], seed_text=seed_text, survivors=texts.survivors)
     pieces.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{RULED_OUT}.deck")
-    if len(shown) <= n:
-        blocks.captions(f"{counted(len(shown), 'text')}: all are shown.")
+    if len(found) <= n:
+        blocks.captions(f"{counted(len(found), 'text')}: all are shown.")
         return
-    blocks.captions(f"{integer(n)} of {counted(len(shown), 'text')}.")
-    show = partial(st.session_state.__setitem__, f"{RULED_OUT}.shown", ((run.directory.id, search), n + AT_ONCE))
-    st.button(f"Show {min(AT_ONCE, len(shown) - n)} more", key=f"{RULED_OUT}.more", on_click=show)
+    blocks.captions(f"{integer(n)} of {counted(len(found), 'text')}.")
+    show = partial(st.session_state.__setitem__, f"{RULED_OUT}.at_once", ((run.directory.id, search), n + AT_ONCE))
+    st.button(f"Show {min(AT_ONCE, len(found) - n)} more", key=f"{RULED_OUT}.more", on_click=show)
 
 
-def choose(entries: tuple[RuledOut, ...]) -> Search:
+def choose_search(entries: tuple[RuledOut, ...]) -> Search:
     counts = reason_counts(entries)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        words = st.text_input("Find", key=f"{RULED_OUT}.search", placeholder="words in the text, in any order")
-    with right:
-        order = st.selectbox("Order", list(ORDERS), key=f"{RULED_OUT}.order", format_func=lambda order: ORDERS[order])
+    words = left.text_input("Find", key=f"{RULED_OUT}.search", placeholder="words in the text, in any order")
+    order = right.selectbox("Order", list(ORDERS), key=f"{RULED_OUT}.order", format_func=ORDERS.__getitem__)
     names = {ALL: f"All {integer(len(entries))}", **counts}
     reason: str | None = ALL
     if len(counts) > 1:

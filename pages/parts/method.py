@@ -54,15 +54,10 @@ def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
         st.session_state["new.came_with"] = (prior, is_task)
         put("prior", prior)
         put("tau", TASK_TAU if is_task else base().tau)
-    names = list(METHOD_NAMES)
-    st.radio(
-        "Method",
-        names,
-        format_func=lambda name: f"{METHOD_NAMES[name]} ({name})",
-        captions=[ABOUT[name] for name in names],
-        **blocks.lasting(key_of("method")),
-        label_visibility="collapsed",
-    )
+    about = [ABOUT[name] for name in METHOD_NAMES]
+    names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
+    field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
+    st.radio("Method", list(names), format_func=names.__getitem__, captions=about, **field)
     deciding = decided(chosen(), base())
     common_options(deciding)
     with st.expander("More options"):
@@ -88,21 +83,17 @@ def put(name: str, value: Any) -> None:
 
 
 def common_options(deciding: Config) -> None:
-    shown = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
     if deciding.is_weighing:
         own_sentences("Your sentences, one a line")
-    numbers = [name for name in shown if name not in ("method", "prior")]
+    of_method = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
+    numbers = [name for name in of_method if name not in ("method", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
             ask(column, name)
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
-    st.text_area(
-        name_of("prior"),
-        **blocks.lasting(key_of("prior")),
-        height=80,
-        placeholder="Petal size matters more than sepal size.",
-    )
+    example = "Petal size matters more than sepal size."
+    st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     if not deciding.is_weighing:
         if is_demo():
             blocks.captions(DEMO_PRIOR)
@@ -110,9 +101,8 @@ def common_options(deciding: Config) -> None:
 
 
 def own_sentences(label: str) -> None:
-    st.text_area(
-        label, **blocks.lasting(START), height=100, placeholder="If the bill is longer than 50 mm, answer Gentoo."
-    )
+    example = "If the bill is longer than 50 mm, answer Gentoo."
+    st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
 
 
 def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
@@ -121,19 +111,14 @@ def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
         for name in chain(*groups().values()):
             put(name, values[name])
 
-    st.selectbox(
-        "Preset",
-        list(PRESETS),
-        **blocks.lasting("new.preset"),
-        on_change=fill_from_preset,
-        help="Fills every field below: as this product advises, or as in the paper.",
-    )
-    for title, names in groups().items():
-        shown = [name for name in names if has_effect(name, deciding, task)]
-        if shown:
+    about = "Fills every field below: as this product advises, or as in the paper."
+    st.selectbox("Preset", list(PRESETS), **blocks.lasting("new.preset"), on_change=fill_from_preset, help=about)
+    for title, group in groups().items():
+        names = [name for name in group if has_effect(name, deciding, task)]
+        if names:
             blocks.draw(markup.group(title))
-        for some, beside in (([n for n in shown if choices(n)], 2), ([n for n in shown if not choices(n)], 3)):
-            for place, name in blocks.in_columns(some, beside):
+        for some, across in (([n for n in names if choices(n)], 2), ([n for n in names if not choices(n)], 3)):
+            for place, name in blocks.in_columns(some, across):
                 ask(place, name)
     if idle := () if deciding.is_weighing else idle_words(deciding, task):
         blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
@@ -179,26 +164,27 @@ def choose_templates(
     carrier: of structured answers, for the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
-        offered = [AS_BEFORE, *TEMPLATES, OWN] if earlier and not _shared_name(earlier) else [*TEMPLATES, OWN]
-        first = (_shared_name(earlier) or AS_BEFORE) if earlier else AUTO
-        if st.session_state.get(FIELD) not in offered:
+        names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
+        first = (names.pop() if len(names) == 1 else None) or AS_BEFORE if earlier else AUTO
+        offer = [AS_BEFORE, *TEMPLATES, OWN] if first == AS_BEFORE else [*TEMPLATES, OWN]
+        if st.session_state.get(FIELD) not in offer:
             st.session_state[FIELD] = first
-        chosen = st.selectbox("Templates", offered, **blocks.lasting(FIELD))
+        choice = st.selectbox("Templates", offer, **blocks.lasting(FIELD))
         preset = st.session_state.get("new.preset", "")
-        name = AUTO if chosen == OWN else chosen
+        name = AUTO if choice == OWN else choice
         named = chosen_templates(name, is_demo=is_demo, preset=preset, has_text=dataset.has_text)
         roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
-        before = dict(earlier or {}) if chosen == AS_BEFORE else set_texts(named)
-        texts = _own(named, roles) if chosen == OWN else before
+        before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
+        texts = _own(named, roles) if choice == OWN else before
         warnings = check_templates(texts)
-        about = [AUTO_WORDS] if chosen == AUTO else []
-        about += [GALLERY[named]] if named in GALLERY and chosen != OWN else []
+        about = [AUTO_WORDS] if choice == AUTO else []
+        about += [GALLERY[named]] if named in GALLERY and choice != OWN else []
         blocks.captions(*about, *warnings)
         cell_limit = _cell_limit(dataset)
-        shown = {role: texts.get(role) for role in roles}
-        if config.likelihood == "logprobs" and dataset.classes and chosen != OWN:
-            shown["learner"], carrier = lettered().text, None
-        _preview(shown, dataset, config.prior, (carrier, cell_limit))
+        of_roles = {role: texts.get(role) for role in roles}
+        if config.likelihood == "logprobs" and dataset.classes and choice != OWN:
+            of_roles["learner"], carrier = lettered().text, None
+        _preview(of_roles, dataset, config.prior, carrier, cell_limit)
     return texts, cell_limit
 
 
@@ -207,20 +193,9 @@ def _cell_limit(dataset: Dataset) -> int:
     longest = longest_cell(dataset)
     if longest <= LEAST_SHOWN:
         return 0
-    chosen = st.number_input(
-        "Characters shown of a cell",
-        1,
-        value=None,
-        **blocks.begun("new.cell_limit", None),
-        placeholder="all that fit",
-        help=f"The longest cell has {longest:,}. Left empty, cells are cut only if the model's context is too short.",
-    )
-    return int(chosen or 0)
-
-
-def _shared_name(texts: Mapping[Role, str | None]) -> str | None:
-    names = {template_sets.name_of(text, role) for role, text in texts.items()}
-    return names.pop() if len(names) == 1 else None
+    about = f"The longest cell has {longest:,}. Left empty, cells are cut only if the model's context is too short."
+    field = {**blocks.begun("new.cell_limit", None), "placeholder": "all that fit", "help": about}
+    return int(st.number_input("Characters shown of a cell", 1, value=None, **field) or 0)
 
 
 def _own(rest: str, roles: Sequence[Role]) -> Texts:
@@ -238,16 +213,13 @@ def _own(rest: str, roles: Sequence[Role]) -> Texts:
     return texts
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str, shown: tuple[Carrier | None, int]) -> None:
-    """Show each template, and what the learner is asked about the first row.
-
-    shown: the carrier of structured answers, and the characters of a cell.
-    """
+def _preview(texts: Texts, dataset: Dataset, prior: str, carrier: Carrier | None, cell_limit: int) -> None:
+    """Show each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
-    for (role, written), tab in zip(texts.items(), templates, strict=True):
-        tab.code(template_of(written, role=role).text, language=None, wrap_lines=True)
+    for (role, text), tab in zip(texts.items(), templates, strict=True):
+        tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=shown[0], cell_limit=shown[1])
-    asked = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
-    filled.code(as_text(asked), language=None, wrap_lines=True)
-    filled.html(markup.block(markup.caption(f"About {prompt_tokens(asked):,} tokens, estimated from above.")))
+    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=cell_limit)
+    messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
+    filled.code(as_text(messages), language=None, wrap_lines=True)
+    filled.html(markup.block(markup.caption(f"About {prompt_tokens(messages):,} tokens, estimated from above.")))

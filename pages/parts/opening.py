@@ -184,9 +184,6 @@ def open_example(name: str = EXAMPLE) -> None:
     open_in(directory.id, "pages/watch.py")
 
 
-# Starting
-
-
 def start(directory: RunDirectory) -> None:
     """Resume a run, or raise its cap, with a new worker; then show it on Watch."""
     with refusals():
@@ -243,9 +240,6 @@ def prepare_example(config: Config, *, options: tuple[str, ...] = (), latency_ms
             command=(*COMMAND, *options),
         ),
     )
-
-
-# The head of New run
 
 
 def introduce() -> None:

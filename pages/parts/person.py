@@ -92,12 +92,8 @@ def sign_in() -> None:
         sign_out()
         st.stop()
     if not _auth():
-        _outside(
-            "Nobody can log in yet",
-            "A login is asked for (VPP_LOGIN), and no provider is set: its owner must add [auth] to "
-            ".streamlit/secrets.toml, as docs/sharing.md says.",
-            failed=True,
-        )
+        missing = "A login is asked for (VPP_LOGIN), and no provider is set: its owner must add [auth] to "
+        _outside("Nobody can log in yet", f"{missing}.streamlit/secrets.toml, as docs/sharing.md says.", failed=True)
         st.stop()
     with st.container(key="empty"):
         _outside("Log in to see your runs", "Each user sees their own runs and no others.")
@@ -137,12 +133,8 @@ def sign_out() -> None:
 
 
 def user() -> User | None:
-    """Return the logged-in user, or None. Raises RunError for a user who may not enter."""
-    return user_of(st.user.to_dict())
-
-
-def user_of(claims: Mapping[str, object]) -> User | None:
-    """Return the user whom a login cookie names, or None. Raises RunError for a user who may not enter."""
+    """Return the user whom the login cookie names, or None. Raises RunError for a user who may not enter."""
+    claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
         return None
     visitor = User.of(claims)

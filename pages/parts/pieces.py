@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,43 +55,28 @@ def remembered(key: str, made_from: object, make: Callable[[], T]) -> T:
     return value
 
 
-# The header
-
-
 def head(run: OpenRun, words: str) -> None:
     """Draw the page's title over a line that identifies the run, with other settings and descriptions folded."""
     spec = run.snapshot.spec
-    chip = markup.DEMO_CHIP if spec.endpoint.is_demo else ""
-    of = "" if words == spec.name else spec.name
-    meant = recorded(spec.dataset.get("descriptions", {})).named(spec.dataset["target"])
-    folds = {"details": [details(run)], "what the columns mean": list(map(": ".join, meant))}
-    blocks.draw(markup.title(words, identity(run), of=of, chip=chip, folds=folds))
-
-
-def identity(run: OpenRun) -> str:
-    spec = run.snapshot.spec
-    n_calibration = spec.dataset.get("n_calibration", 0)
-    calibrating = f", {integer(n_calibration)} calibration" if n_calibration else ""
-    return " · ".join(
-        (
-            METHOD_NAMES[spec.config.method],
-            f"K = {sizes_text(run.snapshot.view, spec.config)}",
-            f"{counted(spec.dataset['n_train'], 'training row')}, {integer(spec.dataset['n_test'])} test{calibrating}",
-            *([] if spec.endpoint.is_demo else [spec.endpoint.model]),
-        )
+    config, dataset, is_demo = spec.config, spec.dataset, spec.endpoint.is_demo
+    n_calibration = dataset.get("n_calibration", 0)
+    calibration = f", {integer(n_calibration)} calibration" if n_calibration else ""
+    identity = (
+        METHOD_NAMES[config.method],
+        f"K = {sizes_text(run.snapshot.view, config)}",
+        f"{counted(dataset['n_train'], 'training row')}, {integer(dataset['n_test'])} test{calibration}",
+        *([] if is_demo else [spec.endpoint.model]),
     )
-
-
-def details(run: OpenRun) -> str:
-    spec = run.snapshot.spec
-    return " · ".join(
-        (
-            f"seed {spec.config.seed}",
-            *changed_words(spec.config, spec.dataset["task"]),
-            *([f"goes on from {label(spec.started_from)}"] if spec.is_continued else []),
-            f"run {run.directory.id}",
-        )
+    details = (
+        f"seed {config.seed}",
+        *changed_words(config, dataset["task"]),
+        *([f"goes on from {label(spec.started_from)}"] if spec.is_continued else []),
+        f"run {run.directory.id}",
     )
+    meanings = recorded(dataset.get("descriptions", {})).named(dataset["target"])
+    folds = {"details": [" · ".join(details)], "what the columns mean": list(map(": ".join, meanings))}
+    chip, of = markup.DEMO_CHIP if is_demo else "", "" if words == spec.name else spec.name
+    blocks.draw(markup.title(words, " · ".join(identity), of=of, chip=chip, folds=folds))
 
 
 def label(run: str) -> str:
@@ -109,8 +93,6 @@ def made(directory: RunDirectory) -> str:
     return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
-# Decks of cards
-
 _DECK = component("deck")
 
 
@@ -119,24 +101,15 @@ def deck(html: str, *, deck_id: str, key: str, steady: bool = False) -> None:
 
     steady: keep the greatest height so far, so that nothing below moves up.
     """
-    _DECK(data=_deck_bytes(html, deck_id, steady), key=key, on_wanted_change=lambda: None)
+    # As bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart.
+    header = json.dumps({"deck": deck_id, "steady": steady})
+    _DECK(data=f"{header}\n{html}".encode(errors="replace"), key=key, on_wanted_change=lambda: None)
 
 
 def wanted(key: str, *, most: int) -> tuple[int, ...]:
     """Return the slots below `most` whose prompts are open in a deck, as the browser reports them."""
-    reported = st.session_state.get(key, {}).get("wanted")
-    asked = {slot for slot in reported if type(slot) is int} if isinstance(reported, list) else set()
-    return tuple(slot for slot in range(most) if slot in asked)
-
-
-@lru_cache(maxsize=16)
-def _deck_bytes(html: str, deck_id: str, steady: bool) -> bytes:
-    """Return a deck as bytes: Streamlit would write JSON twice a refresh, the second time to tell elements apart."""
-    header = json.dumps({"deck": deck_id, "steady": steady})
-    return f"{header}\n{html}".encode(errors="replace")
-
-
-# Charts
+    wanted = st.session_state.get(key, {}).get("wanted")
+    return tuple(slot for slot in range(most) if slot in wanted) if isinstance(wanted, list) else ()
 
 
 def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:
@@ -149,16 +122,15 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     # Late: the first page has no chart.
     from vpp.drawing.figures import CONFIG
 
-    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    shown = make(mode)
+    figure = make("dark" if st.context.theme.type == "dark" else "light")
     blocks.draw(markup.heading(title, caption))
-    st.plotly_chart(shown.chart, theme=None, key=key, config=CONFIG, alt=shown.alt)
-    finding = markup.caption(shown.alt + ".")
+    st.plotly_chart(figure.chart, theme=None, key=key, config=CONFIG, alt=figure.alt)
+    finding = markup.caption(f"{figure.alt}.")
 
     def numbers() -> str:
-        return markup.table(shown.head, shown.rows, right=range(1, len(shown.head)))
+        return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
 
-    if max(len(shown.rows), most_rows) * len(shown.head) <= MOST_CELLS:
+    if max(len(figure.rows), most_rows) * len(figure.head) <= MOST_CELLS:
         blocks.draw(finding, f'<details class="astable"><summary>Show as table</summary>{numbers()}</details>')
         return
     blocks.draw(finding)
@@ -177,12 +149,12 @@ def listen(key: str) -> None:
 
 def zoomed(chart: Chart, name: str, key: str) -> Chart:
     """Return the chart with the zoom that the reader chose for the one whose key is `name`, if any."""
-    ranges, chosen = _ranges(key).get(f"st-key-{name.replace('.', '-')}"), {}
-    for axis in ("xaxis", "yaxis") if ranges else ():
+    ranges, axes = _ranges(key).get(f"st-key-{name.replace('.', '-')}") or {}, {}
+    for axis in ("xaxis", "yaxis"):
         low, high = ranges.get(f"{axis}.range[0]"), ranges.get(f"{axis}.range[1]")
         if low is not None and high is not None:
-            chosen[axis] = [float(low), float(high)]
-    return chart.within(chosen) if chosen else chart
+            axes[axis] = [float(low), float(high)]
+    return chart.within(axes) if axes else chart
 
 
 def _ranges(key: str) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -66,7 +65,7 @@ class Shown:
         return "live" if self.step == self.newest and self.is_live else str(self.step)
 
 
-def shown_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
+def view_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
     """Return the latest step, or the one that is replayed. A run that has ended has one place more: its end."""
     at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
     chosen, newest = at.get("step"), shown_step(snapshot.view)
@@ -105,7 +104,7 @@ def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, 
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    shown = shown_of(run, snapshot)
+    shown = view_of(run, snapshot)
     waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
     pending = pending_words(waiting.command, snapshot.state) if waiting else ""
     parts = {
@@ -126,13 +125,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         "foot": markup.caption(SQUARES) if snapshot.spec.dataset["task"] == "classification" else "",
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
-    message = _message(json.dumps(header), *parts.values())
+    message = "\n".join((json.dumps(header), "\0".join(parts.values()))).encode(errors="replace")
     _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
-
-
-@lru_cache(maxsize=16)
-def _message(header: str, *parts: str) -> bytes:
-    return "\n".join((header, "\0".join(parts))).encode(errors="replace")
 
 
 def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
@@ -156,12 +150,11 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 def heading(snapshot: Snapshot, shown: Shown) -> str:
     config = snapshot.spec.config
     order = ", heaviest first" if config.is_weighted else ", likeliest first" if config.is_filtered else ""
+    title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
     if shown.newest is None:
         title, order = "First hypotheses", ""
     elif not shown.is_end:
         title = f"Hypotheses at step {shown.step}"
-    else:
-        title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
     rows = {"batch": "batch", "buffer": "buffer", "train": "training rows"}[config.scored_on]
     bars = "bar = weight" if config.is_weighted else f"bar = likelihood per row of the {rows}"
     return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
@@ -194,16 +187,16 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
 
     def make() -> str:
         step, dataset = INITIAL_STEP if shown.newest is None else shown.step, run.reader.dataset()
-        judged = "Proposals accepted" if config.is_filtered else "Error on the batch"
+        bars = "Proposals accepted" if config.is_filtered else "Error on the batch"
         figures = {
-            "Map of the hypotheses": map_html(hypothesis_map(view, config, dataset, step)) if config.size > 1 else None,
-            "Effective sample size" if config.is_weighted else judged: bars_html(view, config, dataset, step),
+            "Effective sample size" if config.is_weighted else bars: bars_html(view, config, dataset, step),
             "Genealogy": generations_html(view, config, step),
         }
+        if config.size > 1:
+            figures = {"Map of the hypotheses": map_html(hypothesis_map(view, config, dataset, step)), **figures}
         return "".join(
             f'<section><h3 class="group">{markup.term(title)}</h3>{figure}</section>'
             for title, figure in figures.items()
-            if figure is not None
         )
 
     return pieces.drawn(run, snapshot, "rail", shown.newest, shown.step, make=make)
@@ -235,37 +228,28 @@ def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
         yield "There are no weights, so there is no effective sample size."
 
 
-# The charts
+Chart = tuple[str, str, str, Callable[[RunView, Mode], Figure]]
+"""Key, title, caption, and what draws it."""
 
 
-class Chart(NamedTuple):
-    """A chart of the page."""
-
-    key: str
-    title: str
-    caption: str
-    make: Callable[[Mode], Figure]
-
-
-def charts_of(run: opening.OpenRun, view: RunView) -> list[Chart]:
+def charts_of(run: opening.OpenRun) -> list[Chart]:
     config, charts = run.snapshot.spec.config, list[Chart]()
     if config.is_weighted:
-        caption = "one row a particle, more ink is heavier"
-        charts.append(Chart("ess", "Effective sample size", "by step", lambda mode: ess_figure(view, mode)))
-        charts.append(Chart("weights", "Weight by step", caption, lambda mode: weights_figure(view, mode)))
+        charts.append(("ess", "Effective sample size", "by step", ess_figure))
+        charts.append(("weights", "Weight by step", "one row a particle, more ink is heavier", weights_figure))
     if config.is_filtered:
-        charts.append(Chart("acc", "Proposals accepted", "by step", lambda mode: acceptance_figure(view, mode)))
+        charts.append(("acc", "Proposals accepted", "by step", acceptance_figure))
     if config.is_telescoping and not config.is_weighing:
-        charts.append(Chart("evidence", "Log evidence", "nominal, by step", lambda mode: evidence_figure(view, mode)))
+        charts.append(("evidence", "Log evidence", "nominal, by step", evidence_figure))
     if config.particles_max:
-        charts.append(Chart("size", "Particles K", "after each step", lambda mode: size_figure(view, mode)))
+        charts.append(("size", "Particles K", "after each step", size_figure))
     if not config.is_weighted or len(charts) % 2:
-        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
 
-        def errors(mode: Mode) -> Figure:
+        def errors(view: RunView, mode: Mode) -> Figure:
             return error_figure(view, mode, batch_errors(view, config, run.reader.dataset()))
 
-        charts.append(Chart("error", "Error on the batch", caption, errors))
+        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
+        charts.append(("error", "Error on the batch", caption, errors))
     return charts
 
 
@@ -273,19 +257,19 @@ def draw_charts(run: opening.OpenRun, view: RunView) -> None:
     if view.last_step is None:
         blocks.captions("Charts begin with the first step.")
         return
-    shown, zoom = shown_step(view), f"watch.zoom.{run.key}"
-    weighed = None if shown is None else view.steps[shown].reweighted
+    newest, zoom = shown_step(view), f"watch.zoom.{run.key}"
+    weights = None if newest is None else view.steps[newest].reweighted
     is_final = view.has_ended, view.final is not None
     # It changes when a step is weighed or finished.
-    of = (view.began_at, shown, hash(weighed), len(view.finished_steps), hash(view.population), *is_final)
-    for column, chart in blocks.in_columns(charts_of(run, view), 2, gap="large"):
-        key = f"watch.{chart.key}"
+    of = (view.began_at, newest, hash(weights), len(view.finished_steps), hash(view.population), *is_final)
+    for column, (name, title, caption, draw) in blocks.in_columns(charts_of(run), 2, gap="large"):
+        key = f"watch.{name}"
 
-        def make(mode: Mode, chart: Chart = chart, key: str = key) -> Figure:
+        def make(mode: Mode, draw: Callable[[RunView, Mode], Figure] = draw, key: str = key) -> Figure:
             """Return the chart drawn once for all readers, with this reader's zoom."""
-            made = pieces.shared_figure(run, key, mode, of, make=lambda: chart.make(mode))
-            return replace(made, chart=pieces.zoomed(made.chart, key, zoom))
+            figure = pieces.shared_figure(run, key, mode, of, make=lambda: draw(view, mode))
+            return replace(figure, chart=pieces.zoomed(figure.chart, key, zoom))
 
         with column:
-            pieces.figure(make, title=chart.title, caption=chart.caption, key=key, most_rows=view.total_steps)
+            pieces.figure(make, title=title, caption=caption, key=key, most_rows=view.total_steps)
     pieces.listen(zoom)

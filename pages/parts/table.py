@@ -39,14 +39,8 @@ class Source:
 
 def choose() -> Source | None:
     """Ask for a table; return None until there is one. Raises DataError."""
-    kind = st.segmented_control(
-        "Source of the table",
-        (UPLOAD, EXAMPLE, TASK),
-        default=UPLOAD,
-        **blocks.lasting("new.source"),
-        required=True,
-        label_visibility="collapsed",
-    )
+    field = {"default": UPLOAD, **blocks.lasting("new.source"), "required": True, "label_visibility": "collapsed"}
+    kind = st.segmented_control("Source of the table", (UPLOAD, EXAMPLE, TASK), **field)
     if kind == EXAMPLE:
         paths = sorted(EXAMPLES.glob("*.csv"))
         path = st.selectbox("Example", paths, format_func=lambda p: p.stem, **blocks.lasting("new.example"))
@@ -116,32 +110,25 @@ def _fields(detected: Reading | None, key: str) -> ReadAs:
     if detected and detected.format == "excel":
         read_as["sheet"] = _pick(one, "Sheet", detected.sheets, detected.sheet, f"{key}.sheet")
     else:
-        encodings = {name: called for name, called in ENCODING_NAMES.items() if name != "utf-8-sig"}
-        was = detected and encoding_name(detected.encoding)
+        encodings = {name: words for name, words in ENCODING_NAMES.items() if name != "utf-8-sig"}
+        was = encoding_name(detected.encoding) if detected else None
         read_as["encoding"] = _pick(one, "Encoding", encodings, was, f"{key}.encoding")
-        was = detected and DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none")
+        was = DELIMITER_NAMES.get(detected.delimiter, detected.delimiter or "none") if detected else None
         read_as["delimiter"] = _pick(two, "Delimiter", DELIMITER_NAMES, was, f"{key}.delimiter")
-    read_as["header"] = _pick(three, "Header", HEADERS, detected and HEADERS[detected.header], f"{key}.header")
-    read_as["skip_lines"] = one.number_input(
-        "Lines above the table",
-        min_value=0,
-        value=None,
-        placeholder=f"{detected.skipped_lines}, as found" if detected else "as found",
-        **blocks.lasting(f"{key}.skip"),
-    )
-    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, detected and "by column", f"{key}.decimal")
+    was = HEADERS[detected.header] if detected else None
+    read_as["header"] = _pick(three, "Header", HEADERS, was, f"{key}.header")
+    hint = f"{detected.skipped_lines}, as found" if detected else "as found"
+    field = blocks.lasting(f"{key}.skip")
+    read_as["skip_lines"] = one.number_input("Lines above the table", 0, value=None, placeholder=hint, **field)
+    was = "by column" if detected else None
+    read_as["decimal"] = _pick(two, "Decimal mark", MARKS, was, f"{key}.decimal")
     return ReadAs(**read_as)
 
 
 def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> Any:
-    named = options if isinstance(options, dict) else {}
-    as_found = f"{was}, as found" if was else "as found"
-    return place.selectbox(
-        label,
-        (None, *options),
-        format_func=lambda option: as_found if option is None else named.get(option, option),
-        **blocks.lasting(key),
-    )
+    names = {None: f"{was}, as found" if was else "as found", **(options if isinstance(options, dict) else {})}
+    field = blocks.lasting(key)
+    return place.selectbox(label, (None, *options), format_func=lambda option: names.get(option, option), **field)
 
 
 # The kinds of its columns: as found, or as a person chooses
@@ -150,25 +137,20 @@ def _pick(place: Any, label: str, options: Any, was: str | None, key: str) -> An
 def choose_kinds(table: Table) -> Table:
     """Return the table with the kinds chosen here. Raises DataError if a cell does not fit its column's kind."""
     keys = {name: f"new.kind.of.{table.sha256}.{name}" for name in table.names}
-    given: dict[str, Kind] = {name: st.session_state.get(key, AS_FOUND) for name, key in keys.items()}
-    chosen = {name: kind for name, kind in given.items() if kind != AS_FOUND}
-    with st.expander(
-        "Kinds of columns" + (f", {counted(len(chosen), 'choice')}" if chosen else ""), key="new.kinds_fold"
-    ):
+    kinds: dict[str, Kind] = {name: st.session_state.get(key, AS_FOUND) for name, key in keys.items()}
+    choices = {name: kind for name, kind in kinds.items() if kind != AS_FOUND}
+    n = f", {counted(len(choices), 'choice')}" if choices else ""
+    with st.expander(f"Kinds of columns{n}", key="new.kinds_fold"):
         left, right = st.columns(2)
         name = left.selectbox("Column", table.names, **blocks.lasting(f"new.kind.column.{table.sha256}"))
-        right.selectbox(
-            "Kind",
-            (AS_FOUND, *get_args(Kind)),
-            **blocks.lasting(keys[name]),
-            format_func=lambda kind: f"{kind} ({table.column(name).kind})" if kind == AS_FOUND else kind,
-        )
+        words = {AS_FOUND: f"{AS_FOUND} ({table.column(name).kind})", **{kind: kind for kind in get_args(Kind)}}
+        right.selectbox("Kind", list(words), **blocks.lasting(keys[name]), format_func=words.__getitem__)
         about = "A category or text is taken as it is written; a number needs every cell to be one."
-        blocks.draw(markup.caption(about), *(markup.caption(f"{c}: {kind}") for c, kind in chosen.items()))
-    if not chosen:
+        blocks.captions(about, *(f"{column}: {kind}" for column, kind in choices.items()))
+    if not choices:
         return table
-    made_from = (table.sha256, table.read_as, tuple(chosen.items()))
-    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, chosen))
+    made_from = (table.sha256, table.read_as, tuple(choices.items()))
+    return pieces.remembered("new.kinds.table", made_from, lambda: with_kinds(table, choices))
 
 
 def kind_words(column: Column) -> str:
@@ -214,20 +196,14 @@ NO_SPLIT = Splitting(rule=RANDOM, test_table=None, sizes={})
 def choose_split(table: Table, target: str) -> Splitting:
     so_far = str(st.session_state.get("new.split", CHANCE))
     with st.expander(f"Rows and split: {so_far[0].lower()}{so_far[1:]}", key="new.split_fold"):
-        kind = st.segmented_control(
-            "How to split training and test rows",
-            (CHANCE, GROUP, TIME, SECOND_FILE),
-            default=CHANCE,
-            **blocks.lasting("new.split"),
-            required=True,
-        )
+        field = {"default": CHANCE, **blocks.lasting("new.split"), "required": True}
+        kind = st.segmented_control("How to split training and test rows", list(ABOUT), **field)
         blocks.captions(ABOUT[kind])
         rule = _rule(table, target, kind) if kind in RULES else RANDOM
         test_table = None
         if kind == SECOND_FILE:
-            if file := _uploaded(
-                "A file of test rows, with the same columns", "new.test_file", "Take another test file"
-            ):
+            label = "A file of test rows, with the same columns"
+            if file := _uploaded(label, "new.test_file", "Take another test file"):
                 test_table = read(file[1], file[0], DETECT)
             else:
                 blocks.captions("Until there is one, rows are drawn by chance.")
@@ -251,12 +227,9 @@ def _rule(table: Table, target: str, kind: str) -> SplitRule:
         what = "groups" if kind == GROUP else "dates or numbers"
         blocks.captions(f"No column holds {what}: rows are drawn by chance.")
         return RANDOM
-    column = st.selectbox(
-        "Column of the groups" if kind == GROUP else "Column of the time",
-        names,
-        format_func=shown_name,
-        **blocks.lasting(f"new.split_by.{RULES[kind]}.{table.sha256}.{target}"),
-    )
+    label = "Column of the groups" if kind == GROUP else "Column of the time"
+    field = blocks.lasting(f"new.split_by.{RULES[kind]}.{table.sha256}.{target}")
+    column = st.selectbox(label, names, format_func=shown_name, **field)
     return SplitRule(kind=RULES[kind], column=str(column))
 
 
@@ -273,14 +246,14 @@ def parting_columns(table: Table, target: str, kind: RuleKind) -> Sequence[str]:
 def split_words(dataset: Dataset) -> list[str]:
     """Describe the task, the split and the rows left out, a sentence each, to be escaped: they may quote the data."""
     task = f"{dataset.target} is a number, so this is regression."
-    if dataset.task == "classification":
+    if dataset.classes:
         task = f"{dataset.target} has {len(dataset.classes)} labels, so this is classification."
     return list(filter(None, (task, rows_sentence(dataset), unlabelled_sentence(dataset), *dataset.provenance.notes)))
 
 
 # What columns and labels mean, typed in a field each or filled in from a file
 
-MEANINGS_ACROSS = 2
+
 MOST_FIELDS = 60
 """Most fields drawn; a file can describe more columns."""
 ABOUT_MEANINGS = (
@@ -296,23 +269,21 @@ def choose_meanings(table: Table, *, target: str, inputs: Sequence[str], task: T
     unlike = (label for label in labels if LABEL + label not in table.names)
     fields |= {LABEL + label: f"{shown_name(target)} = {shown_name(label)}" for label in unlike}
     keys = {key: f"new.meaning.{table.sha256}.{key}" for key in dict.fromkeys((*fields, *table.names))}
-    given = _filled(keys)
-    with st.expander(
-        "What the columns mean" + (f", {counted(len(given), 'description')}" if given else ""), key="new.meanings_fold"
-    ):
+    n = f", {counted(len(meanings), 'description')}" if (meanings := _meanings(keys)) else ""
+    with st.expander(f"What the columns mean{n}", key="new.meanings_fold"):
         blocks.captions(ABOUT_MEANINGS)
-        for place, key in blocks.in_columns(list(fields)[:MOST_FIELDS], MEANINGS_ACROSS):
+        for place, key in blocks.in_columns(list(fields)[:MOST_FIELDS], 2):
             place.text_input(markdown_text(fields[key]), max_chars=MOST_CHARACTERS, **blocks.lasting(keys[key]))
         if len(fields) > MOST_FIELDS:
             blocks.captions(f"{len(fields) - MOST_FIELDS:,} more can be described in a file.")
         upload = f"new.meanings_file.{table.sha256}"
         st.file_uploader(FILL_IN, type=None, key=upload, on_change=partial(_fill, upload, table, target))
-        if refused := st.session_state.get(REFUSED):
-            blocks.failed("This file cannot be used", refused)
-    return _filled(keys)
+        if why := st.session_state.get(REFUSED):
+            blocks.failed("This file cannot be used", why)
+    return _meanings(keys)
 
 
-def _filled(keys: Mapping[str, str]) -> dict[str, str]:
+def _meanings(keys: Mapping[str, str]) -> dict[str, str]:
     """Return the descriptions that are not blank. keys: of the fields, by key of the description."""
     texts = {key: str(st.session_state.get(field) or "") for key, field in keys.items()}
     return {key: text for key, text in texts.items() if text.strip()}

@@ -182,7 +182,7 @@ class Opened:
 
     def html(self, point: Point, reasons: Reasons | None = None, *, with_answers: bool = False) -> str:
         """Draw one row. reasons: words that they quote are marked in the row's texts; with_answers draws them too."""
-        seed_text = self.view.started.seed_text if self.view.started else ""
+        seed_text = self.view.seed_text
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
         ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'

@@ -116,7 +116,7 @@ def hypothesis_map(view: RunView, config: Config, dataset: Dataset, step: int | 
         n_particles=0 if last is None else len(view.steps[last].population),
         is_weighted=config.is_weighted,
         is_label=dataset.task == "classification",
-        seed_text=view.started.seed_text if view.started else "",
+        seed_text=view.seed_text,
     )
     if last is None or placed is None:
         return about

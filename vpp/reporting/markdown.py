@@ -142,7 +142,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    merged, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
+    merged, seed_text = merge_ideas(view, dataset), view.seed_text
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
     name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
     head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
@@ -294,7 +294,7 @@ def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
     found = read_trial(directory, snapshot.view)
     if found is None:
         return
-    seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
+    seed_text = snapshot.view.seed_text
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
     for place, idea in enumerate(found.ideas, 1):

@@ -295,7 +295,7 @@ def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
     rows = last_rows(view)
     if not 0 <= slot < view.size:
         raise InputError(f"there is no particle {slot}: give one from 0 to {view.size - 1}")
-    new = whole_text(text, view.started.seed_text if view.started else "", name="the new text")
+    new = whole_text(text, view.seed_text, name="the new text")
     at, old = last_finished(view), view.texts[view.population[slot].hypothesis]
     held = {view.texts[state.hypothesis] for state in view.population} if config.is_weighing else {old}
     if new in held:

@@ -192,6 +192,10 @@ class RunView:
         return [p for p in self.proposals if p.why == "likelihood"]
 
     @property
+    def seed_text(self) -> str:
+        return self.started.seed_text if self.started else ""
+
+    @property
     def n_unique(self) -> int:
         return len({p.hypothesis for p in self.population})
 

@@ -24,7 +24,7 @@ from vpp.inspection.settling import tau_of
 from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
 from vpp.posterior.likelihood import least_tau
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
-from vpp.runs.reader import Snapshot, Surpassed, surpassed, unread
+from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import Config
 from vpp.wording.counts import cut_cells_text, cut_sentences, error_text, r2_text, rows_sentence, steps_text
@@ -54,50 +54,40 @@ from vpp.wording.words import (
 
 
 def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> str:
-    return " ".join(_sentences(view, dataset, ideas))
-
-
-def _sentences(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
-    prediction = predicted(view, dataset)
+    sentences, prediction = [], predicted(view, dataset)
     if prediction is not None and prediction.is_beaten:
-        yield f"No better than always answering {_figures(prediction)}."
+        sentences.append(f"No better than always answering {_figures(prediction)}.")
     if ideas and (against := collapsed(view, dataset, ideas)) is not None:
         weight = ideas.all[0].weight
-        held = "all" if weight > 1 - EQUAL else percent(weight)
-        lead = f"Collapsed on one hypothesis, which holds {held} of the weight"
-        yield f"{lead} and is no better than always answering {_figures(against)}."
-    yield from surpassed_sentences(view, dataset, clear=True)
+        share = "all" if weight > 1 - EQUAL else percent(weight)
+        lead = f"Collapsed on one hypothesis, which holds {share} of the weight"
+        sentences.append(f"{lead} and is no better than always answering {_figures(against)}.")
+    return " ".join((*sentences, *surpassed_sentences(view, dataset, clear=True)))
 
 
 def surpassed_sentences(view: RunView, dataset: Dataset, *, clear: bool) -> Iterator[str]:
     """Name hypotheses that beat the averaged prediction on training rows; with `clear`, only beyond chance."""
-    for each in surpassed(view, dataset):
-        if each.is_clear or not clear:
-            yield _surpassed(each, is_label=dataset.task == "classification")
-
-
-def _surpassed(by: Surpassed, *, is_label: bool) -> str:
-    which = "a hypothesis that was ruled out" if by.slot is None else f"particle {by.slot} alone"
-    rows = counted(by.n, "training row")
-    if is_label:
-        right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
-        return f"The vote does worse than {which}: {right} against {other} right, on the same {rows}."
-    own, other = number(by.prediction), number(by.other)
-    return f"The mean does worse than {which}: mean squared error {own} against {other}, on the same {rows}."
+    for by in surpassed(view, dataset):
+        if clear and not by.is_clear:
+            continue
+        which = "a hypothesis that was ruled out" if by.slot is None else f"particle {by.slot} alone"
+        average, figures = "mean", f"mean squared error {number(by.prediction)} against {number(by.other)}"
+        if dataset.task == "classification":
+            right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
+            average, figures = "vote", f"{right} against {other} right"
+        yield f"The {average} does worse than {which}: {figures}, on the same {counted(by.n, 'training row')}."
 
 
 def _figures(against: Against) -> str:
     """`the most frequent training label: 2 against 2 right, on 4 test rows`."""
     own, constant = against.own, against.constant.score
-    rows = counted(own.n, ROW_OF[against.split])
-    if own.n_correct is None or constant.n_correct is None:
-        errors = f"mean squared error {number(own.error)} against {number(constant.error)}"
-        return f"the mean of the training targets: {errors}, on {rows}"
-    right = f"{integer(own.n_correct)} against {integer(constant.n_correct)} right"
-    return f"the most frequent training label: {right}, on {rows}"
+    answer = "the mean of the training targets"
+    figures = f"mean squared error {number(own.error)} against {number(constant.error)}"
+    if own.n_correct is not None and constant.n_correct is not None:
+        answer = "the most frequent training label"
+        figures = f"{integer(own.n_correct)} against {integer(constant.n_correct)} right"
+    return f"{answer}: {figures}, on {counted(own.n, ROW_OF[against.split])}"
 
-
-# Unreadable answers
 
 LITTLE = "the results below are unreliable"
 
@@ -183,35 +173,28 @@ def _metric(dataset: Dataset) -> str:
 
 def _test(score: Score, dataset: Dataset, voting: str) -> Metric:
     voter = f", {voting} {'vote' if score.n_correct is not None else 'mean'}" if voting else ""
-    return Metric(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=_test_words(score))
-
-
-def _test_words(score: Score) -> str:
     if score.n_correct is not None:
-        return f"{share_sentence(score.n_correct, score.n)} (Wilson, 95 %)"
-    root = number(math.sqrt(score.mse or 0.0))
-    error = error_text(score.numbers.mse) if score.numbers else ""
-    within = f"{capitalised(error.strip())}, one standard error. " if error else ""
-    return f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
+        words = f"{share_sentence(score.n_correct, score.n)} (Wilson, 95 %)"
+    else:
+        root = number(math.sqrt(score.mse or 0.0))
+        error = error_text(score.numbers.mse) if score.numbers else ""
+        within = f"{capitalised(error.strip())}, one standard error. " if error else ""
+        words = f"{within}Root mean squared error {root}, in the target's unit, over {counted(score.n, 'row')}."
+    return Metric(name=f"Test {_metric(dataset)}{voter}", value=score_text(score), words=words)
 
 
 def other_metrics(figures: LabelFigures | NumberFigures | None) -> Iterator[Metric]:
     if isinstance(figures, LabelFigures):
-        yield Metric(
-            name="Balanced accuracy",
-            value=percent(figures.balanced.value, 1),
-            words=f"Mean per-class recall, over the {counted(len(figures.by_label), 'label')} here"
-            f"{_within(figures.balanced, points=True)}.",
-        )
+        labels = f"the {counted(len(figures.by_label), 'label')} here{_within(figures.balanced, points=True)}"
+        value = percent(figures.balanced.value, 1)
+        yield Metric(name="Balanced accuracy", value=value, words=f"Mean per-class recall, over {labels}.")
     elif figures:
         words = f"How far off it is on average, in the target’s unit{_within(figures.mae)}."
         yield Metric(name="Mean absolute error", value=number(figures.mae.value), words=words)
-        r2 = figures.r2
-        if r2 is None:
-            yield Metric(name="R²", value="–", words="All truths are equal.")
-        else:
-            words = f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
-            yield Metric(name="R²", value=r2_text(r2.value), words=words)
+        value, words = "–", "All truths are equal."
+        if r2 := figures.r2:
+            value, words = r2_text(r2.value), f"1 is best; 0 is no better than the truths’ own mean{_within(r2)}."
+        yield Metric(name="R²", value=value, words=words)
 
 
 def _within(figure: Estimate, *, points: bool = False) -> str:
@@ -232,10 +215,10 @@ def _train(train: Evaluated, dataset: Dataset) -> Metric:
 
 def _baseline(test: Evaluated, dataset: Dataset) -> Metric:
     constant = baseline(rows_of(test, dataset), dataset)
-    is_label = isinstance(constant.answer, str)
-    source = "the most frequent training label" if is_label else "the mean of the training targets"
-    answer = constant.answer if isinstance(constant.answer, str) else number(constant.answer)
-    words = f"The same test rows, always answered with {source}: {answer}"
+    answer = f"the most frequent training label: {constant.answer}"
+    if not isinstance(constant.answer, str):
+        answer = f"the mean of the training targets: {number(constant.answer)}"
+    words = f"The same test rows, always answered with {answer}"
     return Metric(name="Baseline", value=score_text(constant.score), words=words)
 
 
@@ -258,47 +241,33 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
     if config.is_weighing and last.reweighted:
         rows = counted(snapshot.spec.dataset["n_train"], "row")
         return "posterior", f"Equal prior weights times the likelihood of all {rows}."
-    if config.is_telescoping:
-        return _equal_weights(last) or _carried_weights(last, n_train=snapshot.spec.dataset["n_train"])
+    if config.is_weighted and view.final:
+        n = len(next(iter(view.final_scored.values())).rows)
+        rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
+        words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
+        return config.final_weights, f"{words}{_repeats(view.final_scored)}"
     if config.is_weighted:
-        return (None if view.final else _equal_weights(last)) or _smc_weights(view, config)
+        return _step_weights(last, config, counted(snapshot.spec.dataset["n_train"], "training row"))
     if view.size == 1:
         return "one", "There is one hypothesis, and it holds all the weight."
     if config.method == "mh":
         return "equal", f"Each of the {counted(view.size, 'chain')} counts alike."
-    return (
-        "none",
-        f"Each of the {counted(view.size, 'hypothesis', 'hypotheses')} counts alike: this method has no weights.",
-    )
+    hypotheses = counted(view.size, "hypothesis", "hypotheses")
+    return "none", f"Each of the {hypotheses} counts alike: this method has no weights."
 
 
-def _equal_weights(last: StepView) -> tuple[str, str] | None:
+def _step_weights(last: StepView, config: Config, rows: str) -> tuple[str, str]:
+    """Name the weights carried to the last step, or the paper's w_T, made before that step rewrote the texts."""
     if last.reweighted is None:
         return "equal", "No weights have been made yet."
     if last.resampled:
         return "equal", f"The population was resampled at step {last.step}, which sets the weights equal."
-    return None
-
-
-def _carried_weights(last: StepView, *, n_train: int) -> tuple[str, str]:
-    exponent = number(1 / last.reweighted.beta) if last.reweighted else ""
-    return "carried", (
-        f"Ratios of tempered posteriors on all {counted(n_train, 'training row')}, carried from step to step, "
-        f"up to the exponent φ = 1/β = {exponent}."
-    )
-
-
-def _smc_weights(view: RunView, config: Config) -> tuple[str, str]:
-    """Name the final weights, or the paper's w_T, which the last step made before it rewrote the texts."""
-    if view.final is None:
-        last = view.finished_steps[-1]
-        beta = fixed(last.reweighted.beta) if last.reweighted else ""
-        words = f"Those of step {last.step}, β = {beta}, as in the paper: made before that step rewrote the texts."
-        return f"step {last.step}", f"{words}{_repeats(last.scored)}"
-    n = len(next(iter(view.final_scored.values())).rows)
-    rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
-    words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
-    return config.final_weights, f"{words}{_repeats(view.final_scored)}"
+    beta = last.reweighted.beta
+    if config.is_telescoping:
+        words = f"Ratios of tempered posteriors on all {rows}, carried from step to step, up to the exponent φ = 1/β ="
+        return "carried", f"{words} {number(1 / beta)}."
+    words = f"Those of step {last.step}, β = {fixed(beta)}, as in the paper: made before that step rewrote the texts."
+    return f"step {last.step}", f"{words}{_repeats(last.scored)}"
 
 
 def _repeats(scored: Mapping[int, Scored]) -> str:
@@ -387,17 +356,12 @@ def _picks(five: Ensemble) -> tuple[Metric, Metric]:
 
 def ensemble_metrics(five: Ensemble) -> list[Metric]:
     """Return three test scores of five runs: the average, the best on the test rows, the best on the training rows."""
-    is_label = five.together.n_correct is not None
-    together = Metric(
-        name=f"Test {'accuracy' if is_label else 'mean squared error'}, all {in_words(five.size)} together",
-        value=score_text(five.together),
-        words=f"The unweighted {'vote' if is_label else 'mean'}: the run’s metric.",
-    )
-    picks = (replace(pick, scale="on test") for pick in _picks(five))
-    return [together, *picks]
+    metric, average = ("mean squared error", "mean") if five.together.n_correct is None else ("accuracy", "vote")
+    name = f"Test {metric}, all {in_words(five.size)} together"
+    words = f"The unweighted {average}: the run’s metric."
+    together = Metric(name=name, value=score_text(five.together), words=words)
+    return [together, *(replace(pick, scale="on test") for pick in _picks(five))]
 
-
-# Sentences that were weighed
 
 DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-likelihood difference")
 
@@ -478,25 +442,20 @@ def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
         return
     if test.step != view.last_step:
         yield f"The test rows were evaluated after step {test.step}, not with the last population."
-    yield _test_size(test, dataset)
-    given = [answer for answers in test.predictions for answer in answers]
-    n = sum(answer is None for answer in given)
-    if n:
+    score = averaged_score(test, dataset)
+    few = " So few rows tell little." if score.n < FEW_ROWS else ""
+    if score.n_correct is None:
+        yield f"The test error comes from {counted(score.n, 'row')}: a few large misses can make most of it.{few}"
+    else:
+        interval = interval_text(score.n_correct, score.n)
+        yield f"With {counted(score.n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"
+    answers = [answer for each in test.predictions for answer in each]
+    if n := answers.count(None):
         counts_as = "wrong" if test.metric == "accuracy" else "off by the whole range of the training targets"
         yield (
-            f"{integer(n)} of {integer(len(given))} answers on the test rows could not be read, after every re-ask: "
+            f"{integer(n)} of {integer(len(answers))} answers on the test rows could not be read, after every re-ask: "
             f"they abstain in the average, and count as {counts_as}."
         )
-
-
-def _test_size(test: Evaluated, dataset: Dataset) -> str:
-    n = len(test.rows)
-    score = averaged_score(test, dataset)
-    interval = None if score.n_correct is None else interval_text(score.n_correct, score.n)
-    few = " So few rows tell little." if n < FEW_ROWS else ""
-    if interval is None:
-        return f"The test error comes from {counted(n, 'row')}: a few large misses can make most of it.{few}"
-    return f"With {counted(n, 'test row')}, the true accuracy may lie anywhere from {interval}.{few}"
 
 
 def _unread_calls(snapshot: Snapshot) -> Iterator[str]:
@@ -507,8 +466,7 @@ def _unread_calls(snapshot: Snapshot) -> Iterator[str]:
         yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
     if refused := refused_answers(usage.refused):
         yield f"{refused}. The model was asked again, up to twice a proposal."
-    bare = sum(drawn.reason is not None for drawn in view.drawn.values())
-    if bare:
+    if bare := sum(drawn.reason is not None for drawn in view.drawn.values()):
         began = f"{in_words(bare)} of {in_words(len(view.drawn))} particles began as the bare seed sentence"
         yield f"{capitalised(began)}: the optimizer's first answer could not be read, or was refused."
 
@@ -526,24 +484,10 @@ def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         )
 
 
-# The target
-
-_CARRIED = (
-    "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; every "
-    "change passes an accept step on the current target."
-)
 _REFINED = (
     "Proposals are refined from the data, and the acceptance ratio leaves out their densities. So texts that the "
     "optimizer likes to write are too frequent: the result is near the posterior, not exactly the posterior."
 )
-
-
-_GROWING = (
-    "K may change. Newcomers are first draws and get the average weight until the next step. When all hypotheses "
-    "agree, some are dropped at random."
-)
-
-
 _COMPARED_ON = {
     "batch": "one batch, a new one each step, so the chains have no common target",
     "buffer": "the rows last seen, which change each step, so the chains have no common target",
@@ -559,14 +503,26 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             "likelihood of all rows. A sentence that nobody gave has no weight."
         )
     elif config.is_telescoping:
-        yield _CARRIED
+        yield (
+            "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; "
+            "every change passes an accept step on the current target."
+        )
         if config.tempering == "adaptive":
             yield "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
         else:
             yield "The exponents φ = 1/β follow a schedule fixed in advance."
         yield from _draws(config, task)
     elif config.is_weighted:
-        yield from _reweighted(config)
+        weights = (
+            "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and are made "
+            "anew each step"
+        )
+        if config.mutate == "filtered":
+            yield f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}"
+            yield "The rows change each step, so the steps have no common target."
+        else:
+            uncorrected = "without a correction: a pragmatic reweighting, not an exact posterior"
+            yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}."
     elif config.method == "mh":
         yield f"Each chain has an accept step, which compares likelihoods on {_COMPARED_ON[config.mh_rows]}."
         yield from _draws(config, task)
@@ -578,30 +534,26 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             "weights. Their differences show how much the optimizer varies, not what the data support."
         )
     if config.particles_max:
-        yield _GROWING
-
-
-def _reweighted(config: Config) -> Iterator[str]:
-    """Describe the paper's tempering: weights made anew each step."""
-    weights = (
-        "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and are made anew "
-        "each step"
-    )
-    uncorrected = "without a correction: a pragmatic reweighting, not an exact posterior."
-    if config.mutate == "filtered":
-        yield f"{weights}; rewritten texts pass an accept step on those same rows. {_REFINED}"
-        yield "The rows change each step, so the steps have no common target."
-    else:
-        yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}"
+        yield (
+            "K may change. Newcomers are first draws and get the average weight until the next step. When all "
+            "hypotheses agree, some are dropped at random."
+        )
 
 
 def _draws(config: Config, task: Task) -> Iterator[str]:
     """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
+    # The target never changes, and f(x; theta) is a function of one row and one text.
+    is_exact = (
+        (config.is_telescoping or config.mh_rows == "train")
+        and (task == "classification" or config.fixed_tau is not None)
+        and not config.particles_max
+        and config.learner_samples == 1
+    )
     if config.restart == 0:
         yield _REFINED
     elif config.restart < 1:
         yield f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. {_REFINED}"
-    elif not _is_exact(config, task):
+    elif not is_exact:
         yield (
             "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, a "
             "tau fixed in advance, and answers that depend on one row."
@@ -611,13 +563,3 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
             "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
             "acceptance rule is exact for the posterior with these draws as its prior."
         )
-
-
-def _is_exact(config: Config, task: Task) -> bool:
-    """True if the target of fresh draws never changes, and f(x; theta) is a function of one row and one text."""
-    return (
-        (config.is_telescoping or config.mh_rows == "train")
-        and (task == "classification" or config.fixed_tau is not None)
-        and not config.particles_max
-        and config.learner_samples == 1
-    )

@@ -92,7 +92,9 @@ def _words(spec: RunSpec) -> Iterator[str]:
     for key, text in recorded(dataset.get("descriptions", {})).by_key.items():
         yield f"--describe={key}={text}"
     for name, value in dataset["provenance"].get("read_as", {}).items():
-        yield f"--read={name.replace('_', '-')}={_read_word(name, value)}"
+        words = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        words = DELIMITER_NAMES.get(words, words) if name == "delimiter" else words
+        yield f"--read={name.replace('_', '-')}={words}"
     if spec.start:
         yield f"--start={_start_file(spec)}"
     if spec.start_prior:
@@ -105,13 +107,6 @@ def _words(spec: RunSpec) -> Iterator[str]:
     yield from _template_options(spec)
     if spec.cell_limit:
         yield f"--limit=cell={spec.cell_limit}"
-
-
-def _read_word(name: str, value: object) -> str:
-    """Return a choice of how the file is read as `--read` takes it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return DELIMITER_NAMES.get(str(value), str(value)) if name == "delimiter" else str(value)
 
 
 def _path(spec: RunSpec, name: str) -> str:
@@ -153,28 +148,22 @@ def _can_be_listed(names: Sequence[str]) -> bool:
     return all("," not in name and name == name.strip() for name in names)
 
 
-def _differing(given: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
+def _differing(options: Any, usual: Any, names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        if (value := getattr(given, name)) != getattr(usual, name):
-            yield _option(name, value)
-
-
-def _option(field: str, value: object) -> str:
-    name = field.replace("_", "-")
-    if value is True:
-        return f"--{name}"
-    return f"--{name}={value}"
+        if (value := getattr(options, name)) != getattr(usual, name):
+            option = f"--{name.replace('_', '-')}"
+            yield option if value is True else f"{option}={value}"
 
 
 def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
     if endpoint.demo:
         yield "--demo"
-    else:
-        usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
-        yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
-        for name, field in LIMITS.items():
-            if (value := getattr(endpoint, field)) != getattr(usual, field):
-                yield f"--limit={name}={value}"
+        return
+    usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
+    yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
+    for name, field in LIMITS.items():
+        if (value := getattr(endpoint, field)) != getattr(usual, field):
+            yield f"--limit={name}={value}"
 
 
 def _notes(spec: RunSpec, *, is_generated: bool) -> Iterator[str]:

@@ -32,9 +32,6 @@ def step_name(view: RunView, step: int) -> str:
     return f"step {step}" + ("" if step < steps_done(view) else ", under way")
 
 
-# Particles
-
-
 def size_changes(view: RunView, *, until: int | None = None) -> list[str]:
     """Return how K changed and why, in order, up to the end of step `until`: `grew at step 5: a low ESS`."""
     changes: dict[tuple[str, str], list[int]] = {}
@@ -57,9 +54,6 @@ def sizes_text(view: RunView, config: Config) -> str:
 def ending_words(view: RunView) -> str:
     has_test = view.started is None or view.started.dataset.get("n_test")
     return "final weights and test rows" if has_test else "training rows, for the summary"
-
-
-# Rows
 
 
 def rows_sentence(dataset: Dataset) -> str:
@@ -103,10 +97,9 @@ def cut_cells_text(dataset: Dataset, limit: int) -> str:
     cut = cut_cells(dataset, limit)
     if not cut:
         return ""
-    n_cells, n_cut = len(cut) * len(dataset.labelled), sum(cut.values())
-    first = f"{'its' if n_cut == 1 else 'their'} first {counted(limit, 'character')}"
-    cells = counted(n_cells, "cell")
-    return f"{integer(n_cut)} of {cells} {'is' if n_cut == 1 else 'are'} shown in part, {first}"
+    n, cells = sum(cut.values()), counted(len(cut) * len(dataset.labelled), "cell")
+    are, their = ("is", "its") if n == 1 else ("are", "their")
+    return f"{integer(n)} of {cells} {are} shown in part, {their} first {counted(limit, 'character')}"
 
 
 def cut_columns_sentence(dataset: Dataset, limit: int) -> str:
@@ -130,13 +123,8 @@ def cut_sentences(view: RunView) -> Iterator[str]:
     if short:
         low, high = min(short), max(short)
         span = counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
-        yield (
-            f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt, with "
-            f"{span} of the batch: the model's context had no room for more."
-        )
-
-
-# Scores with their standard errors
+        few = f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt"
+        yield f"{few}, with {span} of the batch: the model's context had no room for more."
 
 
 def share_text(share: Estimate) -> str:
@@ -176,29 +164,16 @@ def r2_text(value: float) -> str:
     return number(value, 3) if abs(value) >= 1 else fixed(value, 3)
 
 
-# Labels
-
 LABEL_HEAD = ("label", "training rows", "test rows", "right", "share right", "else mostly")
 LABEL_NUMBERS = (1, 2, 3, 4)
 
 
 def label_cells(lines: Sequence[LabelLine]) -> list[tuple[str, ...]]:
     """Return the test rows label by label, a table row each. Labels come from the data and must be escaped."""
-    return [
-        (
-            line.label,
-            integer(line.n_trained),
-            integer(line.n),
-            integer(line.n_correct),
-            percent(line.n_correct / line.n) if line.n else "–",
-            _mistaken(line),
-        )
-        for line in lines
-    ]
-
-
-def _mistaken(line: LabelLine) -> str:
-    if line.mistaken is None:
-        return ""
-    answer, n = line.mistaken
-    return f"{value_text(answer)} ({integer(n)})"
+    rows = []
+    for line in lines:
+        counts = map(integer, (line.n_trained, line.n, line.n_correct))
+        share = percent(line.n_correct / line.n) if line.n else "–"
+        mistaken = f"{value_text(line.mistaken[0])} ({integer(line.mistaken[1])})" if line.mistaken else ""
+        rows.append((line.label, *counts, share, mistaken))
+    return rows

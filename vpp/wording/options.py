@@ -34,10 +34,6 @@ class Option:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-def _can_grow(config: Config) -> bool:
-    return config.draws_initial and not config.is_telescoping
-
-
 _DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
 _NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
 _SMC = Condition("smc", lambda c: c.method == "smc")
@@ -49,7 +45,9 @@ _BUFFERED = Condition(
 )
 _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
-_GROWABLE = Condition("smc with the paper’s tempering, mh and always-accept", _can_grow)
+_GROWABLE = Condition(
+    "smc with the paper’s tempering, mh and always-accept", lambda c: c.draws_initial and not c.is_telescoping
+)
 _JUDGED = Condition("smc, mh and a growing K", lambda c: c.is_weighted or c.is_filtered or c.particles_max > 0)
 
 _PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
@@ -140,16 +138,16 @@ def _fits(option: str, task: Task | None) -> bool:
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     """Return the options of More options that are not at their default and have an effect: `restart 0.5`."""
-    usual = Config()
-    return tuple(
-        f"{name.replace('_', ' ')} {_shown(getattr(config, name))}"
+    values = {
+        name: getattr(config, name)
         for name, option in OPTIONS.items()
-        if option.group and getattr(config, name) != getattr(usual, name) and has_effect(name, config, task)
+        if option.group and getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
+    }
+    words = {True: "on", False: "off"}
+    return tuple(
+        f"{name.replace('_', ' ')} {words[value] if isinstance(value, bool) else value}"
+        for name, value in values.items()
     )
-
-
-def _shown(value: object) -> str:
-    return "on" if value is True else "off" if value is False else str(value)
 
 
 DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart", "particles_max")
@@ -161,15 +159,13 @@ def decided(values: Mapping[str, Any], base: Config) -> Config:
     config = base
     for name in DECIDERS:
         if name in values and has_effect(name, config):
-            config = replace(config, **_alone(name, values[name]))
+            value = values[name]
+            if name == "particles_max" and value:  # K must agree with it
+                value = max(value, PARTICLES_MIN)
+                config = replace(config, particles=value, particles_max=value)
+            else:
+                config = replace(config, **{name: value})
     return config
-
-
-def _alone(name: str, value: Any) -> dict[str, Any]:
-    """Return an option with the values that must agree with it."""
-    if name == "particles_max" and value:
-        return {"particles": max(value, PARTICLES_MIN), name: max(value, PARTICLES_MIN)}
-    return {name: value}
 
 
 def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None) -> Config:
@@ -212,12 +208,12 @@ def tau_words(config: Config, dataset: Dataset) -> str:
         return ""
     targets = [float(row.target) for row in dataset.train if row.target is not None]
     noise, spread = math.sqrt(tau), math.sqrt(auto_tau(targets, targets))
-    words = (
-        f"τ = {number(tau)} treats errors of about {number(noise)} as noise, in the target’s unit; the training "
-        f"targets spread by about {number(spread)}."
-    )
+    advice = ""
     if spread > ALL_OR_NOTHING * noise:
-        return f"{words} So nearly every likelihood ratio will be 0 or 1: write auto, or take a larger τ."
-    if noise > spread:
-        return f"{words} So even bad rules will hardly lose weight: write auto, or take a smaller τ."
-    return words
+        advice = " So nearly every likelihood ratio will be 0 or 1: write auto, or take a larger τ."
+    elif noise > spread:
+        advice = " So even bad rules will hardly lose weight: write auto, or take a smaller τ."
+    return (
+        f"τ = {number(tau)} treats errors of about {number(noise)} as noise, in the target’s unit; the training "
+        f"targets spread by about {number(spread)}.{advice}"
+    )

@@ -44,8 +44,12 @@ def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
 
     A run that weighs sentences counts them: `2 sentences on 344 rows: 688 calls`.
     """
-    time = f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"
-    parts = [_calls_words(estimate, spec), time]
+    calls = f"{integer(estimate.plan.calls)} calls at most"
+    if spec.config.is_weighing:
+        calls = counted(estimate.plan.calls, "call")
+        rows = f"{counted(len(spec.start), 'sentence')} on {counted(spec.config.batch_size, 'row')}"
+        calls = f"{rows}: {calls}" if spec.start else f"{calls} for each sentence"
+    parts = [calls, f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"]
     if estimate.cost is not None:
         parts.append(f"a cost of about {money(estimate.cost.about)}")
     if words := cap_words(spec.cap):
@@ -53,26 +57,11 @@ def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
     return " · ".join(parts)
 
 
-def _calls_words(estimate: Estimate, spec: RunSpec) -> str:
-    calls = counted(estimate.plan.calls, "call")
-    if not spec.config.is_weighing:
-        return f"{integer(estimate.plan.calls)} calls at most"
-    if not spec.start:
-        return f"{calls} for each sentence"
-    return f"{counted(len(spec.start), 'sentence')} on {counted(spec.config.batch_size, 'row')}: {calls}"
-
-
 def plan_rows(estimate: Estimate) -> list[tuple[str, ...]]:
     """Return a row for each kind of work and a total: calls at most, tokens about."""
-    rows: list[tuple[str, ...]] = [
-        (each.what, integer(each.calls), roughly(each.prompt), roughly(each.completion)) for each in estimate.lines
-    ]
+    rows = [(each.what, integer(each.calls), roughly(each.prompt), roughly(each.completion)) for each in estimate.lines]
     tokens = (f"about {roughly(span.about)}" for span in (estimate.prompt, estimate.completion))
     return [*rows, ("At most", integer(estimate.plan.calls), *tokens)]
-
-
-def call_rows(estimate: Estimate) -> list[tuple[str, ...]]:
-    return [row[:2] for row in plan_rows(estimate)]
 
 
 def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[tuple[str, ...]]:
@@ -88,20 +77,15 @@ def estimate_rows(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> list[
 
 
 def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace | None) -> list[str]:
-    return [
-        *_left_out(dataset),
-        *_cells(spec, dataset),
-        *_calls(estimate),
-        *_money(estimate),
-        *_time(estimate, pace),
-        *_cap(estimate, spec),
-    ]
-
-
-def _left_out(dataset: Dataset) -> Iterator[str]:
-    left = dataset.provenance.n_left_out
-    if left:
-        yield f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used."
+    sentences = []
+    if left := dataset.provenance.n_left_out:
+        sentences.append(f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used.")
+    sentences += [*_cells(spec, dataset), *_calls(estimate)]
+    if estimate.cost is not None:
+        about, high = money(estimate.cost.about), money(estimate.cost.high)
+        costs = f"about {about} if all these calls are needed, {high} with the longest texts"
+        sentences.append(f"Estimated cost: {costs}.")
+    return [*sentences, _time(estimate, pace), *_cap(estimate, spec)]
 
 
 def cells_words(spec: RunSpec, dataset: Dataset) -> str:
@@ -133,23 +117,15 @@ def _calls(estimate: Estimate) -> Iterator[str]:
     yield f"{ASSUMED} With hypotheses of {HYPOTHESIS.high:g} characters and the longest answers: {most}."
 
 
-def _money(estimate: Estimate) -> Iterator[str]:
-    if estimate.cost is None:
-        return
-    about, high = money(estimate.cost.about), money(estimate.cost.high)
-    yield f"Estimated cost: about {about} if all these calls are needed, {high} with the longest texts."
-
-
-def _time(estimate: Estimate, pace: Pace | None) -> Iterator[str]:
+def _time(estimate: Estimate, pace: Pace | None) -> str:
     rounds = counted(estimate.plan.rounds, "sequential round")
     if pace is None:
-        yield f"{rounds}. Test the endpoint to see how long that takes."
-        return
+        return f"{rounds}. Test the endpoint to see how long that takes."
     rates = [f"{fixed(pace.round_trip_s)} s a {'round' if pace.waits_after else 'call'}"] if pace.round_trip_s else []
     if rate := pace.calls_per_s:
         rates += [f"{integer(round(rate)) if rate >= 10 else fixed(rate, 1)} calls a second at once"]
     about = seconds(time_s(estimate.plan, pace))
-    yield f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
+    return f"{rounds}. Estimated time: about {about} at {' and '.join(rates)}, {pace.known}."
 
 
 def demo_pace(endpoint: EndpointSpec) -> Pace:
@@ -159,12 +135,10 @@ def demo_pace(endpoint: EndpointSpec) -> Pace:
 
 
 def _cap(estimate: Estimate, spec: RunSpec) -> Iterator[str]:
-    words = cap_words(spec.cap)
-    if not words:
-        return
-    yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
-    least = integer(estimate.plan.least_calls)
+    if words := cap_words(spec.cap):
+        yield f"The run pauses at {words}, keeps its result so far, and continues with a higher cap."
     if 0 < spec.cap.calls < estimate.plan.least_calls:
+        least = integer(estimate.plan.least_calls)
         yield f"The run needs at least {least} calls, so it will pause unless the cache has answers."
 
 

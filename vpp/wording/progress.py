@@ -49,21 +49,20 @@ def shown_step(view: RunView) -> int | None:
 
 
 def phase(snapshot: Snapshot) -> str:
-    view = snapshot.view
+    view, state = snapshot.view, snapshot.state
     if snapshot.loading_s is not None:
         return capitalised(loading_words(snapshot.loading_s))
-    if snapshot.state == "queued":
-        return "Starting, or queued behind another run"
-    if snapshot.state == "running":
+    if state == "queued":
+        return nothing_yet(state).removesuffix(".")
+    if state == "running":
         return f"Running: {_activity(view)}"
-    if snapshot.state == "paused" and view.is_at_cap:
+    if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
-    if snapshot.state == "stopped" and not view.drawn:
+    if state == "stopped" and not view.drawn:
         return "Stopped before it began"
-    words = snapshot.state.capitalize()
-    if not view.began_at or snapshot.state in GOING_ON:
-        return words
-    return f"{words} {'in' if snapshot.state == 'finished' else 'after'} {seconds(view.wall_s)}"
+    if not view.began_at or state in GOING_ON:
+        return state.capitalize()
+    return f"{state.capitalize()} {'in' if state == 'finished' else 'after'} {seconds(view.wall_s)}"
 
 
 def pace(snapshot: Snapshot) -> str:
@@ -101,24 +100,23 @@ def headline(snapshot: Snapshot, shown: int | None = None) -> str:
         return LOADING if snapshot.loading_s is not None else nothing_yet(snapshot.state)
     at = view.steps.get(shown) if shown is not None else None
     is_weighted = snapshot.spec.config.is_weighted
-    ids, weights = shown_ids(view, at, is_weighted=is_weighted), _weights(view, at)
+    ids, weights = text_ids(view, at, is_weighted=is_weighted), view.weights if view.has_ended or view.final else ()
+    if at is not None:
+        weights = at.reweighted.weights if at.reweighted else ()
+    words = counted(len(set(ids)), "different sentence")
     if len(ids) == 1:
-        words = "one hypothesis, rewritten at each step."
-    elif is_weighted and weights:
+        words = "one hypothesis, rewritten at each step"
+    elif not is_weighted:
+        words += ", without weights"
+    elif weights:
         keys, rows = _answers(view, at, ids, snapshot.spec.config)
         held = totals(zip(keys, weights, strict=True))
-        are_fewer = len(held) < len(set(ids))
-        sets = f" that give {counted(len(held), 'set')} of answers on {rows}" if are_fewer else ""
-        which = "set" if are_fewer else "one"
-        words = f"{_different(ids)}{sets}; the heaviest {which} holds {percent(max(held.values()))} of the weight."
-    else:
-        words = f"{_different(ids)}." if is_weighted else f"{_different(ids)}, without weights."
+        which = "one"
+        if len(held) < len(set(ids)):
+            words, which = f"{words} that give {counted(len(held), 'set')} of answers on {rows}", "set"
+        words += f"; the heaviest {which} holds {percent(max(held.values()))} of the weight"
     is_past = at is not None and (view.has_ended or at.step != shown_step(view)) and shown_step(view) is not None
-    return f"At step {shown}: {words}" if is_past else capitalised(words)
-
-
-def _different(ids: Sequence[str]) -> str:
-    return counted(len(set(ids)), "different sentence")
+    return f"At step {shown}: {words}." if is_past else capitalised(f"{words}.")
 
 
 def _answers(view: RunView, at: StepView | None, ids: Sequence[str], config: Config) -> tuple[Sequence[Hashable], str]:
@@ -145,13 +143,7 @@ def end_rows(found: Compared) -> str:
     return f"the {counted(len(found.rows), 'training row')} that all have answered"
 
 
-def _weights(view: RunView, at: StepView | None) -> tuple[float, ...]:
-    if at is not None:
-        return at.reweighted.weights if at.reweighted else ()
-    return view.weights if view.final is not None or view.has_ended else ()
-
-
-def shown_ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
+def text_ids(view: RunView, at: StepView | None, *, is_weighted: bool) -> list[str]:
     """Return the texts on a step's cards, by slot: those it weighed, or without weights those it ended with.
 
     A step that has neither yet shows the texts it began with.
@@ -184,7 +176,10 @@ def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metr
     if config.particles_max:
         yield _size_metric(view, at, config)
     if config.largest_size > 1:
-        yield _texts_metric(shown_ids(view, at, is_weighted=config.is_weighted))
+        ids = text_ids(view, at, is_weighted=config.is_weighted)
+        n, words = len(set(ids)), "The other particles repeat a text word for word."
+        words = "No two particles have the same text." if n == len(ids) else words
+        yield Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
     if not config.is_weighing:
         yield _proposals_metric(snapshot, at)
 
@@ -212,18 +207,9 @@ def _last_weights(view: RunView) -> Reweighted | None:
 def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
     size = len(_began_with(view, at).population) if at else view.size
     changes = size_changes(view, until=at.step if at else None)
-    words = (
-        f"K {'; '.join(changes)}." if changes else f"It has not changed{'' if view.has_ended and not at else ' yet'}."
-    )
+    words = f"It has not changed{'' if view.has_ended and not at else ' yet'}."
+    words = f"K {'; '.join(changes)}." if changes else words
     return Metric(name="Particles K", value=str(size), scale=f"of {config.particles_max} at most", words=words)
-
-
-def _texts_metric(ids: Sequence[str]) -> Metric:
-    n = len(set(ids))
-    words = (
-        "No two particles have the same text." if n == len(ids) else "The other particles repeat a text word for word."
-    )
-    return Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
 
 
 def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
@@ -245,18 +231,13 @@ def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
 
 
 def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
-    name, taken = "Proposals accepted", sum(p.accepted for p in judged)
+    name, n, taken = "Proposals accepted", len(judged), sum(p.accepted for p in judged)
     if not judged:
         yet = "" if view.has_ended or (at and at.finished) else " yet"
         at_step = "" if at is None else f" at step {at.step}"
         return Metric(name=name, value="–", scale=f"none judged{yet}{at_step}", words=rest)
-    verdict = acceptance_verdict(taken, len(judged))
-    return Metric(
-        name=name,
-        value=percent(taken / len(judged)),
-        scale=f"{taken} of {len(judged)} judged",
-        words=" ".join(filter(None, (acceptance_sentence(taken, len(judged)), verdict, rest))),
-    )
+    words = " ".join(filter(None, (acceptance_sentence(taken, n), acceptance_verdict(taken, n), rest)))
+    return Metric(name=name, value=percent(taken / n), scale=f"{taken} of {n} judged", words=words)
 
 
 def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
@@ -383,9 +364,6 @@ def _beginning(view: RunView, config: Config) -> str:
     return f"{given}The optimizer wrote {hypotheses} from {source}: {texts}.{bare}"
 
 
-# Weights
-
-
 def _weighing(at: StepView, config: Config) -> Iterator[str]:
     made = at.reweighted
     if made is None:
@@ -402,22 +380,14 @@ def _weighing(at: StepView, config: Config) -> Iterator[str]:
 
 def _copies(resampled: Resampled, size: int) -> str:
     copies = Counter(resampled.ancestors)
-    copied = [slot for slot in sorted(copies) if copies[slot] > 1]
+    several = [slot for slot in sorted(copies) if copies[slot] > 1]
     ended = [slot for slot in range(size) if slot not in copies]
     if not ended:
         return "each particle was kept once"
-    if len(copied) > MOST_NAMED:
-        now = f"{in_words(len(copied))} particles now have copies"
-    else:
-        now = ", ".join(f"particle {slot} now has {in_words(copies[slot])} copies" for slot in copied)
-    return f"{now}, and {_named(ended)} ended"
-
-
-def _named(slots: Sequence[int]) -> str:
-    return particles(slots) if len(slots) <= MOST_NAMED else f"{in_words(len(slots))} others"
-
-
-# Rewriting
+    now = ", ".join(f"particle {slot} now has {in_words(copies[slot])} copies" for slot in several)
+    now = now if len(several) <= MOST_NAMED else f"{in_words(len(several))} particles now have copies"
+    names = particles(ended) if len(ended) <= MOST_NAMED else f"{in_words(len(ended))} others"
+    return f"{now}, and {names} ended"
 
 
 def _rewriting(at: StepView, config: Config) -> Iterator[str]:
@@ -444,9 +414,6 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
         yield f"{counted(len(fresh), 'proposal')} drawn afresh from the prior, {sum(fresh)} of them accepted"
 
 
-# K
-
-
 def _resizing(at: StepView) -> Iterator[str]:
     if at.joined and at.finished:
         came = sorted(at.joined)
@@ -455,9 +422,6 @@ def _resizing(at: StepView) -> Iterator[str]:
         yield f"K grew from {grown - len(came)} to {grown} ({why_grew(at)}): {joined} joined"
     if at.shrunk:
         yield f"all agreed, so K fell from {len(at.scored)} to {len(at.shrunk.ancestors)}"
-
-
-# The end
 
 
 def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
@@ -472,16 +436,17 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
     elif config.is_weighted:
         yield "The weights are those of the last step."
     test = view.evaluated.get("test")
-    if not test and view.started and not view.started.dataset.get("n_test", 1):
-        return
-    yield _tested(test, config, balanced) if test and test.step == last else "The test rows were not evaluated."
+    if test and test.step == last:
+        yield _test_words(test, config, balanced)
+    elif test or not view.started or view.started.dataset.get("n_test", 1):
+        yield "The test rows were not evaluated."
 
 
 def final_rows(config: Config) -> str:
     return "all training rows" if config.final_weights == "train" else "the last buffer"
 
 
-def _tested(test: Evaluated, config: Config, balanced: float | None) -> str:
+def _test_words(test: Evaluated, config: Config, balanced: float | None) -> str:
     n, vote = len(test.rows), voting(config, len(test.hypotheses))
     if test.metric == "mse":
         by = f"the {vote} mean" if vote else "it"

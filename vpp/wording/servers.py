@@ -76,8 +76,6 @@ def verdict_html(conclusion: Verdict) -> str:
     return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")
 
 
-# Constrained answers
-
 CARRIER_WORDS = {
     "structured_outputs": "structured_outputs (vLLM)",
     "grammar": "grammar (llama.cpp)",

@@ -12,8 +12,6 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import RunView
 from vpp.wording.words import counted, integer, seconds
 
-# Commands that the worker has not carried out yet
-
 
 def pending_words(command: Command, state: State) -> str:
     if state == "stalled":
@@ -32,9 +30,6 @@ def asking_words(spec: RunSpec) -> str:
     return f"Asking {model} for {hypotheses} that predict {spec.dataset['target']}, from {source}."
 
 
-# Retries of a run that waits for its endpoint
-
-
 def retry_words(view: RunView, *, now: float) -> str:
     """`Next try in 12 s (at 14:05:10); gives up at 15:04.`; empty if no automatic retry is due. now: Unix time."""
     if view.phase != "paused" or view.retry_at is None:
@@ -49,9 +44,6 @@ def _clock(at: float, form: str) -> str:
     return time.strftime(form, time.localtime(at))
 
 
-# Failed calls, and what slows them
-
-
 NAMED = 4
 
 
@@ -63,19 +55,16 @@ def faults_sentence(usage: Usage) -> str:
 def faults_named(usage: Usage) -> str:
     """`HTTP 503 (37), timeout (2)`: the most frequent kinds; empty without any."""
     kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
-    named = [f"{name} ({integer(count)})" for name, count in kinds[:NAMED]]
     rest = sum(count for _, count in kinds[NAMED:])
-    others = [f"others ({integer(rest)})"] if rest else []
-    return ", ".join([*named, *others])
+    return ", ".join(f"{name} ({integer(n)})" for name, n in [*kinds[:NAMED], ("others", rest)] if n)
 
 
 def window_words(usage: Usage, ceiling: int) -> str:
     """`64 of 1,024 calls at a time: the server refused more`; empty at the ceiling."""
     if not 0 < usage.window < ceiling:
         return ""
-    if usage.narrowed_by == "files":
-        return files_words(usage)
-    return f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
+    refused = f"{integer(usage.window)} of {integer(ceiling)} calls at a time: the server refused more"
+    return files_words(usage) or refused
 
 
 def files_words(usage: Usage) -> str:
@@ -114,16 +103,10 @@ def is_key_refused(view: RunView) -> bool:
     return view.failure == "endpoint" and KEY_REFUSED in view.detail
 
 
-# A model file
-
-
 def model_file_words(endpoint: EndpointSpec) -> str:
-    gigabytes = Path(endpoint.gguf).stat().st_size / 1e9
-    return (
-        f"{endpoint.model}: {gigabytes:.1f} GB. llama.cpp serves it on this machine: "
-        f"{counted(endpoint.concurrency, 'call')} at a time, {integer(endpoint.context_length)} tokens of prompt and "
-        "answer each."
-    )
+    gigabytes, calls = Path(endpoint.gguf).stat().st_size / 1e9, counted(endpoint.concurrency, "call")
+    tokens = f"{integer(endpoint.context_length)} tokens of prompt and answer each"
+    return f"{endpoint.model}: {gigabytes:.1f} GB. llama.cpp serves it on this machine: {calls} at a time, {tokens}."
 
 
 def loading_words(loading_s: float) -> str:

@@ -40,30 +40,23 @@ def _is_below(value: float, threshold: float) -> bool:
     return value < threshold - EQUAL
 
 
-# Weights
-
-
 def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
     """`ESS 5.8 of 10: about six particles carry the weight.`
 
     ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
     is resampled; None if no resampling follows.
     """
-    resampling = threshold is not None and size > 1 and ess < threshold * size
-    shown = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
-    return f"ESS {shown} of {size}: {_carriers(ess, size)}{'; resampling next' if resampling else ''}."
-
-
-def _carriers(ess: float, size: int) -> str:
+    next_words = "; resampling next" if threshold is not None and size > 1 and ess < threshold * size else ""
+    value = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
+    carriers = f"about {in_words(max(2, round(ess)))} particles carry the weight"
     if size == 1:
-        return "there is only one particle"
-    if _is_below(ess, ONE_VOICE):
-        return "one particle holds nearly all weight"
-    if not _is_below(ess, NEARLY_ALIKE * size):
-        equal = math.isclose(ess, size, abs_tol=1e-6)
-        every = "both" if size == 2 else f"all {in_words(size)}"
-        return f"{every} particles have {'' if equal else 'nearly '}equal weight"
-    return f"about {in_words(max(2, round(ess)))} particles carry the weight"
+        carriers = "there is only one particle"
+    elif _is_below(ess, ONE_VOICE):
+        carriers = "one particle holds nearly all weight"
+    elif not _is_below(ess, NEARLY_ALIKE * size):
+        nearly = "" if math.isclose(ess, size, abs_tol=1e-6) else "nearly "
+        carriers = f"{'both' if size == 2 else f'all {in_words(size)}'} particles have {nearly}equal weight"
+    return f"ESS {value} of {size}: {carriers}{next_words}."
 
 
 def tau_advice(tau: float | None, *, ess: float) -> str:
@@ -73,9 +66,6 @@ def tau_advice(tau: float | None, *, ess: float) -> str:
 
 def _larger(tau: float) -> str:
     return f"A larger τ than {number(tau, 3)} would let more hypotheses count (--tau; under More options)."
-
-
-# Proposals
 
 
 def acceptance_sentence(accepted: int, judged: int) -> str:
@@ -98,9 +88,6 @@ def acceptance_verdict(accepted: int, judged: int) -> str:
     return ""
 
 
-# Answers
-
-
 def abstention_verdict(silent: int, asked: int) -> str:
     """Judge the share of unreadable answers. asked: at least 1."""
     if not silent:
@@ -120,9 +107,6 @@ def entropy_verdict(bits: float) -> str:
     if bits == 0:
         return "Unanimous: no row is divided."
     return f"{'More' if bits > 1 + EQUAL else 'No more'} divided than an even split in two, 1 bit."
-
-
-# Numbers
 
 
 def miss_verdict(mse: float, truths: Sequence[float]) -> str:
@@ -159,9 +143,6 @@ def follows_verdict(rho: float, n: int) -> str:
     if _is_below(rho, FOLLOWS):
         return "The spread hardly predicts the error."
     return "The error is larger where answers spread more."
-
-
-# Two runs
 
 
 def chance_verdict(p: float) -> str:
