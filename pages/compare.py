@@ -93,22 +93,22 @@ def shelf(wanted: Sequence[str]) -> Shelf:
 
 
 def page() -> None:
-    named = st.query_params.get("compare", "").split(",")
-    link = list(dict.fromkeys(filter(None, named)))[: len(CODES)]
+    ids = st.query_params.get("compare", "").split(",")
+    link = list(dict.fromkeys(filter(None, ids)))[: len(CODES)]
     run = st.query_params.get("run") or st.session_state.get("run")
     runs = shelf([*link, run or ""])
     if not run:
         st.session_state["run"] = next((run for run in link if run in runs.directories), None)
-    opened = opening.open_run("Compare", SHOWS)
+    current = opening.open_run("Compare", SHOWS)
     title_place = st.container()
     left, right = st.columns([5, 2])
     with left:
-        choice = pick(runs, link, opened.directory.id)
+        choice = pick(runs, link, current.directory.id)
     if not choice:
         blocks.draw(markup.state("No run is picked", "Pick one above to set it beside simple models."))
         st.stop()
     with right:
-        reference = pick_reference(runs, choice, opened.directory.id)
+        reference = pick_reference(runs, choice, current.directory.id)
     # In the address for sharing, in the session for coming back.
     st.session_state["compare.last"] = choice
     st.query_params["compare"] = ",".join(choice)
@@ -140,15 +140,15 @@ def page() -> None:
         refreshed(draw_result)
     if base := next((run for run in candidates if run.id == reference and "test" in run.view.evaluated), None):
         directory = runs.directories[base.id]
-        opened = opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot)
+        current = opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot)
         with prompted:
-            beside.draw_baselines(opened, CODES[choice.index(reference)])
+            beside.draw_baselines(current, CODES[choice.index(reference)])
     with below:
         refreshed(partial(draw_rest, runs.labels))
 
 
-def pick(runs: Shelf, link: Sequence[str], opened: str) -> list[str]:
-    fill(runs, link, opened)
+def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
+    fill(runs, link, current)
     choice = st.multiselect(
         "Runs",
         list(runs.directories),
@@ -164,27 +164,27 @@ def pick(runs: Shelf, link: Sequence[str], opened: str) -> list[str]:
     return list(choice)
 
 
-def fill(runs: Shelf, link: Sequence[str], opened: str) -> None:
+def fill(runs: Shelf, link: Sequence[str], current: str) -> None:
     """Pick the runs that a link names, else those of last time, else those on the open run's rows, oldest first."""
     last, choice = st.session_state.get("compare.last", []), st.session_state.get("compare.runs")
     if link and link != last:
         st.session_state.pop("compare.against", None)
         choice = link
     elif choice is None:
-        choice = last if opened in last else []
+        choice = last if current in last else []
     elif not choice:
         return  # by hand
     there = [run for run in choice if run in runs.directories]  # a run may have been deleted meanwhile
     if not there:
-        alike = [run for run in runs.rows if run != opened and runs.rows[run] == runs.rows.get(opened)]
-        there = sorted([opened, *alike][:AT_FIRST])
+        alike = [run for run in runs.rows if run != current and runs.rows[run] == runs.rows.get(current)]
+        there = sorted([current, *alike][:AT_FIRST])
     if there != st.session_state.get("compare.runs"):
         st.session_state["compare.runs"] = there
 
 
-def pick_reference(runs: Shelf, choice: Sequence[str], opened: str) -> str:
+def pick_reference(runs: Shelf, choice: Sequence[str], current: str) -> str:
     """Ask for the reference run. Default: the last one, that of the address, the open run, or the first."""
-    usual = next((run for run in (st.query_params.get("against", ""), opened) if run in choice), choice[0])
+    usual = next((run for run in (st.query_params.get("against", ""), current) if run in choice), choice[0])
     if len(choice) == 1:
         return usual
     if st.session_state.get("compare.against") not in choice:

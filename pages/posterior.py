@@ -127,11 +127,11 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
 def choose_wording(ideas: Ideas) -> Literal["heaviest", "shortest"]:
     if all(len(idea.wordings) == 1 for idea in ideas):
         return "heaviest"
-    chosen = st.segmented_control(
+    choice = st.segmented_control(
         "Wording of an idea that has several", ["heaviest", "shortest"], default="heaviest",
         format_func=lambda which: f"The {which} wording", key="posterior.wording", label_visibility="collapsed",
     )  # fmt: skip
-    return "shortest" if chosen == "shortest" else "heaviest"
+    return "shortest" if choice == "shortest" else "heaviest"
 
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:

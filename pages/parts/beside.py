@@ -58,8 +58,8 @@ def offer(run: opening.OpenRun, what: str, make: Callable[[], Any], *, button: s
     if job and job.outcome == "failed":
         blocks.failed(refused, job.failure)
     elif job and job.outcome == "stopped":
-        kept = "the answers so far are in the cache, so asking again takes less"
-        blocks.captions(f"Stopped: {kept if endpoint.cache else 'nothing is kept'}.")
+        rest = "the answers so far are in the cache, so asking again takes less"
+        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
     try:
         asking = make()
     except VppError as error:

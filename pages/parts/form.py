@@ -272,7 +272,7 @@ def choose_columns(table: Table) -> Choice:
     kinds = (table_part.AS_FOUND, "classification", "regression")
     kind = middle.selectbox("Task", kinds, **blocks.lasting("new.kind_of_task"))
     place = st.container()
-    splitting = table_part.NO_SPLIT if method.chosen()["method"] == "weigh" else table_part.choose_split(table, target)
+    splitting = table_part.NO_SPLIT if method.options()["method"] == "weigh" else table_part.choose_split(table, target)
     default, left_out = choose_inputs(table, splitting.rule, target=target)
     field = blocks.lasting(f"new.inputs.{table.sha256}.{target}.{splitting.rule.column}")
     choice = place.multiselect("Inputs", [name for name in names if name != target], default=list(default), **field)

@@ -49,7 +49,7 @@ def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
 
     task: None before there is a table.
     """
-    chosen()
+    options()
     if st.session_state.get("new.came_with") != (prior, is_task):
         st.session_state["new.came_with"] = (prior, is_task)
         put("prior", prior)
@@ -58,16 +58,16 @@ def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
     names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
     field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
     st.radio("Method", list(names), format_func=names.__getitem__, captions=about, **field)
-    deciding = decided(chosen(), base())
+    deciding = decided(options(), base())
     common_options(deciding)
     with st.expander("More options"):
         more_options(deciding, is_task=is_task, task=task)
-    return config_of(chosen(), base(), task)
+    return config_of(options(), base(), task)
 
 
-def chosen() -> dict[str, Any]:
-    options = {name: st.session_state.setdefault(key_of(name), value) for name, value in asdict(base()).items()}
-    return {name: value.strip() if isinstance(value, str) else value for name, value in options.items()}
+def options() -> dict[str, Any]:
+    values = {name: st.session_state.setdefault(key_of(name), value) for name, value in asdict(base()).items()}
+    return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
 
 
 def base() -> Config:

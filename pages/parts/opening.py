@@ -38,7 +38,6 @@ FILE = "new.file"
 """Session key: the upload in use, as (name, bytes)."""
 FROM = "new.again"
 """Session key: id of the run that is started again."""
-IN_SHORT = "A table goes in; competing explanations of one column come out."
 SENTENCES = (
     "You give a table; ten explanations of one column come out, each a sentence that a model applies to your rows.",
     "The data weigh them: what fits gains weight, what fails is dropped, and the rest are rewritten, step by step.",
@@ -118,15 +117,14 @@ def open_run(page: str, shows: str) -> OpenRun:
         gone = f"There is no run {name} among the runs of this app: {why}"
         empty(page, "This run cannot be opened", gone, PICK, failed=True)
     try:
-        opened = reader(str(directory.path))
-        snapshot = opened.refresh()
-        opened.dataset()
+        of_run = reader(str(directory.path))
+        snapshot = of_run.refresh()
+        of_run.dataset()
     except VppError as error:
         st.session_state.pop("run", None)
         empty(page, "This run cannot be opened", str(error), failed=True)
-    st.session_state["run"] = directory.id
-    st.query_params["run"] = directory.id
-    return OpenRun(directory, opened, snapshot)
+    st.session_state["run"] = st.query_params["run"] = directory.id
+    return OpenRun(directory, of_run, snapshot)
 
 
 def fresh(run: OpenRun) -> Snapshot:
@@ -246,7 +244,7 @@ def introduce() -> None:
     """Draw five ways to try the app, and for a newcomer what it does, with a picture."""
     if words := person.open_words():
         blocks.captions(words)
-    blocks.draw(markup.title("New run", IN_SHORT))
+    blocks.draw(markup.title("New run", "A table goes in; competing explanations of one column come out."))
     ways: tuple[tuple[str, str, str, Callable[[], None]], ...] = (
         ("Look at a finished example", "new.look", PENGUINS, open_example),
         ("Run the example", "new.run_example", LIVE_EXAMPLE, run_example),

@@ -38,7 +38,7 @@ _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Moment:
     """The step that the page shows."""
 
     step: int | None
@@ -46,7 +46,7 @@ class Shown:
     newest: int | None
     """The last step there is to see."""
     is_live: bool
-    chosen: int | None
+    choice: int | None
     """The reader's choice; None while the latest step is followed."""
     is_film: bool
     """Whether a film reached the step."""
@@ -65,21 +65,21 @@ class Shown:
         return "live" if self.step == self.newest and self.is_live else str(self.step)
 
 
-def view_of(run: opening.OpenRun, snapshot: Snapshot) -> Shown:
+def moment_of(run: opening.OpenRun, snapshot: Snapshot) -> Moment:
     """Return the latest step, or the one that is replayed. A run that has ended has one place more: its end."""
     at: dict[str, Any] = st.session_state.get(slider_key(run), {}).get("at") or {}
-    chosen, newest = at.get("step"), shown_step(snapshot.view)
+    choice, newest = at.get("step"), shown_step(snapshot.view)
     live = snapshot.state in opening.LIVE
-    if chosen is None or newest is None or int(chosen) > newest:
-        return Shown(newest if live else None, newest, live, None, bool(at.get("film")))
-    return Shown(int(chosen), newest, live, int(chosen), bool(at.get("film")))
+    if choice is None or newest is None or int(choice) > newest:
+        return Moment(newest if live else None, newest, live, None, bool(at.get("film")))
+    return Moment(int(choice), newest, live, int(choice), bool(at.get("film")))
 
 
 def slider_key(run: opening.OpenRun) -> str:
     return f"watch.step.{run.key}.slider"
 
 
-def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, Any] | None:
+def slider(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> dict[str, Any] | None:
     """Return the band of steps and its slider for assets/scrubber.js; None before the first step.
 
     A film goes on once the browser has drawn the step before.
@@ -87,16 +87,16 @@ def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, 
     view = snapshot.view
     if view.last_step is None:
         return None
-    newest, has_end = shown.newest or 0, not shown.is_live
-    inked = newest if shown.step is None and shown.is_live else shown.step
+    newest, has_end = moment.newest or 0, not moment.is_live
+    inked = newest if moment.step is None and moment.is_live else moment.step
     return {
         "band": pieces.drawn(
             run, snapshot, "band", inked, has_end, make=lambda: band_html(view, shown=inked, has_end=has_end)
         ),
         "key": key_html(snapshot.spec.config),
-        "step": shown.chosen,
+        "step": moment.choice,
         "newest": newest,
-        "called": step_name(view, newest) if shown.newest is not None else "first hypotheses",
+        "called": step_name(view, newest) if moment.newest is not None else "first hypotheses",
         # A run that goes on has no place for its end, and no film.
         "end": view.total_steps if has_end else None,
         "top": view.total_steps if has_end else max(view.total_steps - 1, 1),
@@ -104,24 +104,24 @@ def slider(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> dict[str, 
 
 
 def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    shown = view_of(run, snapshot)
+    moment = moment_of(run, snapshot)
     waiting = run.directory.pending_command() if snapshot.state in opening.LIVE else None
     pending = pending_words(waiting.command, snapshot.state) if waiting else ""
     parts = {
         # Times and calls stand apart: they change without a step.
         "status": markup.phase(MARKS[snapshot.state], pending or phase(snapshot)),
-        "said": said_html(run, snapshot, shown),
-        "deck": cards_html(run, snapshot, shown),
-        "rail": rail_html(run, snapshot, shown),
-        "numbers": numbers_html(run, snapshot, shown),
+        "said": said_html(run, snapshot, moment),
+        "deck": cards_html(run, snapshot, moment),
+        "rail": rail_html(run, snapshot, moment),
+        "numbers": numbers_html(run, snapshot, moment),
     }
-    place = INITIAL_STEP if shown.newest is None else shown.step
+    place = INITIAL_STEP if moment.newest is None else moment.step
     header = {
         "parts": [*parts],
-        "at": slider(run, snapshot, shown),
+        "at": slider(run, snapshot, moment),
         "place": snapshot.view.total_steps if place is None else place,
-        "deck": shown.deck_id,
-        "head": heading(snapshot, shown),
+        "deck": moment.deck_id,
+        "head": heading(snapshot, moment),
         "foot": markup.caption(SQUARES) if snapshot.spec.dataset["task"] == "classification" else "",
     }
     heard = dict.fromkeys(("on_at_change", "on_wanted_change"), lambda: None)
@@ -129,7 +129,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     _STAGE(data=message, key=slider_key(run), default={"at": None}, **heard)
 
 
-def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     view = snapshot.view
 
     def make() -> str:
@@ -137,30 +137,30 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
             written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
             lead = markup.saying(asking_words(snapshot.spec))
             return f'<div class="lead">{lead}</div>{markup.happening(written)}'
-        lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, shown.step))}</div>'
+        lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, moment.step))}</div>'
         if view.last_step is None:
             return lead
-        step = INITIAL_STEP if shown.newest is None else shown.step
+        step = INITIAL_STEP if moment.newest is None else moment.step
         balanced = balanced_accuracy(view, run.reader.dataset) if step is None else None
         return lead + markup.happening(happened(view, step, snapshot.spec.config, balanced=balanced))
 
-    return pieces.drawn(run, snapshot, "said", shown, snapshot.state, snapshot.loading_s is not None, make=make)
+    return pieces.drawn(run, snapshot, "said", moment, snapshot.state, snapshot.loading_s is not None, make=make)
 
 
-def heading(snapshot: Snapshot, shown: Shown) -> str:
+def heading(snapshot: Snapshot, moment: Moment) -> str:
     config = snapshot.spec.config
     order = ", heaviest first" if config.is_weighted else ", likeliest first" if config.is_filtered else ""
     title = "Hypotheses at the end" if snapshot.state in ("finished", "stopped") else "Hypotheses that are kept"
-    if shown.newest is None:
+    if moment.newest is None:
         title, order = "First hypotheses", ""
-    elif not shown.is_end:
-        title = f"Hypotheses at step {shown.step}"
+    elif not moment.is_end:
+        title = f"Hypotheses at step {moment.step}"
     rows = {"batch": "batch", "buffer": "buffer", "train": "training rows"}[config.scored_on]
     bars = "bar = weight" if config.is_weighted else f"bar = likelihood per row of the {rows}"
     return markup.heading(f"{title}{order}", f"{bars} · underlined: added · struck: removed")
 
 
-def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     view, config = snapshot.view, snapshot.spec.config
     wanted = pieces.wanted(slider_key(run), most=config.largest_size)
 
@@ -170,23 +170,23 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
         dataset = run.reader.dataset()
         prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
         maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
-        if shown.newest is None:
+        if moment.newest is None:
             waiting = () if view.has_ended else (slot for slot in range(config.size) if slot not in view.drawn)
             return deck_html(maker.initial(), seed_text=view.started.seed_text) + skeletons_html(waiting)
-        cards = maker.final() if shown.step is None else maker.at(shown.step)
+        cards = maker.final() if moment.step is None else maker.at(moment.step)
         return deck_html(cards, seed_text=view.started.seed_text)
 
-    return pieces.drawn(run, snapshot, "deck", shown.newest, shown.step, wanted, make=make)
+    return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make)
 
 
-def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     """Return the figures beside the cards: a map of the hypotheses, a bar a step, and the last generations."""
     view, config = snapshot.view, snapshot.spec.config
     if view.last_step is None:
         return ""
 
     def make() -> str:
-        step, dataset = INITIAL_STEP if shown.newest is None else shown.step, run.reader.dataset()
+        step, dataset = INITIAL_STEP if moment.newest is None else moment.step, run.reader.dataset()
         bars = "Proposals accepted" if config.is_filtered else "Error on the batch"
         figures = {
             "Effective sample size" if config.is_weighted else bars: bars_html(view, config, dataset, step),
@@ -199,20 +199,20 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
             for title, figure in figures.items()
         )
 
-    return pieces.drawn(run, snapshot, "rail", shown.newest, shown.step, make=make)
+    return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
 
 
-def numbers_html(run: opening.OpenRun, snapshot: Snapshot, shown: Shown) -> str:
+def numbers_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     view = snapshot.view
     if view.last_step is None:
         return ""
 
     def make() -> str:
-        scope = "the whole run" if shown.step is None else f"step {shown.step}"
-        strip = markup.strip(metrics(snapshot, shown.step))
+        scope = "the whole run" if moment.step is None else f"step {moment.step}"
+        strip = markup.strip(metrics(snapshot, moment.step))
         return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, notes(run, view)))
 
-    return pieces.drawn(run, snapshot, "numbers", shown.step, snapshot.state, make=make)
+    return pieces.drawn(run, snapshot, "numbers", moment.step, snapshot.state, make=make)
 
 
 def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
