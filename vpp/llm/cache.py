@@ -149,7 +149,7 @@ class ResponseCache:
         sought = "SELECT key, answer FROM answers WHERE key IN (SELECT value FROM json_each(?))"
         rows = self._database.execute(sought, [json.dumps(keys)]).fetchall() if keys else []
         if unwritten:
-            stored = [(key, _to_json(completion)) for key, completion in unwritten.items()]
+            stored = [(key, _ANSWER.dump_json(one, exclude={"cached"}).decode()) for key, one in unwritten.items()]
             with self._database:
                 self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", stored)
         return {key: answer for key, stored in rows if (answer := _from_json(stored)) is not None}
@@ -174,10 +174,6 @@ def _open(folder: Path) -> sqlite3.Connection:
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
     return database
-
-
-def _to_json(completion: Completion) -> str:
-    return _ANSWER.dump_json(completion, exclude={"cached"}).decode()
 
 
 def _from_json(stored: object) -> Completion | None:

@@ -4,6 +4,7 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 """
 
 import asyncio
+import math
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -71,16 +72,11 @@ class Finding:
     """The same as numbers and names, for programs."""
 
 
-def _works(name: str, words: str, **values: Any) -> Finding:
-    return Finding(name=name, mark="works", words=words, values=values)
+def _finding(mark: Mark, name: str, words: str, **values: Any) -> Finding:
+    return Finding(name=name, mark=mark, words=words, values=values)
 
 
-def _note(name: str, words: str, **values: Any) -> Finding:
-    return Finding(name=name, mark="note", words=words, values=values)
-
-
-def _fails(name: str, words: str, **values: Any) -> Finding:
-    return Finding(name=name, mark="fails", words=words, values=values)
+_works, _note, _fails = partial(_finding, "works"), partial(_finding, "note"), partial(_finding, "fails")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,10 +223,8 @@ def _unreached(why: str) -> Finding:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-async def _ask(
-    endpoint: Endpoint, text: str, *, max_tokens: int = SHORT, seed: int = 0, temperature: float = 0.0
-) -> Completion:
-    return await endpoint.complete([question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens)
+async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
+    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": SHORT, **options})
 
 
 async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Finding:
@@ -350,15 +344,14 @@ async def _seed(endpoint: Endpoint) -> Finding:
 async def _letters(endpoint: Endpoint) -> Finding:
     """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
     text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
-    asking = partial(
-        endpoint.complete, [question(text)], temperature=0.0, seed=0, max_tokens=1, top_logprobs=len(grading.LETTERS)
-    )
-    one, other = [(await asking()).first_tokens for _ in range(2)]
+    n_asked = len(grading.LETTERS)
+    one, other = [(await _ask(endpoint, text, max_tokens=1, top_logprobs=n_asked)).first_tokens for _ in range(2)]
     if set(grading.FIELDS) & set(endpoint.dropped_fields):
         return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
     if not one or not other:
         return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-    mass, apart = grading.mass_and_difference(one, other, n)
+    shares, again = (grading.letter_shares(each, n) for each in (one, other))
+    mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
     if apart > grading.STABLE:
         words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
         return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
@@ -386,19 +379,14 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
         outcomes = await cancel(tasks)
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
     pace, failed = len(times) / wall_s, len(done) - len(times)
-    values = {
-        "calls": calls,
-        "answered": len(times),
-        "failed": failed,
-        "late": len(late),
-        "calls_per_s": round(pace, 2),
-    }
+    counts = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
     words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
     if not times:
-        return _note("throughput", words, **values)
+        return _note("throughput", words, **counts, calls_per_s=0.0)
     words += f", {pace:.1f} a second; half of them within {statistics.median(times):.2f} s"
     finding = _note if failed or late else _works
-    return finding("throughput", words, **values, median_s=round(statistics.median(times), 4))
+    median_s = round(statistics.median(times), 4)
+    return finding("throughput", words, **counts, calls_per_s=round(pace, 2), median_s=median_s)
 
 
 def _optional_fields(endpoint: Endpoint) -> Finding:
@@ -437,9 +425,7 @@ async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
     for carrier in CARRIERS:
         asked = one_of_words(CARRIER_WORDS, carrier)
         try:
-            completion = await endpoint.complete(
-                [question(CARRIER_QUESTION)], temperature=0.0, seed=0, max_tokens=CARRIER_TOKENS, structured=asked
-            )
+            completion = await _ask(endpoint, CARRIER_QUESTION, max_tokens=CARRIER_TOKENS, structured=asked)
         except EndpointRefused as error:
             tested.append(CarrierTest(carrier, "refused", str(error), is_answered=False))
             continue

@@ -34,7 +34,6 @@ from vpp.llm.protocol import (
     SECRET_LENGTH,
     Completion,
     Messages,
-    NoAnswer,
     OddReply,
     OptionalFields,
     ServedModel,
@@ -200,8 +199,7 @@ class Transport:
         try:
             return read(reply, secret=self._server.secret)
         except OddReply as odd:
-            empty = odd.completion if isinstance(odd, NoAnswer) else None
-            raise AttemptFailed(Fault(odd.kind, self._short(str(odd)), odd.fix), empty=empty) from None
+            raise AttemptFailed(Fault(odd.kind, self._short(str(odd)), odd.fix), empty=odd.completion) from None
 
     def _short(self, words: str) -> str:
         return short_reason(words, secret=self._server.api_key)

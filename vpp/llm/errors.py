@@ -34,11 +34,7 @@ NO_CHAT = frozenset({405, 501})
 
 
 class BodyTooLarge(Exception):
-    """The reply is longer than any answer."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit)
-        self.limit = limit
+    """The reply is longer than any answer; its argument is the limit in bytes."""
 
 
 class Fault(NamedTuple):
@@ -72,7 +68,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 
 def _known(error: BaseException, place: str, host: str) -> Fault | None:
     if isinstance(error, BodyTooLarge):
-        words = f"the reply is longer than {error.limit // 1024:,} KiB"
+        words = f"the reply is longer than {error.args[0] // 1024:,} KiB"
         return Fault("reply too long", words, "check that the address is a model's (/v1)")
     if isinstance(error, ssl.SSLError):
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"

@@ -83,14 +83,13 @@ def outputs_of(dataset: Dataset) -> str:
 # --- structured output ----------------------------------------------------------------------------------------------
 
 Carrier = Literal["structured_outputs", "grammar", "json_schema"]
-CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
-"""In the order in which a server is tested for them."""
 FIELDS: dict[Carrier, str] = {
     "structured_outputs": "structured_outputs",
     "grammar": "grammar",
     "json_schema": "response_format",
 }
-"""Request field of each carrier."""
+"""Request field of each carrier, in the order in which a server is tested for them."""
+CARRIERS = tuple(FIELDS)
 Structure = dict[str, Any]
 """`{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
 

@@ -70,11 +70,6 @@ def spelt(text: str) -> str:
     return r"[\W_]{1,3}".join(map(re.escape, words(text)))
 
 
-def any_of(patterns: Iterable[str], most: int | None = None) -> str:
-    """Return a pattern of any of the `most` longest patterns, all by default; without patterns it matches nothing."""
-    return "|".join(sorted(filter(None, patterns), key=len, reverse=True)[:most]) or r"(?!)"
-
-
 def are_alike(one: str, other: str) -> bool:
     """Return whether they may be forms of one word: admit and admitted, pos and positive."""
     short, long = sorted((one, other), key=len)
@@ -310,7 +305,9 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
     patterns = [*_labels_of_categories(table)]
     if target and not is_of_input and not set(target) <= FUNCTION_WORDS:
         name = rf"{_MARK}(?<![^\W_]){spelt(table.dataset.target)}(?![^\W_])"
-        patterns += (_reading(name), *_conditions(name, table))
+        column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
+        reading = rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
+        patterns += (reading, *_conditions(name, table))
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
@@ -336,13 +333,9 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
 
 
 def _any_of(patterns: Iterable[str]) -> str:
-    """Return a pattern of any of these as a whole word, limited to the longest."""
-    return rf"(?:{any_of(patterns, MOST_LISTED)})(?!\w)"
-
-
-def _reading(name: str) -> str:
-    column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
-    return rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
+    """Return a pattern of any of these as a whole word, limited to the longest; without any it matches nothing."""
+    longest = sorted(filter(None, patterns), key=len, reverse=True)[:MOST_LISTED]
+    return rf"(?:{'|'.join(longest) or '(?!)'})(?!\w)"
 
 
 def _conditions(name: str, table: TableWords) -> Iterator[str]:
@@ -432,26 +425,16 @@ class PromptText:
     def _marks(self, rule: str) -> Iterator[str]:
         yield from (mark[0].strip() for mark in _MARKS.finditer(rule))
         yield from (heading for heading in self._headings if heading in rule.casefold())
-        yield from self._numbered_answers(rule)
-
-    def _numbered_answers(self, rule: str) -> Iterator[str]:
-        """Yield the first number of `[1] admitted [2] rejected`: several numbered rows, each with an output alone."""
+        outputs = {"no answer", *(" ".join(words(shown_label(label))) for label in self.table.dataset.classes)}
         rows = [words(part) for part in _ROW_NUMBER.split(rule)[1:]]
-        answers = [row for row in rows if not row or (" ".join(row) in self._answers) or all(map(is_number, row))]
-        if len(answers) >= 2:
-            yield _ROW_NUMBER.findall(rule)[0]
+        if sum(" ".join(row) in outputs or all(map(is_number, row)) for row in rows) >= 2:
+            yield _ROW_NUMBER.findall(rule)[0]  # several rows with an output alone: `[1] admitted [2] rejected`
 
     @cached_property
     def _headings(self) -> tuple[str, ...]:
         lines = (line.strip().casefold() for line in self.instructions.splitlines())
         headings = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
         return tuple(dict.fromkeys((*headings, "current rule:", "correct outputs:", REFUSED.casefold())))
-
-    @cached_property
-    def _answers(self) -> frozenset[str]:
-        """Outputs that a numbered line of the prompt may show, as words."""
-        labels = self.table.dataset.classes
-        return frozenset(" ".join(words(shown_label(label))) for label in labels) | {"no answer"}
 
 
 def _runs(tokens: Sequence[str]) -> frozenset[tuple[str, ...]]:

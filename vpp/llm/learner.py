@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.cancellation import cancel
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Bounds, Parsed, parse_label, parse_number
+from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
@@ -203,19 +203,13 @@ class LlmLearner:
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
-    dataset = prompts.dataset
+    dataset, expected = prompts.dataset, None
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)
-    unit, expected = prompts.units.get(dataset.target, ""), _expected(dataset)
+    if targets := [float(row.target) for row in dataset.train if row.target is not None]:
+        expected = min(targets) - dataset.target_range, max(targets) + dataset.target_range
+    unit = prompts.units.get(dataset.target, "")
     return lambda text: parse_number(text, unit=unit, expected=expected)
-
-
-def _expected(dataset: Dataset) -> Bounds | None:
-    """Return the range of the training targets, three times as wide."""
-    if not dataset.train:
-        return None
-    targets = [float(row.target) for row in dataset.train if row.target is not None]
-    return min(targets) - dataset.target_range, max(targets) + dataset.target_range
 
 
 def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:

@@ -1,8 +1,4 @@
-"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies.
-
-OddReply    a 200 without a usable answer; asking again may help
-NoAnswer    a valid reply whose model gave no text: cut off while thinking, filtered, or a tool called
-"""
+"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies."""
 
 import json
 import re
@@ -94,13 +90,16 @@ FIX_THOUGHTS = (
 
 
 class OddReply(Exception):
-    """The reply is not a chat completion; the message says what it is instead."""
+    """A 200 without a usable answer; the message says what it is instead, and asking again may help."""
 
-    def __init__(self, kind: str, reason: str, *, fix: str = FIX_ADDRESS) -> None:
-        """kind: a word from a fixed vocabulary, to count by."""
+    def __init__(
+        self, kind: str, reason: str, *, fix: str = FIX_ADDRESS, completion: "Completion | None" = None
+    ) -> None:
+        """kind: a word from a fixed vocabulary, to count by. completion: of a valid reply without a text."""
         super().__init__(reason)
         self.kind = kind
         self.fix = fix
+        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +121,6 @@ class Completion:
     def cut_off(self) -> bool:
         """Return whether the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
-
-
-class NoAnswer(OddReply):
-    """The reply is valid but holds no text."""
-
-    def __init__(self, kind: str, reason: str, *, fix: str, completion: Completion) -> None:
-        super().__init__(kind, reason, fix=fix)
-        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +163,7 @@ def _content(message: dict[str, Any]) -> tuple[str, str]:
 
 
 def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer: bool) -> None:
-    """Raise NoAnswer with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
+    """Raise OddReply with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
     finish = completion.finish_reason
     if finish == "length":
         kind, reason, fix = "cut off before any answer", "the answer is empty, cut off at its limit of tokens", ""
@@ -187,7 +178,7 @@ def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer:
     else:
         kind, reason = "no content", f"the answer has no content (finish reason {finish})"
         fix = "try another model"
-    raise NoAnswer(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
+    raise OddReply(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
 
 
 def _read_json(body: bytes, secret: str) -> Any:
