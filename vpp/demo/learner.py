@@ -16,8 +16,6 @@ SURE = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The learner's answer for one input."""
-
     explanation: str
     output: str
     is_guess: bool = False
@@ -59,7 +57,6 @@ def letter_shares(question: LearnerQuestion) -> dict[str, float]:
 
 
 def respond(question: LearnerQuestion) -> str:
-    """Answer in the form that is asked for."""
     if question.style == "letter":
         return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
     answered = answer(question.rule, question.input, question.labels)

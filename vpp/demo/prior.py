@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from vpp.demo.fitting import Batch, draw, label_families, number_families, round_to
+from vpp.demo.fitting import Batch, draw, label_families, number_families, pick, round_to
 from vpp.demo.optimizer import LABEL_HINTS, NUMBER_HINTS, generator, hinted, write, written
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.rules import Case, Cell, Holds, Is, Row, Rule, Value
@@ -14,8 +14,7 @@ from vpp.demo.rules import Case, Cell, Holds, Is, Row, Rule, Value
 F = TypeVar("F")
 
 _ROWS = 10
-_LENGTH = 4
-"""Length of a made-up sequence."""
+_SEQUENCE_LENGTH = 4
 _TRIES = 8
 """Most rules draw until one has a condition."""
 _COLDEST = 0.2
@@ -34,8 +33,8 @@ def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> 
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     if worded and rng.random() < len(worded) / len(question.columns):
-        letter = Holds(_LETTERS[int(rng.integers(len(_LETTERS)))])
-        return Rule((Case(Is(Cell(worded[int(rng.integers(len(worded)))]), letter), labels[0]),), labels[-1])
+        letter = Holds(pick(_LETTERS, rng))
+        return Rule((Case(Is(Cell(pick(worded, rng)), letter), labels[0]),), labels[-1])
     batch = Batch(_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
     weights = _sharpened(hinted(label_families(batch), LABEL_HINTS, question.rule), temperature)
     rules = (draw(weights, rng)(batch, rng) for _ in range(_TRIES))
@@ -67,5 +66,5 @@ def _rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
 
 def _cell(kind: str, scale: float | None, rng: Generator) -> Value:
     if kind == "sequence":
-        return tuple(float(digit) for digit in rng.integers(10, size=_LENGTH))
+        return tuple(float(digit) for digit in rng.integers(10, size=_SEQUENCE_LENGTH))
     return float(rng.integers(10)) if scale is None else round_to(scale * float(rng.normal()), 2)
