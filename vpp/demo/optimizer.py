@@ -1,4 +1,4 @@
-"""The optimizer: keeps its rule, revises it, writes another that is fitted to the batch, or tries a variation."""
+"""The optimizer: keeps its rule, revises it, writes another fitted to the batch, or draws one without any row."""
 
 import hashlib
 import json
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import mul
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.random import Generator
 
 from vpp.demo import fitting, rules
 from vpp.demo.fitting import Batch, Floats, LabelFamily, Mask, NumberFamily, Split, flipped, pick, round_between
-from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
+from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import Reading, read_rule
 from vpp.demo.rules import Case, Cell, Compare, Condition, Formula, Is, Joint, Not, Number, Row, Rule, Term
 from vpp.demo.writing import Unsayable, say_rule
@@ -30,7 +31,7 @@ class Request:
     rng: Generator
 
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        weights = hinted(weights, hints, self.reading.hints)
+        weights = _hinted(weights, hints, self.reading.hints)
         return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
     def glance(self, low: float, high: float) -> Mask:
@@ -61,24 +62,34 @@ _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
 
 
-def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
-    batch = _read_batch(question)
-    reading = read_rule(question.rule, batch.names, question.labels)
-    request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
-    reasoning, rule = _next(request) if batch.rows else ("I can read no rows here.", reading.rule)
-    is_kept = rule is not None and rule is reading.rule
-    text = question.rule[reading.start :].strip() if is_kept else written(rule, question.labels)
-    return write(question, reasoning, text)
-
-
-def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
+def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
+    """Answer with a rule; without rows, with one that is fitted to made-up rows."""
+    key = repr((question, float(temperature), int(seed))).encode(errors="replace")
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
+    if isinstance(question, OptimizerQuestion):
+        reasoning, text = _revision(question, temperature, rng)
+    else:
+        guess = (_label_rule if question.labels else _number_rule)(question, temperature, rng)
+        reasoning, text = "I have seen no row, so this is a guess.", _text(guess, question.labels)
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
     return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
 
 
-def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
+def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
+    """Return the reasoning and the next rule's text: the current one word for word if it stays."""
+    batch = _read_batch(question)
+    reading = read_rule(question.rule, batch.names, question.labels)
+    reasoning, rule = "I can read no rows here.", reading.rule
+    if batch.rows:
+        best = _best(Request(question, batch, reading, temperature, rng))
+        reasoning, rule = best.why, best.rule
+    is_kept = rule is not None and rule == reading.rule
+    return reasoning, question.rule[reading.start :].strip() if is_kept else _text(rule, question.labels)
+
+
+def _text(rule: Rule | None, labels: tuple[str, ...]) -> str:
     constant = Rule((), labels[0] if labels else Number(0.0))
     try:
         return say_rule(rule or constant)
@@ -86,12 +97,7 @@ def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
         return say_rule(constant)
 
 
-def generator(question: Question, temperature: float, seed: int) -> Generator:
-    text = repr((question, float(temperature), int(seed)))
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))
-
-
-def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
+def _hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
     """Multiply the weights of forms that a word of the text hints at."""
     meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
     return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
@@ -107,16 +113,16 @@ def _read_batch(question: OptimizerQuestion) -> Batch:
     return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
-def _next(request: Request) -> tuple[str, Rule]:
-    """Return the reasoning and the next rule: the current one, or the best idea that means something else."""
+def _best(request: Request) -> Idea:
+    """Return the best idea that keeps the current rule or means something else."""
     ideas = _label_ideas(request) if request.question.labels else _number_ideas(request)
     luck = request.temperature * _BOLDNESS * request.rng.gumbel(size=len(ideas))
-    ranked = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
-    current, chosen = request.reading.rule, ranked[0]
-    if current is not None:
-        differs = teller(request.batch, current, request.rng)
-        chosen = next((idea for idea in ranked if idea.rule == current or differs(idea.rule)), ideas[0])
-    return chosen.why, current if current is not None and current == chosen.rule else chosen.rule
+    ranked: list[Idea] = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
+    current = request.reading.rule
+    if current is None:
+        return ranked[0]
+    differs = teller(request.batch, current, request.rng)
+    return next((idea for idea in ranked if idea.rule == current or differs(idea.rule)), ideas[0])
 
 
 _PROBES = 200
@@ -163,7 +169,7 @@ _HASTE = 0.4
 """Probability of a variation tried on no row, at temperature 1."""
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
-LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
+_LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
     "circ": (fitting.circle,), "radius": (fitting.circle,), "ring": (fitting.circle,),
     "distance": (fitting.circle,), "line": (fitting.border,), "straight": (fitting.border,),
     "threshold": (fitting.cuts,), "cut-off": (fitting.cuts,), "even": (fitting.pattern,),
@@ -201,7 +207,7 @@ def _variations(request: Request, rule: Rule) -> list[Idea]:
 
 
 def _new_label_rules(request: Request, seen: Batch) -> list[Idea]:
-    some = [family(seen, request.rng) for family in request.some_of(fitting.label_families(seen), LABEL_HINTS)]
+    some = [family(seen, request.rng) for family in request.some_of(fitting.label_families(seen), _LABEL_HINTS)]
     ideas = [_label_idea(seen, rule, "A rule of another form") for rule in some if rule is not None]
     return ideas or [_label_idea(seen, Rule((), seen.labels[0]), "The most frequent label")]
 
@@ -397,7 +403,7 @@ _NEAR_NUMBERS = 0.5
 """Bonus of the current formula and its revisions, in units of log-likelihood."""
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
-NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
+_NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
     "line": (fitting.line, fitting.plane), "straight": (fitting.line, fitting.plane),
     "parabola": (fitting.quadratic,), "quadratic": (fitting.quadratic,), "cubic": (fitting.cubic,),
     "polynomial": (fitting.quadratic, fitting.cubic), "sine": (fitting.sine,), "sinus": (fitting.sine,),
@@ -408,7 +414,7 @@ NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
 def _number_ideas(request: Request) -> list[Idea]:
     batch, rng, current = request.batch, request.rng, request.reading.rule
     selected = request.glance(0.5, 1.4).astype(float)
-    families = request.some_of(fitting.number_families(batch), NUMBER_HINTS)
+    families = request.some_of(fitting.number_families(batch), _NUMBER_HINTS)
     fresh = _sane((family(batch, selected, rng) for family in families), batch)
     ideas = [_number_idea(batch, rule, selected, "A formula of another form") for rule in fresh]
     if current is not None:
@@ -458,3 +464,56 @@ def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule
     basis = dict.fromkeys(part for _, part in _parts(rule.otherwise) if part is not None)
     term = fitting.least_squares(batch, list(basis), selected, fitting.some_digits(rng))
     return None if term is None else replace(rule, otherwise=term)
+
+
+# --- rules without rows, fitted to made-up ones --------------------------------------------------------------
+
+_ROWS = 10
+_SEQUENCE_LENGTH = 4
+_TRIES = 8
+"""Most rules draw until one has a condition."""
+_COLDEST = 0.2
+"""Lowest effective temperature of the choice of a form."""
+_SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+_LETTERS = "aeionrst"
+
+
+def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
+    labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
+    worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
+    if worded and rng.random() < len(worded) / len(question.columns):
+        letter = rules.Holds(pick(_LETTERS, rng))
+        return Rule((Case(Is(Cell(pick(worded, rng)), letter), labels[0]),), labels[-1])
+    batch = Batch(_made_up_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
+    weights = _sharpened(_hinted(fitting.label_families(batch), _LABEL_HINTS, question.rule), temperature)
+    tries = (fitting.draw(weights, rng)(batch, rng) for _ in range(_TRIES))
+    return next((rule for rule in tries if rule is not None and rule.cases), None)
+
+
+def _number_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
+    rows = _made_up_rows(question, rng)
+    slopes = rng.integers(-4, 5, size=len(question.columns))
+    targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)
+    batch = Batch(rows, tuple(float(one) for one in targets))
+    weights = _hinted(fitting.number_families(batch), _NUMBER_HINTS, question.rule)
+    return fitting.draw(_sharpened(weights, temperature), rng)(batch, np.ones(_ROWS), rng)
+
+
+def _sharpened(weights: dict[F, float], temperature: float) -> dict[F, float]:
+    """Raise the weights to the power of the inverse temperature."""
+    return {form: weight ** (1 / max(temperature, _COLDEST)) for form, weight in weights.items()}
+
+
+def _made_up_rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
+    """Make up rows: all digits, or numbers about zero; a sequence holds digits, and other columns are left out."""
+    scale = float(rng.choice(_SCALES)) if rng.random() < 0.4 else None
+    return tuple(
+        Row({name: _cell(kind, scale, rng) for name, kind in question.columns if kind in ("number", "sequence")})
+        for _ in range(_ROWS)
+    )
+
+
+def _cell(kind: str, scale: float | None, rng: Generator) -> rules.Value:
+    if kind == "sequence":
+        return tuple(float(digit) for digit in rng.integers(10, size=_SEQUENCE_LENGTH))
+    return float(rng.integers(10)) if scale is None else fitting.round_to(scale * float(rng.normal()), 2)

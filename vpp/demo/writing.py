@@ -207,22 +207,15 @@ _MOST_NUMBERS = 12
 
 
 def explain(rule: rules.Rule, row: rules.Row, answer: rules.Value) -> str:
-    case = rule.deciding(row)
-    label = answer if isinstance(answer, str) else None
+    case, label = rule.deciding(row), answer if isinstance(answer, str) else None
+    outcome = rule.otherwise if case is None else case.outcome
     try:
-        text = _because(rule, case, row, label)
+        result = f"the rule gives {label}" if label else _computed(outcome, row)
+        reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
     except Unsayable:
         return "I worked through the rule case by case" + (f"; it gives {label}." if label else ".")
+    text = f"{'; '.join(reasons)}, so {result}." if reasons else f"{result}{' for every input' if label else ''}."
     return text[0].upper() + text[1:]
-
-
-def _because(rule: rules.Rule, case: rules.Case | None, row: rules.Row, label: str | None) -> str:
-    outcome = rule.otherwise if case is None else case.outcome
-    result = f"the rule gives {label}" if label is not None else _computed(outcome, row)
-    if not rule.cases:
-        return f"{result}{' for every input' if label is not None else ''}."
-    reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
-    return f"{'; '.join(reasons)}, so {result}."
 
 
 def _computed(outcome: rules.Outcome | None, row: rules.Row) -> str:
