@@ -140,9 +140,6 @@ def pick(choices: Sequence[F], rng: Generator) -> F:
     return choices[int(rng.integers(len(choices)))]
 
 
-# --- labels: how good a split is ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Split:
     """A condition, and the rows of the batch on which it holds."""

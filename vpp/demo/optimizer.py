@@ -31,14 +31,11 @@ class Request:
     rng: Generator
 
     def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        weights = _hinted(weights, hints, self.reading.hints)
+        weights = _hinted(weights, hints, self.question.rule[: self.reading.start])
         return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
     def glance(self, low: float, high: float) -> Mask:
-        """(size,) True for the rows looked at: fewer at a higher temperature.
-
-        low, high: range of the share of rows overlooked at temperature 1.
-        """
+        """(size,) True for the rows looked at; at temperature 1, a share from low to high is overlooked."""
         size = len(self.batch.rows)
         share = float(np.clip(1 - self.temperature * self.rng.uniform(low, high), 0, 1))
         chosen = self.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
@@ -146,9 +143,8 @@ def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
         float(np.nanmax(values[name]) - np.nanmin(values[name])) if name in values else 0.0 for name in batch.names
     ]
     for places, moves in zip(origins, noise * spans, strict=True):
-        cells = [batch.rows[at].cells.get(name) for name, at in zip(batch.names, places, strict=True)]
-        moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
-        yield Row(dict(zip(batch.names, moved, strict=True)))
+        origin = zip(batch.names, places, moves, strict=True)
+        yield Row({name: _moved(batch.rows[at].cells.get(name), move, rng) for name, at, move in origin})
 
 
 def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
@@ -158,8 +154,6 @@ def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
         return cell
     return float(round(cell + move)) if cell == round(cell) else float(cell + move)
 
-
-# --- ideas for labels ---------------------------------------------------------------------------------------
 
 _PER_CONDITION = 0.4
 """Penalty of a condition, in errors."""
@@ -265,10 +259,7 @@ def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
 
 
 def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int = 0) -> Iterator[Rule]:
-    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch, or near that.
-
-    tolerated: errors above the fewest.
-    """
+    """Yield, for each bound, the rule with it moved to the fewest errors on the batch, or to `tolerated` more."""
     places = [(at, *bound) for at, case in enumerate(rule.cases) for bound in _bounds(case.condition)]
     for at, bound, sign in places[:_MOST_BOUNDS]:
         values = batch.values(bound.term)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
-_NUMBERED = re.compile(r"\[(\d+)\]\s?")
+_NUMBERED = re.compile(r"(?m)^\[(\d+)\]\s?")
 _SECTIONS = (
     ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
     ("predictions", ("answers given", "prediction", "outputs", "model answered")),
@@ -25,9 +25,7 @@ _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "examp
 
 
 Style = Literal["text", "brief", "json", "letter"]
-"""Form of the answer: reasons under headings, no reasons, a JSON object, or a label's letter.
-
-Does not affect its content."""
+"""Form of the answer: reasons under headings, no reasons, a JSON object, or a label's letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +152,5 @@ def _labels(section: str) -> tuple[str, ...]:
 
 def _blocks(section: str) -> dict[str, str]:
     """Return `[1] …` blocks by number."""
-    blocks: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in section.split("\n"):
-        match = _NUMBERED.match(line)
-        if match:
-            current = blocks.setdefault(match[1], [])
-            line = line[match.end() :]
-        current.append(line)
-    return {key: "\n".join(lines).strip() for key, lines in blocks.items()}
+    _, *parts = _NUMBERED.split(section)
+    return {number: text.strip() for number, text in zip(parts[::2], parts[1::2], strict=True)}

@@ -59,10 +59,6 @@ def _phrases(alternatives: str) -> dict[str, list[list[str]]]:
     return by_first
 
 
-class TooTangled(Exception):
-    """The text takes too many steps to read."""
-
-
 class Cursor:
     """A position in a rule's text, and what the grammar knows while it reads.
 
@@ -94,7 +90,7 @@ class Cursor:
         """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
-            raise TooTangled
+            raise RecursionError
         for phrase in _phrases(alternatives).get(self.here.plain, ()):
             ahead = self.tokens[self.position : self.position + len(phrase)]
             if phrase == [token.plain for token in ahead if token.kind != "string"]:
@@ -269,8 +265,6 @@ items = seq(
 )
 """Reads `the integers in the sequence`, `the first three integers` or `a, b and c`."""
 
-# --- formulas -----------------------------------------------------------------------------------------------
-
 _MOST_FORMULA_TOKENS = 400
 
 
@@ -315,13 +309,11 @@ def term(cursor: Cursor) -> Term | None:
     start = cursor.position
     result = _sum(cursor)
     if cursor.position - start > _MOST_FORMULA_TOKENS:
-        raise TooTangled
+        raise RecursionError
     return result  # type: ignore[no-any-return]
 
 
 _brackets = seq("(", term, ")")
-
-# --- checks of numbers --------------------------------------------------------------------------------------
 
 _SIGNS = {
     ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
@@ -350,8 +342,6 @@ _counted = first(
 )
 tally = seq(_counted, _source, make=lambda check, among: Tally(among, check))
 """Reads counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
-
-# --- terms in words -----------------------------------------------------------------------------------------
 
 _EXTREMES = {word: word for word in ("largest", "smallest")}
 _FOLDS = {
@@ -385,15 +375,9 @@ _phrase = seq(
         _bare_fold,
     ),
 )  # fmt: skip
-_function = seq(
-    named({name: name for name in rules.OPERATIONS if name.isalpha()}),
-    _brackets,
-    make=lambda name, inner: Formula(name, (inner,)),
-)
+_FUNCTIONS = {name: name for name in rules.OPERATIONS if name.isalpha()}
+_function = seq(named(_FUNCTIONS), _brackets, make=lambda name, inner: Formula(name, (inner,)))
 _atom = first(_brackets, _function, _phrase, seq(number, make=Number), _column)
-
-
-# --- values of categories -----------------------------------------------------------------------------------
 
 _COPULA = "is|are"
 _VERBS = f"{_COPULA}|contains|does not|{'|'.join(_SIGNS)}"
@@ -450,8 +434,6 @@ def _choice(joints: str) -> Reader:
 
     return read
 
-
-# --- checks of one value ------------------------------------------------------------------------------------
 
 _no_formula = unless("+|-|*|/|^")
 _span = seq(
@@ -578,11 +560,9 @@ class Reading:
     rule: rules.Rule | None
     """None if no sentence decides anything."""
     start: int
-    """Offset of the rule's first sentence in the text."""
+    """Offset of the rule's first sentence in the text; before it stand the seed sentence and the prior."""
     unread: tuple[str, ...]
     """Sentences that seem to belong to the rule and could not be read."""
-    hints: str
-    """Text before the rule: seed sentence and prior."""
 
 
 _Clause = tuple[Condition | None, rules.Outcome]
@@ -595,13 +575,13 @@ def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Rea
     cursor = Cursor(text, names, labels, match[1].strip() if match else "")
     try:
         return _read(cursor)
-    except (TooTangled, RecursionError):
-        return Reading(None, len(text), (text[:80],), text)
+    except RecursionError:
+        return Reading(None, len(text), (text[:80],))
 
 
 def _read(cursor: Cursor) -> Reading:
     """Read every sentence; sentences after an unconditional one begin the rule anew, so that the last rule counts."""
-    start, clauses, unread = 0, list[_Clause](), list[str]()
+    start, clauses, unread = len(cursor.text), list[_Clause](), list[str]()
     while cursor.position < len(cursor.tokens) - 1:
         if cursor.here.kind == "stop":
             cursor.position += 1
@@ -619,9 +599,7 @@ def _read(cursor: Cursor) -> Reading:
         elif clauses[-1][0] is None:
             start, clauses, unread = begin, [], []
         clauses += decided
-    if not clauses:
-        return Reading(None, len(cursor.text), tuple(unread), cursor.text)
-    return Reading(_rule(clauses, cursor.labels), start, tuple(unread), cursor.text[:start])
+    return Reading(_rule(clauses, cursor.labels) if clauses else None, start, tuple(unread))
 
 
 def _rule(clauses: list[_Clause], labels: list[str]) -> rules.Rule:
@@ -648,15 +626,12 @@ def _sentence(cursor: Cursor) -> list[_Clause] | None:
 def _outcome(cursor: Cursor) -> rules.Outcome | None:
     """Read `output 3x + 4`, `TARGET = 3x + 4` or `the class label is 1`."""
     cursor.take("then|always")
-    if not cursor.attempt(_target_is):
+    mark = cursor.position
+    cursor.take("the")
+    if not ((cursor.take_text(cursor.target) or cursor.take("y")) and cursor.take("=|is")):
+        cursor.position = mark
         cursor.take(_SAYS)
     return cursor.attempt(_label if cursor.labels else _formula)  # type: ignore[no-any-return]
-
-
-def _target_is(cursor: Cursor) -> bool | None:
-    cursor.take("the")
-    is_named = cursor.take_text(cursor.target) or cursor.take("y")
-    return True if is_named and cursor.take("=|is") else None
 
 
 def _label(cursor: Cursor) -> rules.Outcome | None:

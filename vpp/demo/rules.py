@@ -31,10 +31,7 @@ def read_number(text: str) -> float | None:
 
 
 def read_value(text: str) -> Value:
-    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text.
-
-    Digits with a leading zero are a text, since they are a code.
-    """
+    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text, as a code like 007."""
     text = text.strip()
     if text == _MISSING or not text:
         return None

@@ -48,6 +48,7 @@ def _listed(words: list[str], joint: str = "and") -> str:
 
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
 _MINUS_BINDS = 3
+_PARITIES = {EVEN: "even", ODD: "odd"}
 
 
 def say_term(term: Term) -> str:
@@ -88,15 +89,12 @@ def _among(items: rules.Items) -> str:
 
 
 def _say_counted(tally: Tally, s: str) -> str:
-    """Write the counted items: `even numbers`, `0s`, `numbers that are greater than 5 among a, b and c`.
-
-    s: ending of the noun, empty for one item.
-    """
+    """Write the counted items, as in `even numbers` or `0s among a and b`; s: ending of the noun, if any."""
     match tally.check:
         case Compare(sign="=", other=Number(value=value)):
             words = say_number(value) + s
-        case rules.Multiple() as check if check in (EVEN, ODD):
-            words = f"{'even' if check == EVEN else 'odd'} number{s}"
+        case rules.Multiple() as check if check in _PARITIES:
+            words = f"{_PARITIES[check]} number{s}"
         case check:
             words = f"number{s} that {'are' if s else 'is'} {_say_check(check).removeprefix('is ')}"
     return words + _among(tally.items)
@@ -142,10 +140,8 @@ def _say_check(check: rules.Check) -> str:
             return f"is {_COMPARED[check.sign]} {say_term(check.other)}"
         case rules.Between():
             return f"is between {say_term(check.low)} and {say_term(check.high)}"
-        case rules.Multiple() if check in (EVEN, ODD):
-            return "is even" if check == EVEN else "is odd"
         case rules.Multiple():
-            return f"is divisible by {check.of}"
+            return f"is {_PARITIES.get(check, f'divisible by {check.of}')}"
         case rules.OneOf():
             values = [say_number(value) if isinstance(value, float) else _quoted(value) for value in check.values]
             return f"is {'one of ' if len(values) > 1 else ''}{_listed(values, 'or')}"
