@@ -58,10 +58,10 @@ def read_request(body: bytes) -> ChatRequest:
     if fields.get("stream"):
         raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
     texts = _texts(fields.get("messages"))
-    asked = [text for role, text in texts if role == "user"]
+    user_texts = [text for role, text in texts if role == "user"]
     limit = "max_tokens" if fields.get("max_completion_tokens") is None else "max_completion_tokens"
     return ChatRequest(
-        prompt=next((text for text in reversed(asked) if read_prompt(text) is not None), asked[0]),
+        prompt=next((text for text in reversed(user_texts) if read_prompt(text) is not None), user_texts[0]),
         temperature=_number(fields, "temperature", 1.0, 0.0, 2.0),
         seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
         max_tokens=None if fields.get(limit) is None else int(_number(fields, limit, 1, 1, 1e9)),
@@ -93,7 +93,6 @@ def _texts(messages: object) -> list[tuple[str, str]]:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate tokens as four per three words."""
     return round(len(text.split()) * _TOKENS_PER_WORD)
 
 

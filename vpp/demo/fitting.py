@@ -257,8 +257,7 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
 
 def border(batch: Batch, rng: Generator) -> Rule | None:
     """Return the rule of a straight line through two columns."""
-    pair = _two_columns(batch, rng)
-    slope = _slope(batch, pair, rng)
+    slope = _slope(batch, rng)
     one = None if slope is None else cut(batch, slope, batch.everything, rng)
     if one is None:
         return None
@@ -273,8 +272,9 @@ def _points(batch: Batch, pair: tuple[str, str]) -> tuple[Floats, Mask]:
     return points, np.all(~np.isnan(points), axis=1)
 
 
-def _slope(batch: Batch, pair: tuple[str, str], rng: Generator) -> Term | None:
+def _slope(batch: Batch, rng: Generator) -> Term | None:
     """Return a weighted sum of two columns that separates a label from the others."""
+    pair = _two_columns(batch, rng)
     points, known = _points(batch, pair)
     label = int(rng.integers(min(2, len(batch.labels))))
     inside, outside = points[known & (batch.codes == label)], points[known & (batch.codes != label)]
@@ -391,8 +391,6 @@ def label_families(batch: Batch) -> dict[LabelFamily, float]:
         weights |= {border: 2.0, circle: 1.5} if len(batch.numeric) == 2 else {border: 1.0, circle: 0.2}
     return weights
 
-
-# --- numbers ------------------------------------------------------------------------------------------------
 
 NumberFamily = Callable[[Batch, Floats, Generator], Rule | None]
 """Fits a formula to the rows whose weight is 1, not 0."""

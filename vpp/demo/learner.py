@@ -41,20 +41,18 @@ def answer(question: LearnerQuestion) -> Answer:
 
 def letter_shares(question: LearnerQuestion) -> dict[str, float]:
     """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
-    answered = answer(question)
+    reply = answer(question)
     n = len(question.labels)
-    sure, others = (1 / n, 1 / n) if answered.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
-    return {
-        letter: sure if label == answered.output else others
-        for letter, label in zip(ascii_uppercase, question.labels, strict=False)
-    }
+    sure, others = (1 / n, 1 / n) if reply.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
+    pairs = zip(ascii_uppercase, question.labels, strict=False)
+    return {letter: sure if label == reply.output else others for letter, label in pairs}
 
 
 def respond(question: LearnerQuestion) -> str:
     if question.style == "letter":
         return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
-    answered = answer(question)
+    reply = answer(question)
     if question.style == "json":
-        return json.dumps({"explanation": answered.explanation, "output": answered.output}, ensure_ascii=False)
-    output = f"Output: {answered.output}"
-    return output if question.style == "brief" else f"Explanation: {answered.explanation}\n{output}"
+        return json.dumps({"explanation": reply.explanation, "output": reply.output}, ensure_ascii=False)
+    output = f"Output: {reply.output}"
+    return output if question.style == "brief" else f"Explanation: {reply.explanation}\n{output}"

@@ -30,8 +30,8 @@ class Request:
     temperature: float
     rng: Generator
 
-    def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        weights = _hinted(weights, hints, self.question.rule[: self.reading.start])
+    def some_of(self, families: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
+        weights = _weights(families, hints, self.question.rule[: self.reading.start])
         return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
     def glance(self, low: float, high: float) -> Mask:
@@ -66,7 +66,7 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
     if isinstance(question, OptimizerQuestion):
         reasoning, text = _revision(question, temperature, rng)
     else:
-        guess = (_label_rule if question.labels else _number_rule)(question, temperature, rng)
+        guess = (_label_rule if question.labels else _number_rule)(question, 1 / max(temperature, _COLDEST), rng)
         reasoning, text = "I have seen no row, so this is a guess.", _text(guess, question.labels)
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
@@ -78,10 +78,8 @@ def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -
     """Return the reasoning and the next rule's text: the current one word for word if it stays."""
     batch = _read_batch(question)
     reading = read_rule(question.rule, batch.names, question.labels)
-    reasoning, rule = "I can read no rows here.", reading.rule
-    if batch.rows:
-        best = _best(Request(question, batch, reading, temperature, rng))
-        reasoning, rule = best.why, best.rule
+    best = _best(Request(question, batch, reading, temperature, rng)) if batch.rows else None
+    reasoning, rule = (best.why, best.rule) if best else ("I can read no rows here.", reading.rule)
     is_kept = rule is not None and rule == reading.rule
     return reasoning, question.rule[reading.start :].strip() if is_kept else _text(rule, question.labels)
 
@@ -94,10 +92,12 @@ def _text(rule: Rule | None, labels: tuple[str, ...]) -> str:
         return say_rule(constant)
 
 
-def _hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
-    """Multiply the weights of forms that a word of the text hints at."""
-    meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
-    return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
+def _weights(
+    families: dict[F, float], hints: dict[str, tuple[F, ...]], text: str, power: float = 1.0
+) -> dict[F, float]:
+    """Multiply the weights of families that a word of the text hints at, then raise all to a power."""
+    meant = {family for word, some in hints.items() if word in text.lower() for family in some}
+    return {family: (weight * (_HINTED if family in meant else 1.0)) ** power for family, weight in families.items()}
 
 
 def _read_batch(question: OptimizerQuestion) -> Batch:
@@ -366,10 +366,8 @@ def _few(batch: Batch, rng: Generator, *, least: int) -> list[str]:
 
 def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | None:
     """Return the condition on a column that holds on all rows inside and the fewest outside; None if on all outside."""
-    if name in batch.categories:
-        ways = [fitting.membership(batch, name, batch.kinds(name, inside))]
-    else:
-        ways = list(_around(name, batch.values(Cell(name)), inside, outside))
+    kinds, values = batch.kinds(name, inside), batch.values(Cell(name))
+    ways = [fitting.membership(batch, name, kinds)] if kinds else [*_around(name, values, inside, outside)]
     useful = [one for one in ways if one.mask[inside].all() and not one.mask[outside].all()]
     return min(useful, key=lambda one: int(one.mask[outside].sum()), default=None)
 
@@ -385,8 +383,6 @@ def _around(name: str, values: Floats, inside: Mask, outside: Mask) -> Iterator[
         at = round_between(high, float(above.min()))
         yield Split(Is(Cell(name), Compare("<=", Number(at))), values <= at)
 
-
-# --- ideas for numbers --------------------------------------------------------------------------------------
 
 _PER_TERM = 1.0
 """Penalty of a term, in units of log-likelihood."""
@@ -462,41 +458,36 @@ def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule
 _ROWS = 10
 _SEQUENCE_LENGTH = 4
 _TRIES = 8
-"""Most rules draw until one has a condition."""
+"""Most draws until a rule has a condition."""
 _COLDEST = 0.2
 """Lowest effective temperature of the choice of a form."""
 _SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LETTERS = "aeionrst"
 
 
-def _label_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
+def _label_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
     labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
     worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
     if worded and rng.random() < len(worded) / len(question.columns):
         letter = rules.Holds(pick(_LETTERS, rng))
         return Rule((Case(Is(Cell(pick(worded, rng)), letter), labels[0]),), labels[-1])
-    batch = Batch(_made_up_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
-    weights = _sharpened(_hinted(fitting.label_families(batch), _LABEL_HINTS, question.rule), temperature)
+    batch = Batch(_imaginary_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
+    weights = _weights(fitting.label_families(batch), _LABEL_HINTS, question.rule, power)
     tries = (fitting.draw(weights, rng)(batch, rng) for _ in range(_TRIES))
     return next((rule for rule in tries if rule is not None and rule.cases), None)
 
 
-def _number_rule(question: PriorQuestion, temperature: float, rng: Generator) -> Rule | None:
-    rows = _made_up_rows(question, rng)
+def _number_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
+    rows = _imaginary_rows(question, rng)
     slopes = rng.integers(-4, 5, size=len(question.columns))
     targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)
     batch = Batch(rows, tuple(float(one) for one in targets))
-    weights = _hinted(fitting.number_families(batch), _NUMBER_HINTS, question.rule)
-    return fitting.draw(_sharpened(weights, temperature), rng)(batch, np.ones(_ROWS), rng)
+    weights = _weights(fitting.number_families(batch), _NUMBER_HINTS, question.rule, power)
+    return fitting.draw(weights, rng)(batch, np.ones(_ROWS), rng)
 
 
-def _sharpened(weights: dict[F, float], temperature: float) -> dict[F, float]:
-    """Raise the weights to the power of the inverse temperature."""
-    return {form: weight ** (1 / max(temperature, _COLDEST)) for form, weight in weights.items()}
-
-
-def _made_up_rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
-    """Make up rows: all digits, or numbers about zero; a sequence holds digits, and other columns are left out."""
+def _imaginary_rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
+    """Make rows up: all digits, or numbers about zero; a sequence holds digits, and other columns are left out."""
     scale = float(rng.choice(_SCALES)) if rng.random() < 0.4 else None
     return tuple(
         Row({name: _cell(kind, scale, rng) for name, kind in question.columns if kind in ("number", "sequence")})

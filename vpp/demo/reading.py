@@ -60,12 +60,9 @@ def _phrases(alternatives: str) -> dict[str, list[list[str]]]:
 
 
 class Cursor:
-    """A position in a rule's text, and what the grammar knows while it reads.
+    """A position in a rule's text, and what the grammar knows while it reads."""
 
-    A grammar function takes the cursor and moves it forward, or returns None; `attempt` then moves it back.
-    """
-
-    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str = "") -> None:
+    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str) -> None:
         self.text = text[:LONGEST_TEXT]
         matches = (match for match in _TOKEN.finditer(self.text) if match.lastgroup != "skip")
         self.tokens = (*map(_token, matches), Token("stop", "", len(self.text), len(self.text)))
@@ -152,7 +149,7 @@ RESERVED = frozenset(_WORDS.split())
 # --- combinators: readers made of smaller readers -----------------------------------------------------------
 
 Reader = Callable[[Cursor], Any]
-"""Moves the cursor over one form and returns the form's value, or None if the form is not there."""
+"""Moves the cursor over one form and returns the form's value; None if it is not there, and `attempt` moves back."""
 
 
 def seq(*parts: str | Reader, make: Callable[..., Any] = lambda *values: values[0]) -> Reader:
@@ -218,8 +215,6 @@ def joined(part: Reader, joints: str, make: Callable[[tuple[Any, ...]], Any]) ->
 NOUNS = "integers|integer|numbers|number|digits|digit|values|value"
 _NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _numeral = named({word: value for value, word in enumerate(_NUMERALS)})
-
-# --- constants, columns and items ---------------------------------------------------------------------------
 
 
 def number(cursor: Cursor) -> float | None:
@@ -343,10 +338,9 @@ _counted = first(
 tally = seq(_counted, _source, make=lambda check, among: Tally(among, check))
 """Reads counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
 
-_EXTREMES = {word: word for word in ("largest", "smallest")}
 _FOLDS = {
     "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "average", "average": "average",
-    "range": "range", "length": "length", **_EXTREMES,
+    "range": "range", "length": "length", "largest": "largest", "smallest": "smallest",
 }  # fmt: skip
 
 
@@ -370,7 +364,7 @@ _phrase = seq(
             "distance from", first(seq("the origin", make=lambda: (0.0, 0.0)), _bracketed(number)),
             "to the point|to", _bracketed(_column), make=lambda centre, point: rules.Distance(point, centre),
         ),
-        seq(named({word: word for word in (*rules.ORDINALS, *_EXTREMES)}), NOUNS, _source, make=Fold),
+        seq(named({word: word for word in (*rules.ORDINALS, "largest", "smallest")}), NOUNS, _source, make=Fold),
         seq(named(_FOLDS), "of", items, make=Fold),
         _bare_fold,
     ),
@@ -511,14 +505,14 @@ _contains = first(
 """Reads `the sequence contains at least one 0`, `there is no 0 in the sequence`, `the sequence contains a 0`."""
 
 
-_compared = seq(term, _judgement, make=Is)
+_term_and_check = seq(term, _judgement, make=Is)
 
 
 def _comparison(cursor: Cursor) -> Condition | None:
     """Read a term and its check; remember the term for an elided subject."""
-    compared: Is | None = cursor.attempt(_compared)
-    cursor.subject = compared.term if compared else cursor.subject
-    return compared
+    result: Is | None = cursor.attempt(_term_and_check)
+    cursor.subject = result.term if result else cursor.subject
+    return result
 
 
 def _elided(cursor: Cursor) -> Condition | None:

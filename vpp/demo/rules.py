@@ -179,6 +179,7 @@ def _finite(function: Callable[..., float], *arguments: object) -> float | None:
 
 OPERATIONS: dict[str, Callable[..., float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "abs": abs, "exp": math.exp, "log": math.log,
 }  # fmt: skip
 ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
@@ -218,7 +219,8 @@ class Compare:
             return None
         if self.sign in {"=", "!="}:
             return same(value, other) is (self.sign == "=")
-        return _ORDER[self.sign](value, other) if isinstance(value, float) and isinstance(other, float) else None
+        are_numbers = isinstance(value, float) and isinstance(other, float)
+        return bool(OPERATIONS[self.sign](value, other)) if are_numbers else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +282,6 @@ class Fails:
 
 
 Check = Compare | Between | Multiple | OneOf | Holds | Absent | Fails
-_ORDER: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
 EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
 
 # --- conditions: on a row -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import resource
 import socket
 import sys
 import threading
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,7 @@ class DemoServer:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._random = random.Random()
-        self._room: AbstractAsyncContextManager[object] = (
-            asyncio.Semaphore(options.capacity) if options.capacity else nullcontext()
-        )
+        self._room = asyncio.Semaphore(options.capacity or sys.maxsize)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
