@@ -9,23 +9,32 @@ import hashlib
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import MODE_PICKLE
 from pydantic import TypeAdapter, ValidationError
 
 from vpp.errors import InputError
 from vpp.llm.protocol import Completion
 
-DATABASE = "answers.db"
+SIZE_LIMIT = 64 * 2**30
+"""Bytes. Nothing is ever evicted, but diskcache wants a number."""
+DATABASE = ("cache.db", "cache.db-wal", "cache.db-shm", "cache.db-journal")
 _ANSWER = TypeAdapter(Completion)
 """Reads and writes an answer as JSON."""
+IN_ROW_LIMIT = 4 * 2**20
+"""Bytes up to which a value lives in the database. Answers are capped far below, so that each one does."""
 WAIT_S = 10.0
 """Seconds to wait for another process that has locked the database."""
 REASON_LENGTH = 160
+REST_S = 60.0
+"""Seconds without the cache after such a wait was in vain."""
 OnFault = Callable[[str, int], None]
 """Receives the reason of a failure and the number of answers that are not stored because of it."""
 
@@ -48,6 +57,28 @@ def cache_key(question: dict[str, Any]) -> str:
     return hashlib.sha256(_CANONICAL.encode(question).encode()).hexdigest()
 
 
+class TextDisk(Disk):  # type: ignore[misc]
+    """diskcache's disk without pickles (CVE-2025-69872): a planted pickle is refused, never loaded.
+
+    It also touches no files outside the database. We store none there, and a planted row could name any file.
+    """
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """Return the stored value. A pickle or a file raises OSError, which diskcache takes for a miss."""
+        if mode == MODE_PICKLE or filename is not None:
+            raise OSError("a pickle, or the name of a file, in the response cache was refused")
+        return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        """Remove nothing: no file is ours."""
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """Return the key of a row. Raises OSError for a pickled one."""
+        if not raw:
+            raise OSError("a pickled key in the response cache was refused")
+        return super().get(key, raw)
+
+
 class ResponseCache:
     """Answers by `cache_key`. Several processes may share a folder; one event loop may use an instance."""
 
@@ -62,9 +93,10 @@ class ResponseCache:
         self._wanted: dict[str, list[asyncio.Future[Completion | None]]] = {}
         self._unwritten: dict[str, Completion] = {}
         self._worker: asyncio.Task[None] | None = None
+        self._rests_until = 0.0
         try:
-            self._database = self._in_thread(lambda: _open(folder))
-        except (OSError, sqlite3.Error) as error:
+            self._store: Any = self._in_thread(lambda: _open(folder))
+        except (OSError, sqlite3.Error, Timeout, TypeError, ValueError, AttributeError) as error:
             self._thread.shutdown()
             raise InputError(f"the response cache {folder} cannot be used ({error}): choose another folder") from error
 
@@ -97,22 +129,16 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the files; for callers without an event loop."""
-        self._in_thread(self._database.close)
+        self._in_thread(self._store.close)
         self._thread.shutdown()
 
     def info(self) -> CacheInfo:
         """Return the number of entries and bytes on disk."""
-        sizes = "SELECT count(*), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) FROM answers"
-        return self._in_thread(lambda: CacheInfo(*self._database.execute(sizes).fetchone()))
+        return self._in_thread(lambda: CacheInfo(len(self._store), self._store.volume()))
 
     def clear(self) -> int:
         """Delete every answer; return how many there were."""
-
-        def delete() -> int:
-            with self._database:
-                return self._database.execute("DELETE FROM answers").rowcount
-
-        return self._in_thread(delete)
+        return int(self._in_thread(self._store.clear))
 
     def _in_thread(self, work: Callable[[], T]) -> T:
         return self._thread.submit(work).result()
@@ -131,12 +157,10 @@ class ResponseCache:
     async def _serve_batch(self) -> None:
         wanted, unwritten = self._wanted, dict(self._unwritten)
         self._wanted = {}
-        answers: dict[str, Completion] = {}
-        try:
-            loop = asyncio.get_running_loop()
-            answers = await loop.run_in_executor(self._thread, self._use_database, list(wanted), unwritten)
-        except Exception as error:  # a run continues without its cache
-            self._report(error, unkept=len(unwritten))
+        loop = asyncio.get_running_loop()
+        answers, fault = await loop.run_in_executor(self._thread, self._use_store, list(wanted), unwritten)
+        if fault is not None:
+            self._report(fault, unkept=len(unwritten))
         for key, waiting in wanted.items():
             for future in waiting:
                 if not future.done():
@@ -144,18 +168,29 @@ class ResponseCache:
         for key in unwritten:
             del self._unwritten[key]
 
-    def _use_database(self, keys: list[str], unwritten: dict[str, Completion]) -> dict[str, Completion]:
-        """Look up and write one batch, in the cache's thread."""
-        sought = "SELECT key, answer FROM answers WHERE key IN (SELECT value FROM json_each(?))"
-        rows = self._database.execute(sought, [json.dumps(keys)]).fetchall() if keys else []
-        if unwritten:
-            stored = [(key, _ANSWER.dump_json(one, exclude={"cached"}).decode()) for key, one in unwritten.items()]
-            with self._database:
-                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", stored)
-        return {key: answer for key, stored in rows if (answer := _from_json(stored)) is not None}
+    def _use_store(
+        self, keys: list[str], unwritten: dict[str, Completion]
+    ) -> tuple[dict[str, Completion], Exception | None]:
+        """Look up and write one batch, in the cache's thread. Returns a failure: a run continues without its cache."""
+        answers: dict[str, Completion] = {}
+        if time.monotonic() < self._rests_until:
+            return answers, Timeout() if unwritten else None
+        try:
+            found = ((key, _from_json(self._store.get(key))) for key in keys)
+            answers = {key: answer for key, answer in found if answer is not None}
+            if unwritten:
+                with self._store.transact():
+                    for key, completion in unwritten.items():
+                        self._store.set(key, _to_json(completion))
+        except Exception as error:
+            if isinstance(error, Timeout):
+                self._rests_until = time.monotonic() + REST_S
+            return answers, error
+        return answers, None
 
     def _report(self, error: Exception, *, unkept: int) -> None:
-        reason = " ".join((str(error) or type(error).__name__).split())[:REASON_LENGTH]
+        reason = "another program has it to itself" if isinstance(error, Timeout) else str(error)
+        reason = " ".join((reason or type(error).__name__).split())[:REASON_LENGTH]
         if not self._has_failed:
             _log.warning("the response cache cannot be used just now: %s", reason)
         self._has_failed = True
@@ -163,17 +198,25 @@ class ResponseCache:
             self._on_fault(reason, unkept)
 
 
-def _open(folder: Path) -> sqlite3.Connection:
+def _open(folder: Path) -> Any:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    for path in (folder / f"{DATABASE}{end}" for end in ("", "-wal", "-shm", "-journal")):
-        if path.is_symlink() or (path.exists() and not path.is_file()):  # not opened: a pipe would hold the run up
+    for path in (folder / name for name in DATABASE):  # not opened: closing it would drop this process's locks
+        if path.is_symlink() or (path.exists() and not path.is_file()):
             raise OSError(f"{path.name} is a link, a pipe or a folder")
-    database = sqlite3.connect(folder / DATABASE, timeout=WAIT_S)
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")
-    database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
-    return database
+    return Cache(
+        str(folder),
+        timeout=WAIT_S,
+        disk=TextDisk,
+        disk_min_file_size=IN_ROW_LIMIT,
+        eviction_policy="none",
+        size_limit=SIZE_LIMIT,
+        cull_limit=0,
+    )
+
+
+def _to_json(completion: Completion) -> str:
+    return _ANSWER.dump_json(completion, exclude={"cached"}).decode()
 
 
 def _from_json(stored: object) -> Completion | None:
