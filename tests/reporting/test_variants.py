@@ -67,7 +67,7 @@ def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, 
     assert ("Log evidence" in shown, "evidence" in steps) == (config.is_telescoping, config.is_telescoping)
     assert ("β" in steps) == config.is_weighted
     if config.is_filtered:
-        judged = view.decided_by_likelihood
+        judged = [proposed for proposed in view.proposals if proposed.why == "likelihood"]
         taken = sum(p.accepted for p in judged)
         assert f"{taken} of {len(judged)} judged" in shown["Proposals accepted"]
         assert f"{taken} of {len(judged)} proposals accepted" in acceptance_figure(view, "light").alt

@@ -182,8 +182,8 @@ def parted(
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
     """Return the proposals rejected by their likelihood (Eq. 9), newest first."""
     rows, rejections = rows_by_id(dataset), []
-    for proposed in view.decided_by_likelihood:
-        if not proposed.accepted and proposed.text is not None:
+    for proposed in view.proposals:
+        if proposed.why == "likelihood" and not proposed.accepted and proposed.text is not None:
             step = view.steps[proposed.step]
             occasion, scored = decision(proposed, step), step.proposals_scored.get(proposed.particle)
             if scored:

@@ -46,7 +46,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     test, train = view.evaluated.get("test"), view.evaluated.get("train")
     dataset = known_rows(directory) if view.evaluated else None
     against = predicted(view, dataset) if dataset else None
-    judged = view.decided_by_likelihood
+    judged = [each for each in view.proposals if each.why == "likelihood"]
     return {
         "run": directory.id,
         "dir": str(directory.path),

@@ -305,7 +305,7 @@ def scores_of(view: RunView) -> Iterator[Scored]:
 
 def _ruled_out(view: RunView, dataset: Dataset) -> Iterator[tuple[str, Losses]]:
     """Texts rejected or resampled away that no particle holds now and that enough training rows were asked about."""
-    gone = {p.proposal for p in view.decided_by_likelihood if not p.accepted}
+    gone = {p.proposal for p in view.proposals if p.why == "likelihood" and not p.accepted}
     for step in view.steps.values():
         gone |= {scored.hypothesis for scored in step.scored.values()} if step.resampled else set()
     gone -= {state.hypothesis for state in view.population}

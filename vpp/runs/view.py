@@ -188,10 +188,6 @@ class RunView:
         return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposed.items())]
 
     @property
-    def decided_by_likelihood(self) -> list[Proposed]:
-        return [p for p in self.proposals if p.why == "likelihood"]
-
-    @property
     def seed_text(self) -> str:
         return self.started.seed_text if self.started else ""
 
