@@ -27,8 +27,7 @@ from vpp.runs.asking import (
 )
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
-from vpp.trials.counterfactuals import clauses
-from vpp.trials.trial import Trial, TrialAsking, read_trial
+from vpp.trials.trial import Trial, TrialAsking, clauses, read_trial
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import counted, cut, particles, short_weight

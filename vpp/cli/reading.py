@@ -33,11 +33,11 @@ from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
 from vpp.runs.asking import (
     Asked,
+    Asking,
     Comparison,
     PromptedAsking,
     PromptedBaselines,
     Rewording,
-    ask,
     reworded_run,
     score_rewording,
 )
@@ -216,7 +216,7 @@ def predict(options: Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     try:
-        answers = _answers(ask, directory, rows)
+        answers = _answers(Asking(directory, rows).go)
     except KeyboardInterrupt:
         cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
         print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)

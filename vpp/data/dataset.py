@@ -6,7 +6,7 @@ Imports no numpy, so that help texts stay fast.
 import codecs
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from vpp.data.descriptions import NOTHING, Descriptions
 from vpp.errors import InputError
@@ -33,23 +33,16 @@ class ReadAs:
     """Decimal mark: a point, a comma, or its name."""
 
     def __post_init__(self) -> None:
-        if self.encoding is not None:
-            object.__setattr__(self, "encoding", _known(self.encoding))
-        if self.delimiter is not None:
-            object.__setattr__(self, "delimiter", _one_character(self.delimiter))
+        for name, read in (("encoding", _known), ("delimiter", _one_character), ("decimal", _mark)):
+            if (text := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read(text))
         if self.skip_lines is not None and self.skip_lines < 0:
             raise InputError(f"skip-lines is {self.skip_lines}: give 0 or more")
-        if self.decimal is not None:
-            object.__setattr__(self, "decimal", _mark(self.decimal))
 
     @property
     def given(self) -> dict[str, Any]:
         """Choices other than None, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-DETECT = ReadAs()
-"""Detect everything."""
 
 
 def _known(encoding: str) -> str:
@@ -77,9 +70,10 @@ def _one_character(delimiter: str) -> str:
     return character
 
 
+DETECT = ReadAs()
+
 Kind = Literal["number", "category", "text", "date", "sequence"]
 Part = Literal["train", "test", "calibration"]
-"""A part of a dataset's rows with a target."""
 PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]
 Value = str | float
@@ -90,7 +84,6 @@ class Notation:
     """Format of a column's numbers in the file, unless plain: `1.234,50 €`."""
 
     decimal: str = "."
-    """Decimal mark."""
     grouping: str = ""
     """Mark between thousands: a comma, a point, an apostrophe, a blank (of any width), or empty."""
     unit: str = ""
@@ -119,8 +112,6 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One example."""
-
     id: int
     """Position in the file, from 0 without the header; never changes."""
     inputs: tuple[tuple[str, str | None], ...]
@@ -154,7 +145,6 @@ class Provenance:
     notes: tuple[str, ...] = ()
     """Decisions taken on the way, a sentence each; for a generated task its seed and ranges."""
     read_as: ReadAs = DETECT
-    """The user's choices on how to read the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,10 +240,8 @@ class SplitRule:
         kind, _, column = text.partition(":")
         if text == "random":
             return cls()
-        if kind == "group" and column:
-            return cls(kind="group", column=column)
-        if kind == "time" and column:
-            return cls(kind="time", column=column)
+        if kind in ("group", "time") and column:
+            return cls(kind=cast(RuleKind, kind), column=column)
         raise InputError(f"split {text!r} is unknown: give {SHAPES}")
 
     @property
@@ -263,9 +251,8 @@ class SplitRule:
 
     @property
     def why_no_input(self) -> str:
-        if self.kind == "group":
-            return "the split is by its groups, and new rows belong to new groups"
-        return "the split is by its times, and new rows have later times"
+        groups = "the split is by its groups, and new rows belong to new groups"
+        return groups if self.kind == "group" else "the split is by its times, and new rows have later times"
 
 
 RANDOM = SplitRule()

@@ -8,8 +8,8 @@ from statistics import median
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
+from vpp.inspection.ideas import LONG, invented, quotes, runs
 from vpp.inspection.points import Camp, Point, camps
-from vpp.inspection.quoted import LONG, invented, quotes, runs
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters and tables of both estimators."""
-
     def __init__(
         self,
         *,

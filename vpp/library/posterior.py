@@ -30,7 +30,7 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
 from vpp.reporting.sheet import asked_sheet, filled_rows
-from vpp.runs.asking import Answers, ask, averages_asked
+from vpp.runs.asking import Answers, Asking, averages_asked
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.preparation import Preparation, continue_run
 from vpp.runs.process import launch
@@ -142,7 +142,7 @@ class Posterior(_Recorded):
         """Ask every particle about every row. Raises EndpointError, DataError for a missing column."""
         dataset = self._reader.dataset()
         rows = unlabelled_rows(read_like(table_of(table), dataset.columns), dataset.inputs)
-        return asked(ask, self.directory, rows)
+        return asked(Asking(self.directory, rows).go)
 
     def predict(self, table: "Table | str | Path | pd.DataFrame") -> list[Value | None]:
         """Return the averaged prediction for each row (Eq. 7 or 8); None if every particle abstains."""
@@ -225,8 +225,9 @@ def table_of(data: "Table | str | Path | pd.DataFrame", *, read_as: ReadAs = DET
         return Table.read(system.read_bytes(path), name=path.name, read_as=read_as)
     if not hasattr(data, "itertuples"):
         raise InputError(f"data is a {type(data).__name__}: give a path, a pandas DataFrame or a Table")
-    empty = [place for place, line in enumerate(data.itertuples(index=False)) if not any(map(_has_value, line))]
-    if empty:
+    is_blank = data.isna() | data.astype(str).apply(lambda column: column.str.strip() == "")
+    empty = is_blank.to_numpy().all(axis=1).nonzero()[0]
+    if len(empty):
         raise InputError(f"row {empty[0]} of the frame has no value in any column: use frame.dropna(how='all')")
     return replace(Table.read(_csv(data), name="frame", read_as=AS_WRITTEN), read_as=DETECT)
 
@@ -239,14 +240,6 @@ def _csv(frame: "pd.DataFrame") -> bytes:
         return text.getvalue().encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the frame holds a lone surrogate ({error.object[error.start]!r}): replace it") from None
-
-
-def _has_value(cell: object) -> bool:
-    """Return whether a cell holds something that a CSV keeps."""
-    import pandas as pd
-
-    is_missing = pd.api.types.is_scalar(cell) and bool(pd.isna(cell))
-    return not is_missing and bool(str(cell).strip())
 
 
 def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
@@ -283,7 +276,7 @@ def _line(point: Point) -> dict[str, Any]:
     }
 
 
-def asked(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any) -> T:
+def asked(ask: Callable[..., Coroutine[Any, Any, T]]) -> T:
     """Ask models to the end; a bar shows the number of answers in a notebook."""
     from tqdm import tqdm
 
@@ -293,7 +286,7 @@ def asked(ask: Callable[..., Coroutine[Any, Any, T]], *what: Any) -> T:
             bar.total = total
             bar.update(done - bar.n)
 
-        return to_end(ask(*what, keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
+        return to_end(ask(keys=system.keys(), cache_dir=system.environment().cache_dir, on_progress=show))
 
 
 def to_end(work: Coroutine[Any, Any, T]) -> T:

@@ -23,9 +23,8 @@ from vpp.errors import InputError, RunError, VppError
 from vpp.events import Votes, hypothesis_id
 from vpp.inference.ahead import together
 from vpp.inference.proposing import log_likelihood
-from vpp.llm.context import ModelLimits, prompt_tokens, tokens_at_most
+from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.rendering import render_input, render_rows
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import log_acceptance
@@ -141,16 +140,6 @@ class Asking:
         )
 
 
-async def ask(
-    directory: RunDirectory, rows: Sequence[Row], *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
-) -> Answers:
-    """Return every particle's answer to every row. Raises RunError before the first population, EndpointError.
-
-    To stop, cancel it; use `Asking` to keep earlier answers.
-    """
-    return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
-
-
 def averages_asked(answers: Answers) -> Votes:
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
     return averages_of(answers.task, said, answers.weights)
@@ -215,7 +204,6 @@ class Background(Generic[Q]):
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; True if it has ended within the given seconds."""
         self._thread.join(timeout_s)
         return not self.is_running
 
@@ -427,7 +415,6 @@ _CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
 
 
 def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
-    """Read the results of an earlier command; None if there are none."""
     try:
         return _CONTENT.validate_python(files.read_json(directory.path / FILE))
     except (OSError, ValueError, ValidationError):
@@ -522,10 +509,12 @@ class _Asking:
         return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
 
     def _examples(self, draw: int, most: int) -> list[Row]:
-        """Draw training rows in random order, as many as fit the context."""
+        """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
         sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
         order = np.random.default_rng(sequence).permutation(len(self._dataset.train)).tolist()
-        room = _room(self._prompts, self._dataset, f"{self._seed_text} {WITH}", self._session.learner_limits)
+        limits, longest = self._session.learner_limits, max(self._dataset.test, key=lambda row: len(render_input(row)))
+        room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
+        room -= prompt_tokens(self._prompts.messages(f"{self._seed_text} {WITH}", longest))
         chosen: list[Row] = []
         for place in order[:most]:
             row = self._dataset.train[place]
@@ -534,10 +523,3 @@ class _Asking:
                 break
             chosen.append(row)
         return chosen
-
-
-def _room(prompts: LearnerPrompts, dataset: Dataset, text: str, limits: ModelLimits) -> int:
-    """Return the tokens left for examples beside the longest test row and the answer."""
-    longest = max(dataset.test, key=lambda row: len(render_input(row)))
-    context = limits.context_length or ASSUMED_CONTEXT
-    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, longest))
