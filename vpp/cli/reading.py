@@ -32,7 +32,6 @@ from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
 from vpp.runs.asking import (
-    Asked,
     Asking,
     Comparison,
     PromptedAsking,
@@ -133,8 +132,8 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
 
 
 def baseline(options: Namespace) -> int:
-    directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
-    found = _answers(PromptedAsking(directory, asked).go)
+    directory = find_run(options.run_dir)
+    found = _answers(PromptedAsking(directory, calls=options.calls, examples=options.examples).go)
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()

@@ -213,18 +213,19 @@ class Field:
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     known = {column.name: column for column in dataset.columns}
-    return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
-
-
-def _field(column: Column, present: Sequence[str]) -> Field:
-    numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-    return Field(
-        column=column,
-        example=present[0] if present else None,
-        low=min(numbers, key=float, default=None),
-        high=max(numbers, key=float, default=None),
-        values=tuple(sorted(set(present))) if column.kind == "category" else (),
-    )
+    fields = []
+    for place, name in enumerate(dataset.inputs):
+        column, present = known[name], _present(dataset, place)
+        numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
+        field = Field(
+            column=column,
+            example=present[0] if present else None,
+            low=min(numbers, key=float, default=None),
+            high=max(numbers, key=float, default=None),
+            values=tuple(sorted(set(present))) if column.kind == "category" else (),
+        )
+        fields.append(field)
+    return tuple(fields)
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:

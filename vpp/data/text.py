@@ -593,22 +593,16 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     width = max((len(record.cells) for record in seen[start:]), default=1)
     grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
     skipped = seen[start].line - 1 if start else reading.skipped_lines
-    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
-    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
-
-
-def _above(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    first = ", ".join(cell for cell in map(str.strip, records[0].cells) if cell)
-    more = f" and {len(records) - 1} more" if len(records) > 1 else ""
-    return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
-
-
-def _unnamed(why: str, grid: Grid) -> str:
-    named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
-    reason = f"{why}, so the first line was read as data; " if why else ""
-    return f"{reason}the columns are called {named}"
+    notes = []
+    if start:
+        first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
+        more = f" and {start - 1} more" if start > 1 else ""
+        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+    if not header:
+        named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+        reason = f"{why}, so the first line was read as data; " if why else ""
+        notes.append(f"{reason}the columns are called {named}")
+    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(notes)
 
 
 def _backslash(body: str, delimiter: str, skipped: int) -> str:

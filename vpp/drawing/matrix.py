@@ -247,7 +247,7 @@ def read_html(row: Row, quoted: Sequence[str]) -> str:
 
 def _marked(cell: str, quoted: Sequence[str]) -> str:
     parts = runs(cell, quoted)
-    return "".join(f"<mark>{text(part.text)}</mark>" if part.is_quoted else text(part.text) for part in parts)
+    return "".join(f"<mark>{text(part)}</mark>" if is_quoted else text(part) for part, is_quoted in parts)
 
 
 def vote_html(point: Point, decimals: int | None) -> str:

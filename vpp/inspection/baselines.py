@@ -191,7 +191,7 @@ def _terms(row: Row, names: Sequence[str]) -> list[str]:
 
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
-    found = _prompted(directory, dataset)
+    found = prompted(directory, dataset)
     if found is None:
         return simple
     typographic = "\N{RIGHT SINGLE QUOTATION MARK}"
@@ -210,10 +210,6 @@ def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) 
     return replace(simple, models=(*simple.models, *added))
 
 
-def has_prompted(directory: RunDirectory, dataset: Dataset) -> bool:
-    return _prompted(directory, dataset) is not None
-
-
-def _prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
+def prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
     found = read_prompted(directory)
     return found if found and found.rows == tuple(row.id for row in dataset.test) else None

@@ -236,8 +236,6 @@ def _setting(run: Candidate) -> Hashable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One condition in every run."""
-
     kind: str
     name: str
     values: tuple[str | None, ...]

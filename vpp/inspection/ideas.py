@@ -381,14 +381,6 @@ _QUOTED = re.compile(
 """An apostrophe between two letters, as in `guest's`, neither begins nor ends a quote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A stretch of a cell."""
-
-    text: str
-    is_quoted: bool
-
-
 def quotes(explanations: Iterable[str]) -> list[str]:
     """Return the different texts in quotes, in order of appearance, `MOST_QUOTES` at most."""
     found = (match[match.lastgroup or 0] for words in explanations for match in _QUOTED.finditer(words))
@@ -396,13 +388,13 @@ def quotes(explanations: Iterable[str]) -> list[str]:
     return [words for words in different.values() if sum(map(str.isalnum, words)) >= SHORTEST][:MOST_QUOTES]
 
 
-def runs(cell: str, quoted: Iterable[str]) -> list[Run]:
-    """Split a cell where it is quoted; case and white space are ignored, overlapping quotes are one run."""
+def runs(cell: str, quoted: Iterable[str]) -> list[tuple[str, bool]]:
+    """Return the stretches of a cell, and whether each is quoted; case and white space are ignored."""
     marked = bytearray(len(cell))
     for start, end in _places(cell, quoted):
         marked[start:end] = b"\x01" * (end - start)
     turns = [at for at in range(1, len(cell)) if marked[at] != marked[at - 1]]
-    return [Run(cell[start:end], bool(marked[start])) for start, end in pairwise((0, *turns, len(cell))) if cell]
+    return [(cell[start:end], bool(marked[start])) for start, end in pairwise((0, *turns, len(cell))) if cell]
 
 
 def invented(cells: Iterable[str], quoted: Iterable[str]) -> list[str]:

@@ -273,6 +273,8 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         answers = evaluated.predictions[slot]
         answered = {place: answer for place, answer in enumerate(answers) if answer is not None}
         some = [rows[place] for place in answered]
+        pairs = [] if is_label else [(answer, middle[i]) for i, answer in answered.items()]
+        gaps = [abs(float(answer) - float(mean)) for answer, mean in pairs if mean is not None]
         voice = Voice(
             slot=slot,
             weight=evaluated.weights[slot],
@@ -280,17 +282,12 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
             n_answered=len(answered),
             n_conflicts=sum(bool(given[i] - {answer}) for i, answer in answered.items()) if is_label else None,
             n_dissents=sum(middle[i] not in (answer, None) for i, answer in answered.items()) if is_label else None,
-            distance=None if is_label else _distance(answered, middle),
+            distance=sum(gaps) / len(gaps) if gaps else None,
             all=score(answers, rows, dataset),
             answered=score(list(answered.values()), some, dataset) if some else None,
         )
         found.append(voice)
     return tuple(found)
-
-
-def _distance(answered: Mapping[int, Value], means: Sequence[Value | None]) -> float | None:
-    gaps = [abs(float(answer) - float(mean)) for i, answer in answered.items() if (mean := means[i]) is not None]
-    return sum(gaps) / len(gaps) if gaps else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
-from vpp.data.dataset import Dataset
-from vpp.data.record import dataset_from_csv
+from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
 from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vpp.data.answers import quoted
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
-from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError, RunError
 from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate, checked_address

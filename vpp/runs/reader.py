@@ -226,7 +226,12 @@ def unread(view: RunView) -> Unread | None:
         return None
     scores = ((at, (*at.scored.values(), *at.proposals_scored.values())) for at in view.steps.values())
     of_steps = (at.once("unread", partial(_count, [each.predictions for each in of])) for at, of in scores)
-    counts = [*of_steps, _count(_at_end(view))]
+    # Answers given after the last step, and those to rows that no step asks about.
+    at_end = (
+        *(each.predictions for each in view.final_scored.values()),
+        *(votes for _, each in view.evaluations for votes in each.predictions),
+    )
+    counts = [*of_steps, _count(at_end)]
     silent, n = sum(count[0] for count in counts), sum(count[1] for count in counts)
     is_silent = n >= LEAST and silent >= MOSTLY * n
     proposals = view.proposals
@@ -234,14 +239,6 @@ def unread(view: RunView) -> Unread | None:
     if not (is_silent or is_garbled):
         return None
     return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
-
-
-def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
-    """Yield the answers given after the last step, and those to rows that no step asks about."""
-    for scored in view.final_scored.values():
-        yield scored.predictions
-    for _, evaluated in view.evaluations:
-        yield from evaluated.predictions
 
 
 def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:

@@ -31,7 +31,7 @@ from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.metric import wilson
 from vpp.posterior.prediction import settled
 from vpp.problem import Prediction, likelihood_of
-from vpp.runs.asking import WITHOUT, Answers, Asking, OnProgress
+from vpp.runs.asking import WITHOUT, Asking, OnProgress
 from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
@@ -450,7 +450,8 @@ class TrialAsking:
 
         said: dict[tuple[str, int], Prediction] = {}
         for asking in self._asked:
-            said |= _by_pair(await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count))
+            await asking.go(keys=keys, cache_dir=cache_dir, on_progress=count)
+            said |= asking.by_pair
         trial = self._found(said)
         keep(self._reader.directory, trial)
         return trial
@@ -550,12 +551,3 @@ class TrialAsking:
                         ideas=(one, other),
                         answers=(after[0], after[1]),
                     )
-
-
-def _by_pair(answers: Answers) -> Said:
-    identities = map(hypothesis_id, answers.texts)
-    return {
-        (identity, row.id): prediction
-        for identity, said in zip(identities, answers.predictions, strict=True)
-        for row, prediction in zip(answers.rows, said, strict=True)
-    }
