@@ -16,7 +16,7 @@ from tests.demo.test_round_trip import table as demo_table
 from vpp.data.dataset import Dataset, Kind, Task, Value
 from vpp.data.descriptions import Descriptions
 from vpp.demo.fitting import Batch
-from vpp.demo.prior import propose
+from vpp.demo.optimizer import propose
 from vpp.demo.prompt import PriorQuestion
 from vpp.demo.writing import say_rule
 from vpp.llm.choices import GALLERY
