@@ -18,8 +18,7 @@ from vpp.drawing.idea_deck import (
     verdict,
 )
 from vpp.drawing.ledger import ruled_out_sentence
-from vpp.inspection.ideas import Ideas, Nearness, merge_ideas, nearness
-from vpp.inspection.quoted import with_quotes
+from vpp.inspection.ideas import Ideas, Nearness, merge_ideas, nearness, with_quotes
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import deciding_rows
 from vpp.runs.reader import Snapshot

@@ -114,8 +114,7 @@ class Config:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
-        _check_choices(self)
-        _check_numbers(self)
+        _check_options(self)
         _check_together(self)
 
     @property
@@ -191,32 +190,27 @@ class Config:
         return self.beta_start + (BETA_END - self.beta_start) * step / (steps - 1)
 
 
-def choices(name: str) -> tuple[str, ...]:
-    return _choices()[name]
-
-
 @cache
-def _choices() -> Mapping[str, tuple[str, ...]]:
-    return {name: get_args(kind) for name, kind in get_type_hints(Config).items()}
+def choices(name: str) -> tuple[str, ...]:
+    return get_args(get_type_hints(Config)[name])
 
 
-def _check_choices(config: Config) -> None:
+def _check_options(config: Config) -> None:
     for option in fields(config):
-        allowed = choices(option.name)
-        if allowed and getattr(config, option.name) not in allowed:
-            raise InputError(f"{option.name} is {getattr(config, option.name)!r}: choose one of {', '.join(allowed)}")
-
-
-def _check_numbers(config: Config) -> None:
-    for option in fields(config):
-        value, bounds = getattr(config, option.name), option.metadata["range"]
+        value, bounds, allowed = getattr(config, option.name), option.metadata["range"], choices(option.name)
+        if allowed and value not in allowed:
+            raise InputError(f"{option.name} is {value!r}: choose one of {', '.join(allowed)}")
         if bounds and not bounds[0] <= value <= bounds[1]:
             least, most = bounds
             must = f"be at least {least:g}" if math.isinf(most) else f"lie between {least:g} and {most:g}"
             raise InputError(f"{option.name} is {value}: it must {must}")
     if not 0 < config.epsilon < 1:
         raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
-    if config.tau != "auto" and not _is_positive(config.tau):
+    try:
+        is_positive = config.tau == "auto" or 0 < float(config.tau) < math.inf
+    except ValueError:
+        is_positive = False
+    if not is_positive:
         raise InputError(f"tau is {config.tau!r}: give a positive number, or auto")
 
 
@@ -237,14 +231,6 @@ def _check_together(config: Config) -> None:
             f"particles is {config.particles}: it must lie between {PARTICLES_MIN} and particles_max "
             f"({config.particles_max})"
         )
-
-
-def _is_positive(text: str) -> bool:
-    try:
-        value = float(text)
-    except ValueError:
-        return False
-    return math.isfinite(value) and value > 0
 
 
 def preset(name: Preset) -> Config:

@@ -14,23 +14,13 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
-from vpp.inspection.baselines import has_prompted
+from vpp.inspection.baselines import prompted
 from vpp.inspection.slots import grouped
-from vpp.runs.asking import (
-    Asked,
-    PromptedAsking,
-    Rewording,
-    asking_of,
-    comparison_of,
-    last_rows,
-    reworded_run,
-    rewording,
-)
+from vpp.runs.asking import PromptedAsking, Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
-from vpp.trials.counterfactuals import clauses
-from vpp.trials.trial import Trial, TrialAsking, read_trial
+from vpp.trials.trial import Trial, TrialAsking, clauses, read_trial
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
@@ -82,7 +72,7 @@ def draw_baselines(run: opening.OpenRun, letter: str) -> None:
     letter: of the run on the page.
     """
     snapshot, job = opening.fresh(run), job_of(run, BASELINES)
-    is_known = has_prompted(run.directory, run.reader.dataset())
+    is_known = prompted(run.directory, run.reader.dataset()) is not None
     if snapshot.spec.dataset["n_test"] == 0 or (is_known and not (job and job.is_running)):
         return
     blocks.draw(markup.group(f"Prompted baselines of {letter}"), markup.caption(ABOUT_BASELINES))
@@ -97,7 +87,7 @@ def baselines(run: opening.OpenRun) -> None:
         offer(
             run,
             BASELINES,
-            lambda: PromptedAsking(run.directory, Asked(), view=opening.fresh(run).view),
+            lambda: PromptedAsking(run.directory, view=opening.fresh(run).view),
             button="Ask the baselines",
             key="compare.baselines",
             refused="The baselines could not be asked",

@@ -12,9 +12,19 @@ from vpp.data.dataset import Row
 from vpp.data.labelling import Answered, Key, Source, candidate_rows, input_key
 from vpp.data.table import Table
 from vpp.drawing import answering
-from vpp.inspection.points import Point, calibrated, points
+from vpp.inspection.points import (
+    Point,
+    Question,
+    calibrated,
+    calls_to_ask,
+    contenders,
+    most_bits,
+    points,
+    question_of,
+    questions,
+    tau_of,
+)
 from vpp.inspection.scores import rows_by_id
-from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
 from vpp.reporting.sheet import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation

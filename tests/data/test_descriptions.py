@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, dataset_from_csv, rows_csv, spec
 from vpp.data.descriptions import Descriptions, checked, read_descriptions
-from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError
 

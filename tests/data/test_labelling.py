@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import MOST_UNLABELLED, build_dataset
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, dataset_from_csv, rows_csv, spec
 from vpp.data.labelling import Answered, candidate_rows, input_fields, input_key, typed_row, with_rows
-from vpp.data.record import dataset_from_csv, rows_csv, spec
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.errors import DataError

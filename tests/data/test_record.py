@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Column, Dataset, Provenance, Row
-from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.dataset import Column, Dataset, Provenance, Row, dataset_from_csv, rows_csv, spec
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import DataError
 

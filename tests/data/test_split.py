@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpp.data.build import build_dataset
-from vpp.data.dataset import Dataset, SplitRule
-from vpp.data.record import dataset_from_csv, rows_csv, spec
+from vpp.data.dataset import Dataset, SplitRule, dataset_from_csv, rows_csv, spec
 from vpp.data.split import Split, SplitPlan, stratified_split
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import InputError

@@ -24,8 +24,7 @@ from vpp.drawing.comparison import (
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import conditions, differing_points, shared_ideas, spreads
-from vpp.inspection.points import votes_on
-from vpp.inspection.settling import Contender
+from vpp.inspection.points import Contender, votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
 

@@ -13,9 +13,8 @@ from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
 from vpp.bench.cells import Cell, Sizes
 from vpp.bench.sweep import SweepDirectory, SweepSpec
-from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row
+from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
-from vpp.data.record import rows_csv
 from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.budget import Cap, Price
 from vpp.problem import Prediction

@@ -6,8 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from vpp.data.dataset import Column, Dataset, Provenance, Row, Value
-from vpp.data.record import rows_csv
+from vpp.data.dataset import Column, Dataset, Provenance, Row, Value, rows_csv
 from vpp.events import (
     Evaluated,
     Event,

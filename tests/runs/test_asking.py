@@ -11,7 +11,7 @@ from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import drawn, run
 from vpp.errors import RunError
-from vpp.runs.asking import Answers, Asking, Background, ask
+from vpp.runs.asking import Answers, Asking, Background
 from vpp.runs.keys import Keys
 
 ROWS = LABELS.test
@@ -24,7 +24,7 @@ def counted(tmp_path: Path, served: Model) -> tuple[Answers, list[tuple[int, int
     def count(done: int, total: int) -> None:
         counts.append((done, total))
 
-    return asyncio.run(ask(directory, ROWS, keys=Keys(), cache_dir=tmp_path, on_progress=count)), counts
+    return asyncio.run(Asking(directory, ROWS).go(keys=Keys(), cache_dir=tmp_path, on_progress=count)), counts
 
 
 def test_a_sentence_that_particles_share_is_asked_once(tmp_path: Path, served: Model) -> None:

@@ -1,4 +1,4 @@
-"""A clock that is set back or forward changes nothing: commands are obeyed, ages and times stay true."""
+"""Times of a run: calls are seen between events, tries grow apart, and a pause says when it ends."""
 
 import asyncio
 import time

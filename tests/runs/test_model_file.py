@@ -10,7 +10,7 @@ from tests.llama import model_file
 from vpp.cli import main
 from vpp.environment import Environment
 from vpp.errors import InputError
-from vpp.library.fitting import _endpoint
+from vpp.library.posterior import _endpoint
 from vpp.runs.keys import Keys, keys_for
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.spec import EndpointSpec

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.trials.counterfactuals import MOST, clauses
+from vpp.trials.trial import MOST, clauses
 
 RULE = "If math is A and publications is 1 or more, answer admitted; otherwise answer rejected."
 BETWEEN = "Say yes if a is between 2 and 8 and b is above 3, else no."

@@ -16,13 +16,12 @@ from tests.reporting.builders import SEED, dataset, drawn, finished, run, starte
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.events import Event
 from vpp.posterior.metric import wilson
-from vpp.runs.asking import ask
+from vpp.runs.asking import Asking
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.counterfactuals import Change, changes, program_of
-from vpp.trials.trial import Trial, TrialAsking, TrialSize, read_trial, trial_json
+from vpp.trials.trial import Change, Trial, TrialAsking, TrialSize, changes, program_of, read_trial, trial_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
@@ -132,7 +131,7 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
 
     def log_likelihood(sentence: str) -> float:
         again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
-        answers = asyncio.run(ask(again.directory, rows, keys=Keys(), cache_dir=tmp_path / "none"))
+        answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
         right = [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
         return sum(math.log(0.95 if each else 0.05) for each in right)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from tests.inference import scripted
 from tests.reporting.builders import view_of
-from vpp.data.dataset import Column
-from vpp.data.record import rows_csv
+from vpp.data.dataset import Column, rows_csv
 from vpp.events import Event, RunFinished, Usage
 from vpp.inference import sample
 from vpp.inference.sampling import conclude

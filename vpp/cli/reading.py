@@ -32,12 +32,11 @@ from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import prediction_csv
 from vpp.reporting.sheet import asked_sheet
 from vpp.runs.asking import (
-    Asked,
+    Asking,
     Comparison,
     PromptedAsking,
     PromptedBaselines,
     Rewording,
-    ask,
     reworded_run,
     score_rewording,
 )
@@ -133,8 +132,8 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
 
 
 def baseline(options: Namespace) -> int:
-    directory, asked = find_run(options.run_dir), Asked(calls=options.calls, examples=options.examples)
-    found = _answers(PromptedAsking(directory, asked).go)
+    directory = find_run(options.run_dir)
+    found = _answers(PromptedAsking(directory, calls=options.calls, examples=options.examples).go)
     write_all(directory)
     reader = RunReader(directory)
     dataset = reader.dataset()
@@ -216,7 +215,7 @@ def predict(options: Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     rows = unlabelled_rows(table, dataset.inputs)
     try:
-        answers = _answers(ask, directory, rows)
+        answers = _answers(Asking(directory, rows).go)
     except KeyboardInterrupt:
         cached = "answers so far are in the cache" if directory.spec().endpoint.cache else "this run has no cache"
         print(f"stopped: {options.output} was not written; {cached}", file=sys.stderr)

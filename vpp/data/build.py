@@ -30,7 +30,6 @@ from vpp.errors import DataError, InputError
 UNLABELLED = 103
 """Purpose number of the draw of rows without a target: SeedSequence(seed, spawn_key=(UNLABELLED,))."""
 MOST_UNLABELLED = 1_000
-"""Most rows without a target in a dataset."""
 DETECTED, BY_CHANCE = ColumnChoice(), SplitPlan()
 """The defaults: detect task and inputs; draw 100 training and 60 test rows."""
 

@@ -81,8 +81,6 @@ FEWEST_COMPACT = 3
 
 @dataclass(frozen=True, slots=True)
 class DateForm:
-    """Format of a column's dates."""
-
     name: str
     """Order of the parts: year-month-day, day/month/year, …"""
     other: str | None = None
@@ -361,8 +359,6 @@ def certain_decimal(texts: Sequence[str]) -> str | None:
 
 
 class _Part(NamedTuple):
-    """Components of a formatted number."""
-
     negative: bool
     plus: bool
     in_parentheses: bool
@@ -450,8 +446,6 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Columns, their cells, and notes on how they were read."""
-
     columns: tuple[Column, ...]
     values: tuple[Cells, ...]
     """(column, row): None is a missing cell; numbers are plain decimal, other cells as written."""
@@ -476,10 +470,12 @@ def read_columns(
     likely = "," if delimiter == ";" else "."
     for draft in drafts:
         draft.read(decimal, likely)
-    if decimal is None and (shown := _certain_decimal(drafts)):
-        for draft in drafts:
+    if decimal is None and any(draft.is_doubtful for draft in drafts):
+        numbers = (draft.given for draft in drafts if draft.notation or draft.are_numbers)
+        marks = {mark for texts in numbers if (mark := certain_decimal(texts))}
+        for draft in drafts if len(marks) == 1 else ():
             if draft.is_doubtful:
-                draft.read(shown, shown)
+                draft.read(min(marks), min(marks))
     columns = tuple(draft.column() for draft in drafts)
     kind_notes = (note for draft in drafts for note in _kind_notes(draft))
     notes = (*_notation_notes(drafts), *kind_notes, *_missing_notes(drafts))
@@ -606,15 +602,6 @@ def no_number_note(column: Column, cells: Cells) -> str:
     first = f"row {wrong[0]} holds {quoted(str(cells[wrong[0]]))}, which is not a number"
     others = f" ({len(wrong) - 1:,} more rows have such cells)" if len(wrong) > 1 else ""
     return f"column {column.name!r}: {first}{others}; such cells stay as written"
-
-
-def _certain_decimal(drafts: Sequence[_Draft]) -> str | None:
-    """Return the one decimal mark that the unambiguous columns show, if any column is doubtful; else None."""
-    if not any(draft.is_doubtful for draft in drafts):
-        return None
-    numbers = (draft for draft in drafts if draft.notation or draft.are_numbers)
-    marks = {mark for draft in numbers if (mark := certain_decimal(draft.given))}
-    return marks.pop() if len(marks) == 1 else None
 
 
 def _notation_notes(drafts: Sequence[_Draft]) -> Iterator[str]:

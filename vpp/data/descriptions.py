@@ -20,7 +20,6 @@ LABEL = "label:"
 ENDINGS = (".columns.csv", ".columns.json")
 """What the name of a descriptions file has instead of the table's own ending."""
 MOST_CHARACTERS = 500
-"""Most characters of a description."""
 LISTED = 8
 """Most names that an error lists."""
 HEAD = ["column", "description"]
@@ -75,8 +74,17 @@ def describe(given: Mapping[str, str], *, columns: Sequence[str], labels: Sequen
     """
     lines = {key: " ".join(text.split()) for key, text in given.items()}
     for key, line in lines.items():
-        if key not in columns:
-            _check_key(key, columns, labels)
+        is_label = key.startswith(LABEL) and key not in columns
+        if is_label and not labels:
+            raise InputError(
+                f"the description of {quoted(key)} cannot be used: the target is a number and has no labels"
+            )
+        what, sought, names = ("label", key.removeprefix(LABEL), labels) if is_label else ("column", key, columns)
+        if sought not in names:
+            raise InputError(
+                f"a description is given for the {what} {quoted(sought)}, which the table does not have: "
+                f"{nearest(sought, names, f'its {what}s are')}"
+            )
         if len(line) > MOST_CHARACTERS:
             size = f"{len(line):,} characters, {MOST_CHARACTERS} at most"
             raise InputError(f"the description of {quoted(key)} has {size}: shorten it, since every call sends it")
@@ -96,34 +104,17 @@ def nearest(name: str, names: Sequence[str], listing: str) -> str:
     return f"{listing} {', '.join(map(quoted, names[:LISTED]))}{', …' if len(names) > LISTED else ''}"
 
 
-def _check_key(key: str, columns: Sequence[str], labels: Sequence[str]) -> None:
-    """Raise InputError if the key names neither a column nor a label."""
-    is_label = key.startswith(LABEL)
-    if is_label and not labels:
-        raise InputError(f"the description of {quoted(key)} cannot be used: the target is a number and has no labels")
-    sought, names = (key.removeprefix(LABEL), labels) if is_label else (key, columns)
-    if sought in names:
-        return
-    what = "label" if is_label else "column"
-    fix = nearest(sought, names, f"its {what}s are")
-    raise InputError(f"a description is given for the {what} {quoted(sought)}, which the table does not have: {fix}")
-
-
 # A file beside the table
 
 
 def read_descriptions(text: str, *, name: str) -> dict[str, str]:
     """Return the descriptions by key in a CSV, or in a JSON file if the name ends so. Raises InputError."""
-    if not name.lower().endswith(".json"):
-        return _read_csv(text, name)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(f"{name} is not valid JSON: write {{column: description}}") from None
-    return by_key(content, source=name)
+    if name.lower().endswith(".json"):
+        try:
+            return by_key(json.loads(text), source=name)
+        except (ValueError, RecursionError):
+            raise InputError(f"{name} is not valid JSON: write {{column: description}}") from None
 
-
-def _read_csv(text: str, name: str) -> dict[str, str]:
     delimiter = ";" if text.lower().startswith("column;") else ","
     try:
         head, *lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if any(line)] or [[]]

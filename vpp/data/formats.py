@@ -5,7 +5,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -74,8 +74,6 @@ _PIECE = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """One sheet of a workbook."""
-
     name: str
     names: tuple[str, ...]
     """Names of all sheets of the workbook."""
@@ -166,27 +164,20 @@ def read_parquet(content: bytes, *, name: str) -> Grid:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check_size(file, name)
-        single, lists = _scalar_columns([file.schema.column(i) for i in range(len(file.schema))])
+        schema = [file.schema.column(i) for i in range(len(file.schema))]
+        # Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the
+        # process on a damaged file.
+        single = [column for column in schema if not column.max_repetition_level]
+        lists = [column.path for column in schema if column.max_repetition_level]
+        if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
+            raise ValueError("two columns have one name")
         dictionaries = [column.path for column in single if column.physical_type == "BYTE_ARRAY"]
         reader = pq.ParquetFile(io.BytesIO(content), read_dictionary=dictionaries)
         table = reader.read(columns=[column.path for column in single] if lists else None)
         table.validate(full=True)
-        return _grid(table, name, lists)
+        return _grid(table, name, dict.fromkeys(path.split(".")[0] for path in lists))
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{name} is a Parquet file that cannot be read: save the table as CSV") from error
-
-
-def _scalar_columns(columns: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the columns of one value a row, and the names of the columns of lists.
-
-    Lists are not read, since they may unpack to any size: asking pyarrow 26 for their number of values ends the process
-    on a damaged file. Raises ValueError if a column of lists would be read under the name of another.
-    """
-    single = [column for column in columns if not column.max_repetition_level]
-    lists = [column.path for column in columns if column.max_repetition_level]
-    if any(f"{path}.".startswith(f"{column.path}.") for path in lists for column in single):
-        raise ValueError("two columns have one name")
-    return single, tuple(dict.fromkeys(path.split(".")[0] for path in lists))
 
 
 def _check_size(file: Any, name: str) -> None:
@@ -207,7 +198,7 @@ def _check_size(file: Any, name: str) -> None:
     _check_unpacked(sum(group.total_byte_size for group in groups), name)
 
 
-def _grid(table: Any, name: str, lists: tuple[str, ...]) -> Grid:
+def _grid(table: Any, name: str, lists: Iterable[str]) -> Grid:
     columns: list[list[str]] = []
     bytes_at: list[int] = []
     for place, column in enumerate(table.columns):
@@ -306,27 +297,23 @@ def _read_workbook(content: bytes, name: str, read_as: ReadAs) -> Read:
 def _find_format(content: bytes, name: str) -> Format:
     """Detect the format. Raises DataError for a file of another format, with its name and how to convert it."""
     if content.startswith(b"PK\x03\x04"):
-        return _zipped(content, name)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                names = archive.namelist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            raise DataError(f"{name} is a zip archive or a workbook that is cut short: get the whole file") from None
+        if "xl/workbook.xml" in names:
+            return "excel"
+        listed = ", ".join(map(repr, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "")
+        raise DataError(
+            f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
+        )
     if content.startswith(b"PAR1"):
         return "parquet"
     for signature, what, remedy in _SIGNATURES:
         if content.startswith(signature):
             raise DataError(f"{name} is {what}: {remedy}")
     return "csv"
-
-
-def _zipped(content: bytes, name: str) -> Format:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise DataError(f"{name} is a zip archive or a workbook that is cut short: get the whole file") from None
-    if "xl/workbook.xml" in names:
-        return "excel"
-    listed = ", ".join(repr(each) for each in names[:_MAX_NAMES]) + (", …" if len(names) > _MAX_NAMES else "")
-    raise DataError(
-        f"{name} is a zip archive ({listed}) and no .xlsx workbook: unpack it, or save the table as CSV or .xlsx"
-    )
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson")

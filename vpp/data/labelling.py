@@ -39,7 +39,18 @@ def candidate_rows(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CANDIDATES, draw)))
     known = {input_key(row) for row in dataset.labelled}
     if source == "made up":
-        return _made_up(dataset, n, rng, known, like)
+        # Independent cells, so impossible combinations may occur.
+        columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
+        if like is not None:
+            columns = [
+                (name, _mostly(cell, draw)) for (_, cell), (name, draw) in zip(like.inputs, columns, strict=True)
+            ]
+        first = dataset.next_id
+        drawn = (
+            Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None)
+            for _ in range(TRIES * n)
+        )
+        return tuple(replace(row, id=first + i) for i, row in enumerate(islice(_new_rows(drawn, known), n)))
     order = rng.permutation(len(dataset.unlabelled))
     rows = islice(_new_rows((dataset.unlabelled[i] for i in order), known), n)
     return tuple(sorted(rows, key=lambda row: row.id))
@@ -48,20 +59,6 @@ def candidate_rows(
 def input_key(row: Row) -> Key:
     """Key that is equal for rows with the same inputs: numbers by value, other cells by text."""
     return tuple(float(cell) if cell is not None and is_number(cell) else cell for _, cell in row.inputs)
-
-
-def _made_up(dataset: Dataset, n: int, rng: np.random.Generator, known: Set[Key], like: Row | None) -> tuple[Row, ...]:
-    """Generate rows with independent cells, so that impossible combinations may occur."""
-    columns = [(name, _cell_sampler(_present(dataset, place))) for place, name in enumerate(dataset.inputs)]
-    if like is not None:
-        cells = dict(like.inputs)
-        columns = [(name, _mostly(cells[name], cell)) for name, cell in columns]
-    first = dataset.next_id
-    drawn = (
-        Row(id=first, inputs=tuple((name, cell(rng)) for name, cell in columns), target=None) for _ in range(TRIES * n)
-    )
-    rows = islice(_new_rows(drawn, known), n)
-    return tuple(replace(row, id=first + i) for i, row in enumerate(rows))
 
 
 def _new_rows(rows: Iterable[Row], known: Set[Key]) -> Iterator[Row]:
@@ -133,7 +130,11 @@ def with_rows(dataset: Dataset, answered: Sequence[Answered], *, note: str) -> D
     if not answered:
         raise DataError("no row has been answered: give the true target of at least one row")
     added = tuple(_row(dataset, given, place) for place, given in enumerate(answered))
-    _check_new(dataset, added)
+    labelled = {(input_key(row), row.target): f"row {row.id} of the run" for row in dataset.labelled}
+    for place, row in enumerate(added, 1):
+        before = labelled.setdefault((input_key(row), row.target), own := f"answered row {place}")
+        if before != own:
+            raise DataError(f"{own} repeats {before}: leave it out, since each row counts once")
     known = {input_key(row) for row in added}
     unlabelled = tuple(row for row in dataset.unlabelled if input_key(row) not in known)
     provenance = dataset.provenance
@@ -175,16 +176,6 @@ def _row(dataset: Dataset, given: Answered, place: int) -> Row:
     return Row(id=dataset.next_id + place, inputs=inputs, target=target)
 
 
-def _check_new(dataset: Dataset, added: Sequence[Row]) -> None:
-    """Raises DataError for a row with the inputs and target of a labelled row or of an earlier added row."""
-    known = {(input_key(row), row.target): f"row {row.id} of the run" for row in dataset.labelled}
-    for place, row in enumerate(added, 1):
-        key = input_key(row), row.target
-        if key in known:
-            raise DataError(f"answered row {place} repeats {known[key]}: leave it out, since each row counts once")
-        known[key] = f"answered row {place}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """An input column as a form field. Numbers are plain decimal, other cells as in the file."""
@@ -222,18 +213,19 @@ class Field:
 
 def input_fields(dataset: Dataset) -> tuple[Field, ...]:
     known = {column.name: column for column in dataset.columns}
-    return tuple(_field(known[name], _present(dataset, place)) for place, name in enumerate(dataset.inputs))
-
-
-def _field(column: Column, present: Sequence[str]) -> Field:
-    numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
-    return Field(
-        column=column,
-        example=present[0] if present else None,
-        low=min(numbers, key=float, default=None),
-        high=max(numbers, key=float, default=None),
-        values=tuple(sorted(set(present))) if column.kind == "category" else (),
-    )
+    fields = []
+    for place, name in enumerate(dataset.inputs):
+        column, present = known[name], _present(dataset, place)
+        numbers = [cell for cell in present if is_number(cell)] if column.kind == "number" else []
+        field = Field(
+            column=column,
+            example=present[0] if present else None,
+            low=min(numbers, key=float, default=None),
+            high=max(numbers, key=float, default=None),
+            values=tuple(sorted(set(present))) if column.kind == "category" else (),
+        )
+        fields.append(field)
+    return tuple(fields)
 
 
 def _present(dataset: Dataset, place: int) -> list[str]:

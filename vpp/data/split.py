@@ -32,7 +32,6 @@ class SplitPlan:
     rule: SplitRule = RANDOM
     """Rows without a value in its column are left out."""
     train_size: int = 100
-    """Most training rows."""
     test_size: int = 60
     calibration_size: int = 0
     """Most calibration rows: drawn with the test rows, then parted from them by chance."""
@@ -78,7 +77,11 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
     train >= the number of classes. Requires train + test <= n.
     """
     counts = dict(sorted(Counter(strata).items()))
-    wanted_train = _one_each(_apportion(counts, train))
+    wanted_train = _apportion(counts, train)
+    for stratum in [stratum for stratum, n in wanted_train.items() if n == 0]:
+        largest = max(wanted_train, key=wanted_train.__getitem__)
+        if wanted_train[largest] > 1:
+            wanted_train |= {largest: wanted_train[largest] - 1, stratum: 1}
     rest = {stratum: counts[stratum] - wanted_train[stratum] for stratum in counts}
     wanted_test = _apportion(rest, test)
     order = rng.permutation(len(strata)).tolist()
@@ -95,25 +98,20 @@ def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan
     groups, strata: (n,) with at least two groups. Each side has at least one group.
     """
     n_train, n_test = plan.within(len(groups))
-    tested = _nearest_to(len(groups) * (n_test / (n_train + n_test)), Counter(groups), rng)
+    aim, rows = len(groups) * (n_test / (n_train + n_test)), Counter(groups)
+    names = sorted(rows)
+    tested: set[str] = set()
+    total = 0
+    for name in (names[place] for place in rng.permutation(len(names)).tolist()):
+        if abs(total + rows[name] - aim) < abs(total - aim) and len(tested) + 1 < len(names):
+            tested.add(name)
+            total += rows[name]
+    tested = tested or {min(names, key=rows.__getitem__)}
     sides = (
         [i for i, group in enumerate(groups) if group not in tested],
         [i for i, group in enumerate(groups) if group in tested],
     )
     return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.held_out, rng))
-
-
-def _nearest_to(aim: float, rows: Mapping[str, int], rng: np.random.Generator) -> set[str]:
-    """Draw groups with about `aim` rows in total: at least one group, never all. rows: number of rows by group."""
-    names = sorted(rows)
-    taken: set[str] = set()
-    total = 0
-    for place in rng.permutation(len(names)).tolist():
-        size = rows[names[place]]
-        if abs(total + size - aim) < abs(total - aim) and len(taken) + 1 < len(names):
-            taken.add(names[place])
-            total += size
-    return taken or {min(names, key=lambda name: rows[name])}
 
 
 def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -130,17 +128,6 @@ def _apportion(counts: Mapping[str, int], total: int) -> dict[str, int]:
     for stratum in by_remainder[: total - sum(seats.values())]:
         seats[stratum] += 1
     return seats
-
-
-def _one_each(seats: Mapping[str, int]) -> dict[str, int]:
-    """Give each stratum without a seat one of the largest stratum's, if that has more than one."""
-    moved = dict(seats)
-    for stratum in (stratum for stratum, n in seats.items() if n == 0):
-        largest = max(moved, key=lambda other: moved[other])
-        if moved[largest] > 1:
-            moved[largest] -= 1
-            moved[stratum] = 1
-    return moved
 
 
 def _take(order: Sequence[int], strata: Sequence[str], wanted: Mapping[str, int]) -> tuple[int, ...]:
@@ -212,13 +199,10 @@ class Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parted:
-    """Training and test rows."""
-
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     calibration: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
-    """Notes on the split, a sentence each."""
 
     @property
     def n(self) -> int:
@@ -231,8 +215,12 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     Raises DataError if there are too few rows, or if the rule's column cannot split them.
     """
     if plan.is_whole:
-        return _whole(files)
-    return _calibrated(_split(files, plan), plan) if plan.calibration_size else _split(files, plan)
+        if len(files) > 1:
+            raise InputError("every row is a training row here: leave out the table of test rows")
+        _check_enough(files, n_train=len(files[0].targets), n_test=1)
+        return Parted(train=files[0].rows(range(len(files[0].targets))), test=())
+    parted = _drawn(files, plan) if plan.rule == RANDOM else _by_column(files, plan)
+    return _calibrated(parted, plan) if plan.calibration_size else parted
 
 
 def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
@@ -246,10 +234,7 @@ def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
     return Parted(train=parted.train, test=test, calibration=calibration, notes=notes)
 
 
-def _split(files: Sequence[Examples], plan: SplitPlan) -> Parted:
-    if plan.rule == RANDOM:
-        train, test = _drawn(files, plan)
-        return Parted(train=train, test=test)
+def _by_column(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     file = files[0]
     _check_enough(files, n_train=len(file.targets) - 1, n_test=min(1, len(file.targets)))
     by_rule = _by_group if plan.rule.kind == "group" else _by_time
@@ -260,28 +245,17 @@ def _split(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=tuple(notes))
 
 
-def _whole(files: Sequence[Examples]) -> Parted:
+def _drawn(files: Sequence[Examples], plan: SplitPlan) -> Parted:
+    wanted = [plan.within(len(files[0].targets))]
     if len(files) > 1:
-        raise InputError("every row is a training row here: leave out the table of test rows")
-    _check_enough(files, n_train=len(files[0].targets), n_test=1)
-    return Parted(train=files[0].rows(range(len(files[0].targets))), test=())
-
-
-def _drawn(files: Sequence[Examples], plan: SplitPlan) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    wanted = _wanted([len(file.targets) for file in files], plan)
+        n_train, n_test = (len(file.targets) for file in files)
+        wanted = [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
     _check_enough(files, n_train=wanted[0][0], n_test=wanted[-1][1])
     splits = [
         stratified_split(file.strata, train=train, test=test, rng=_rng(plan.seed, part))
         for part, (file, (train, test)) in enumerate(zip(files, wanted, strict=True))
     ]
-    return files[0].rows(splits[0].train), files[-1].rows(splits[-1].test)
-
-
-def _wanted(n_labelled: Sequence[int], plan: SplitPlan) -> list[tuple[int, int]]:
-    if len(n_labelled) == 1:
-        return [plan.within(n_labelled[0])]
-    n_train, n_test = n_labelled
-    return [(min(n_train, plan.train_size), 0), (0, min(n_test, plan.held_out))]
+    return Parted(train=files[0].rows(splits[0].train), test=files[-1].rows(splits[-1].test))
 
 
 def _check_enough(files: Sequence[Examples], *, n_train: int, n_test: int) -> None:
@@ -302,11 +276,7 @@ def _rng(seed: int, part: int) -> np.random.Generator:
 def _by_group(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
     column = plan.rule.column
     groups = [cell or "" for cell in file.cells(column)]
-    if len(set(groups)) < 2:
-        raise DataError(
-            f"column {column!r} of {file.table.file} has a single group among the rows with a target: split by another "
-            "column, or by chance"
-        )
+    _check_several(groups, "group", column, file)
     split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
     largest = Counter(groups).most_common(1)[0]
@@ -323,11 +293,7 @@ def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
     column = plan.rule.column
     cells = [cell or "" for cell in file.cells(column)]
     times = _times(file, column, cells)
-    if len(set(times)) < 2:
-        raise DataError(
-            f"column {column!r} of {file.table.file} has a single time among the rows with a target: split by another "
-            "column, or by chance"
-        )
+    _check_several(times, "time", column, file)
     _, n_test = plan.within(len(times))
     order = sorted(range(len(times)), key=times.__getitem__)
     train = _draw(order[:-n_test], file.strata, plan.train_size, _rng(plan.seed, 0))
@@ -341,6 +307,14 @@ def _by_time(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
         row = "1 more row has" if tied == 1 else f"{tied:,} more rows have"
         notes.append(f"{row} the same {column!r} as the first test row; ties were broken by the order in the file")
     return split, notes
+
+
+def _check_several(values: Sequence[Any], what: str, column: str, file: Examples) -> None:
+    if len(set(values)) < 2:
+        raise DataError(
+            f"column {column!r} of {file.table.file} has a single {what} among the rows with a target: split by "
+            "another column, or by chance"
+        )
 
 
 def _times(file: Examples, column: str, cells: Sequence[str]) -> list[Any]:

@@ -34,7 +34,6 @@ class Table:
 
     file: str
     sha256: str
-    """Hash of the file's bytes."""
     columns: tuple[Column, ...]
     values: tuple[Cells, ...]
     """(column, row): plain decimal numbers in a column of numbers, else as in the file; None is a missing cell."""
@@ -46,7 +45,6 @@ class Table:
     """Decisions on the kinds and cells of columns."""
     reading: Reading
     read_as: ReadAs = DETECT
-    """The user's choices."""
 
     @classmethod
     def read(cls, content: bytes, *, name: str, read_as: ReadAs = DETECT) -> "Table":
@@ -112,6 +110,7 @@ def with_kinds(table: Table, kinds: Mapping[str, Kind]) -> Table:
     """
     for name in kinds:
         table.column(name)
+
     if not kinds:
         return table
     read = read_columns(
@@ -164,7 +163,6 @@ def target_guess(table: Table) -> str | None:
 
 
 def guess_note(table: Table) -> str:
-    """Explain the choice of `target_guess` in a sentence."""
     guess = target_guess(table)
     why = "by its name" if guess and guess.lower() in TARGET_NAMES else "the last suitable column"
     return f"the target {guess!r} is a guess: {why}"
@@ -247,32 +245,26 @@ def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_labels(present: Sequence[str], target: str) -> None:
-    n_labels = len(set(present))
-    if n_labels > MAX_CLASSES or n_labels == len(present):
-        _check_mostly_numbers(present, target)
+    n_labels, are_numbers = len(set(present)), all(map(is_number, present))
+    others = [cell for cell in present if not is_written_number(cell)]
+    is_odd = n_labels > MAX_CLASSES or n_labels == len(present)
+    if is_odd and not are_numbers and len(others) <= FEW_OTHERS * len(present):
+        if others:
+            raise DataError(
+                f"column {target!r} holds numbers except {quoted(others[0])}: fix the cell, or pick another target"
+            )
+        raise DataError(
+            f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in "
+            "one unit and one notation, or pick another target"
+        )
     if n_labels == len(present):
         raise DataError(f"column {target!r} has a different value on every row: pick a target whose labels repeat")
     if n_labels > MAX_CLASSES:
-        remedy = "choose regression" if all(map(is_number, present)) else "merge labels"
+        remedy = "choose regression" if are_numbers else "merge labels"
         raise DataError(
             f"column {target!r} has {n_labels} labels, more than {MAX_CLASSES}: {remedy} or pick another target"
         )
     check_readable(sort_labels(present), target)
-
-
-def _check_mostly_numbers(present: Sequence[str], target: str) -> None:
-    """Raises DataError if nearly all cells are numbers; names another cell, or two notations that do not agree."""
-    others = [cell for cell in present if not is_written_number(cell)]
-    if len(others) > FEW_OTHERS * len(present) or all(map(is_number, present)):
-        return
-    if others:
-        raise DataError(
-            f"column {target!r} holds numbers except {quoted(others[0])}: fix the cell, or pick another target"
-        )
-    raise DataError(
-        f"column {target!r} holds numbers in more than one notation, such as {two_ways(present)}: write them in one "
-        "unit and one notation, or pick another target"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

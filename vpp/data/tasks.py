@@ -23,8 +23,6 @@ Draw = Callable[[np.random.Generator, int, Span], Lines]
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """One of the paper's tasks."""
-
     name: str
     task: Task
     inputs: tuple[str, ...]
@@ -35,7 +33,6 @@ class TaskInfo:
     draw: Draw
     """(rng, n, span) -> n lines of the CSV, in any order."""
     prior: str | None = None
-    """Prior knowledge that the paper gives for the task."""
 
 
 def generate(name: str, *, seed: int = 0, train_size: int = 100, test_size: int = 60) -> bytes:
@@ -59,7 +56,6 @@ def describe(name: str, *, seed: int = 0) -> str:
 
 
 def find_info(name: str) -> TaskInfo:
-    """Raises InputError for an unknown name."""
     if name not in TASKS:
         raise InputError(f"there is no task {name!r}: pick one of {', '.join(TASKS)}")
     return TASKS[name]

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 from typing import Literal, NamedTuple
 
@@ -22,7 +23,6 @@ ENCODING_NAMES = {
     "cp932": "Shift-JIS (Japanese)", "euc_jp": "EUC-JP (Japanese)", "gb18030": "GB 18030 (Chinese)",
     "big5": "Big5 (Chinese)", "euc_kr": "EUC-KR (Korean)",
 }  # fmt: skip
-"""Labels of the encodings, by Python's names."""
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _ONE_BYTE = ("cp1251", "koi8_r", "cp1253")
@@ -37,13 +37,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A file's text."""
-
     text: str
     encoding: str
     """Python's name."""
     note: str = ""
-    """The guess that was made; empty if none."""
 
 
 def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded:
@@ -52,7 +49,14 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded
     Raises DataError if the bytes are not text in the encoding.
     """
     if encoding is not None:
-        return _in_chosen(content, name, encoding)
+        try:
+            text = content.decode(encoding)
+            if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
+                raise ValueError
+        except ValueError as error:
+            at = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
+            raise DataError(f"{name} is not text in {encoding_name(encoding)}{at}: choose another encoding") from None
+        return Decoded(text=text, encoding=encoding)
     marked = next((marked for mark, marked in _MARKS if content.startswith(mark)), None)
     try:
         text = content.decode(marked or "utf-8")
@@ -67,17 +71,6 @@ def decode(content: bytes, *, name: str, encoding: str | None = None) -> Decoded
 
 def encoding_name(encoding: str) -> str:
     return ENCODING_NAMES.get(encoding, encoding)
-
-
-def _in_chosen(content: bytes, name: str, encoding: str) -> Decoded:
-    try:
-        text = content.decode(encoding)
-        if "\0" in text or _SURROGATE.search(text):  # utf-7 and unicode_escape can spell a lone surrogate
-            raise ValueError
-    except ValueError as error:
-        where = f" (line {_line(content, error.start)})" if isinstance(error, UnicodeDecodeError) else ""
-        raise DataError(f"{name} is not text in {encoding_name(encoding)}{where}: choose another encoding") from None
-    return Decoded(text=text, encoding=encoding)
 
 
 def _guessed(content: bytes, name: str, error: UnicodeDecodeError) -> Decoded:
@@ -119,7 +112,7 @@ def _other_alphabet(content: bytes) -> str | None:
     if not matches or "cp1252" in plausible:
         return None
     best = matches[0]
-    is_sure = best.encoding in _MANY_BYTES or (best.encoding in _ONE_BYTE and best.coherence >= _SURE)
+    is_sure = best.encoding in _MANY_BYTES or best.coherence >= _SURE
     return str(best.encoding) if is_sure else None
 
 
@@ -322,7 +315,6 @@ def _is_run(numbers: Sequence[int]) -> bool:
 
 
 DELIMITERS = (",", ";", "\t", "|")
-"""Delimiters that are detected."""
 NO_DELIMITER = ""
 """Stands for no delimiter: each line is one cell."""
 
@@ -351,7 +343,6 @@ def find_delimiter(text: str) -> tuple[str, str]:
 
 
 def skip_lines(text: str, n_lines: int) -> str:
-    """The text below the first `n_lines` lines."""
     ends = [match.end() for match in islice(_LINE_END.finditer(text), min(n_lines, len(text) + 1))]
     if len(ends) < n_lines:
         return ""
@@ -408,7 +399,8 @@ def unique_names(
         if name and name not in named:
             named[name] = None
             continue
-        own = _unused(name or f"column_{number}", taken)
+        stem = name or f"column_{number}"
+        own = next(other for other in chain((stem,), (f"{stem}_{i}" for i in count(2))) if other not in taken)
         taken.add(own)
         named[own] = None
         if name or say:
@@ -420,13 +412,6 @@ def unique_names(
 def shown_name(name: str) -> str:
     """The name, or the beginning of another text, cut at LONG_NAME characters."""
     return name if len(name) <= LONG_NAME else f"{name[: LONG_NAME - 1]}…"
-
-
-def _unused(name: str, taken: Collection[str]) -> str:
-    """Return the name if it is free, else the first free one of name_2, name_3, …"""
-    if name not in taken:
-        return name
-    return next(other for i in count(2) if (other := f"{name}_{i}") not in taken)
 
 
 MAX_COLUMNS = 2_000
@@ -462,90 +447,73 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
             "columns"
         )
     n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
-    rows = _Rows(width=len(given), n_named=n_named, file=name)
-    columns = _columns(rows.even(records if header else chain((first,), records)), len(given))
+    uneven = _Uneven()
+    rows = _even(records if header else chain((first,), records), (len(given), n_named), uneven, name)
+    columns = _columns(rows, len(given))
     if not columns[0]:
         raise DataError(
             f"{name} has one line only: a header line and at least one row are needed; if that line is a row, choose "
             "that there is no header"
         )
-    return _named(given, columns, header=header, rows=rows, name=name)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Rows:
-    """Brings every row to the width of the table and records which rows were shorter or longer."""
-
-    width: int
-    n_named: int
-    """Width without the unnamed columns at the end."""
-    file: str
-    short: list[int] = field(default_factory=list)
-    """Line numbers of rows with fewer cells."""
-    n_filled: int = 0
-    """Cells added to short rows."""
-    long: list[int] = field(default_factory=list)
-    """Line numbers of rows with more cells."""
-
-    def even(self, records: Iterable[Record]) -> Iterator[Sequence[str]]:
-        """Yield the cells of each row. Raises DataError for text beyond the table, and for too many missing cells."""
-        for line, cells in records:
-            n_lacking = self.width - len(cells)
-            if n_lacking == 0:
-                yield cells
-            elif n_lacking > 0:
-                if len(cells) < self.n_named:
-                    self.short.append(line)
-                self.n_filled += n_lacking
-                if self.n_filled > MAX_FILLED:
-                    raise DataError(
-                        f"{self.file} has {self.width:,} columns but many shorter lines, with more than {MAX_FILLED:,} "
-                        "cells missing in total: keep the columns that are filled, or choose the delimiter"
-                    )
-                yield [*cells, *[""] * n_lacking]
-            elif "".join(cells[self.width :]).strip():
-                raise DataError(
-                    f"{self.file}: line {line} has {len(cells)} cells where {self.width} are expected: quote cells "
-                    "that contain the delimiter, name every column, or skip the lines above the table"
-                )
-            else:
-                self.long.append(line)
-                yield cells[: self.width]
-
-    def notes(self) -> Iterator[str]:
-        if self.short:
-            yield f"{_lines(self.short)} fewer than {self.n_named} cells: the others are missing"
-        if self.long:
-            yield f"{_lines(self.long)} empty cells beyond the last column: these were left out"
-
-
-class _Stripped(dict[str, str]):
-    """Interns stripped texts, so that a table of repeated cells stays small."""
-
-    def __missing__(self, text: str) -> str:
-        if len(self) >= _MAX_INTERNED:
-            self.clear()
-        stripped = text.strip()
-        return self.setdefault(stripped, stripped) if stripped == text else self.setdefault(text, stripped)
-
-
-def _columns(rows: Iterator[Sequence[str]], width: int) -> list[list[str]]:
-    columns: list[list[str]] = [[] for _ in range(width)]
-    stripped = _Stripped()
-    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
-            column.extend(map(stripped.__getitem__, cells))
-    return columns
-
-
-def _named(given: Sequence[str], columns: list[list[str]], *, header: bool, rows: _Rows, name: str) -> Grid:
     headed = enumerate(zip(given, columns, strict=True))
     empty = [place for place, (head, cells) in headed if not head.strip() and not any(cells)]
     unnamed_only = set(empty) if header else set(_at_end(empty, len(given)))
     names, notes = unique_names(given, without=unnamed_only, say=header, file=name)
     remaining = [cells for i, cells in enumerate(columns) if i not in unnamed_only]
     left_out = (_left_out(sorted(unnamed_only)),) if unnamed_only else ()
-    return Grid(names=names, columns=remaining, notes=(*rows.notes(), *left_out, *notes))
+    return Grid(names=names, columns=remaining, notes=(*uneven.notes(n_named), *left_out, *notes))
+
+
+@dataclass(slots=True)
+class _Uneven:
+    """Line numbers of rows with fewer and with more cells than the table."""
+
+    short: list[int] = field(default_factory=list)
+    long: list[int] = field(default_factory=list)
+
+    def notes(self, n_named: int) -> Iterator[str]:
+        if self.short:
+            yield f"{_lines(self.short)} fewer than {n_named} cells: the others are missing"
+        if self.long:
+            yield f"{_lines(self.long)} empty cells beyond the last column: these were left out"
+
+
+def _even(records: Iterable[Record], widths: tuple[int, int], uneven: _Uneven, file: str) -> Iterator[Sequence[str]]:
+    """Yield the cells of each row. Raises DataError for text beyond the table, and for too many missing cells.
+
+    widths: of the table, and without the unnamed columns at its end.
+    """
+    (width, n_named), n_filled = widths, 0
+    for line, cells in records:
+        n_lacking = width - len(cells)
+        if n_lacking == 0:
+            yield cells
+        elif n_lacking > 0:
+            uneven.short += [line] if len(cells) < n_named else []
+            n_filled += n_lacking
+            if n_filled > MAX_FILLED:
+                raise DataError(
+                    f"{file} has {width:,} columns but many shorter lines, with more than {MAX_FILLED:,} cells missing "
+                    "in total: keep the columns that are filled, or choose the delimiter"
+                )
+            yield [*cells, *[""] * n_lacking]
+        elif "".join(cells[width:]).strip():
+            raise DataError(
+                f"{file}: line {line} has {len(cells)} cells where {width} are expected: quote cells that contain the "
+                "delimiter, name every column, or skip the lines above the table"
+            )
+        else:
+            uneven.long.append(line)
+            yield cells[:width]
+
+
+def _columns(rows: Iterator[Sequence[str]], width: int) -> list[list[str]]:
+    columns: list[list[str]] = [[] for _ in range(width)]
+    stripped = lru_cache(_MAX_INTERNED)(str.strip)  # equal texts of a column are one in memory
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
+            column.extend(map(stripped, cells))
+    return columns
 
 
 def _at_end(places: Sequence[int], width: int) -> Iterator[int]:
@@ -625,22 +593,16 @@ def read_below_titles(records: Iterator[Record], reading: Reading, name: str, re
     width = max((len(record.cells) for record in seen[start:]), default=1)
     grid = build_grid(chain(seen[start:], records), header=header, width=width, name=name)
     skipped = seen[start].line - 1 if start else reading.skipped_lines
-    notes = (_above(seen[:start]), "" if header else _unnamed(why, grid))
-    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(filter(None, notes))
-
-
-def _above(records: Sequence[Record]) -> str:
-    if not records:
-        return ""
-    first = ", ".join(cell for cell in map(str.strip, records[0].cells) if cell)
-    more = f" and {len(records) - 1} more" if len(records) > 1 else ""
-    return f"lines above the table were not read: {shown_name(' '.join(first.split()))!r}{more}"
-
-
-def _unnamed(why: str, grid: Grid) -> str:
-    named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
-    reason = f"{why}, so the first line was read as data; " if why else ""
-    return f"{reason}the columns are called {named}"
+    notes = []
+    if start:
+        first = " ".join(", ".join(cell for cell in map(str.strip, seen[0].cells) if cell).split())
+        more = f" and {start - 1} more" if start > 1 else ""
+        notes.append(f"lines above the table were not read: {shown_name(first)!r}{more}")
+    if not header:
+        named = grid.names[0] if len(grid.names) == 1 else f"{grid.names[0]} to {grid.names[-1]}"
+        reason = f"{why}, so the first line was read as data; " if why else ""
+        notes.append(f"{reason}the columns are called {named}")
+    return grid, replace(reading, header=header, skipped_lines=skipped), tuple(notes)
 
 
 def _backslash(body: str, delimiter: str, skipped: int) -> str:

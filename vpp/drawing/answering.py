@@ -10,9 +10,8 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, is_read, mean_and_range, read_html
 from vpp.inference.plan import Plan
-from vpp.inspection.points import Vote, target_spread
-from vpp.inspection.quoted import quotes
-from vpp.inspection.settling import REACH, Consequence, Contender, Question
+from vpp.inspection.ideas import quotes
+from vpp.inspection.points import REACH, Consequence, Contender, Question, Vote, target_spread
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import leaders
 from vpp.runs.preparation import Preparation

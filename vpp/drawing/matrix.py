@@ -8,8 +8,8 @@ from statistics import median
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
+from vpp.inspection.ideas import LONG, invented, quotes, runs
 from vpp.inspection.points import Camp, Point, camps
-from vpp.inspection.quoted import LONG, invented, quotes, runs
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
@@ -247,7 +247,7 @@ def read_html(row: Row, quoted: Sequence[str]) -> str:
 
 def _marked(cell: str, quoted: Sequence[str]) -> str:
     parts = runs(cell, quoted)
-    return "".join(f"<mark>{text(part.text)}</mark>" if part.is_quoted else text(part.text) for part in parts)
+    return "".join(f"<mark>{text(part)}</mark>" if is_quoted else text(part) for part, is_quoted in parts)
 
 
 def vote_html(point: Point, decimals: int | None) -> str:

@@ -31,11 +31,8 @@ Name = Literal["constant", "linear", "tree", "text", "zero-shot", "few-shot", "f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleModel:
-    """A fitted model and its answers to the test rows."""
-
     name: Name
     about: str
-    """One-sentence description."""
     answers: Votes
     """(N,) in the order of the test rows."""
     score: Score
@@ -92,8 +89,10 @@ def _fitted(name: Name, about: str, inputs: "_Inputs", dataset: Dataset) -> Simp
     from sklearn.compose import make_column_transformer
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     frame, n = DataFrame({**inputs.columns, "terms": inputs.terms}), len(dataset.train)
     filled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
@@ -104,24 +103,19 @@ def _fitted(name: Name, about: str, inputs: "_Inputs", dataset: Dataset) -> Simp
     )
     targets, unit = _targets(dataset)
     is_label = dataset.task == "classification"
+    if name == "tree":
+        tree = DecisionTreeClassifier if is_label else DecisionTreeRegressor
+        estimator: Any = tree(max_depth=DEPTH, random_state=0)
+    elif is_label:
+        estimator = LogisticRegression(max_iter=MAX_ITERATIONS)
+    else:
+        estimator = LinearRegression() if name == "linear" else Ridge()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an unconverged fit is still a baseline
-        model = make_pipeline(columns, _estimator(name, is_label=is_label)).fit(frame[:n], targets)
+        model = make_pipeline(columns, estimator).fit(frame[:n], targets)
         predicted = model.predict(frame[n:])
     answers: Votes = tuple(str(each) if is_label else float(each) * unit for each in predicted)
     return SimpleModel(name=name, about=about, answers=answers, score=score(answers, dataset.test, dataset))
-
-
-def _estimator(name: Name, *, is_label: bool) -> Any:
-    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    if name == "tree":
-        tree = DecisionTreeClassifier if is_label else DecisionTreeRegressor
-        return tree(max_depth=DEPTH, random_state=0)
-    if is_label:
-        return LogisticRegression(max_iter=MAX_ITERATIONS)
-    return LinearRegression() if name == "linear" else Ridge()
 
 
 def _targets(dataset: Dataset) -> tuple[list[Any], float]:
@@ -135,14 +129,11 @@ def _targets(dataset: Dataset) -> tuple[list[Any], float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """Columns over training and test rows."""
-
     columns: dict[str, list[Any]]
     """Numbers, NaN if missing, or cells of a category."""
     categories: frozenset[str]
     """Names of the columns that hold cells."""
     terms: list[list[str]]
-    """Terms of all text columns by row."""
     left_out: tuple[tuple[str, str], ...]
 
 
@@ -200,7 +191,7 @@ def _terms(row: Row, names: Sequence[str]) -> list[str]:
 
 def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) -> Baselines:
     """Add the answers that `vpp baseline` kept for these test rows, if any."""
-    found = _prompted(directory, dataset)
+    found = prompted(directory, dataset)
     if found is None:
         return simple
     typographic = "\N{RIGHT SINGLE QUOTATION MARK}"
@@ -219,10 +210,6 @@ def with_prompted(simple: Baselines, directory: RunDirectory, dataset: Dataset) 
     return replace(simple, models=(*simple.models, *added))
 
 
-def has_prompted(directory: RunDirectory, dataset: Dataset) -> bool:
-    return _prompted(directory, dataset) is not None
-
-
-def _prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
+def prompted(directory: RunDirectory, dataset: Dataset) -> PromptedBaselines | None:
     found = read_prompted(directory)
     return found if found and found.rows == tuple(row.id for row in dataset.test) else None

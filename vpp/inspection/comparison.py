@@ -129,7 +129,12 @@ class Comparison:
 
     @cached_property
     def comparable(self) -> tuple[int, ...]:
-        return tuple(place for place in range(len(self.runs)) if self._shares_rows(place))
+        base, pairs = self.standings[self.reference], zip(self.runs, self.standings, strict=True)
+        return tuple(
+            place
+            for place, (run, own) in enumerate(pairs)
+            if own and base and run.dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
+        )
 
     @property
     def elsewhere(self) -> tuple[int, ...]:
@@ -138,12 +143,6 @@ class Comparison:
     @property
     def unanswered(self) -> tuple[int, ...]:
         return tuple(place for place, own in enumerate(self.standings) if own is None)
-
-    def _shares_rows(self, place: int) -> bool:
-        own, base = self.standings[place], self.standings[self.reference]
-        if own is None or base is None:
-            return False
-        return self.runs[place].dataset.target == self.base.dataset.target and same_rows(own.rows, base.rows)
 
     def difference(self, place: int) -> PairedDifference | None:
         own, base = self.standings[place], self.standings[self.reference]
@@ -162,7 +161,6 @@ class DifferingPoint:
 
     row: Row
     answers: Votes
-    """One a run."""
     losses: tuple[float, ...]
 
 
@@ -181,7 +179,6 @@ def differing_points(standings: Sequence[Standing]) -> tuple[DifferingPoint, ...
 
 
 def _width(answers: Votes) -> float:
-    """Range of the numbers; infinite with an abstention, 0 for labels."""
     if any(isinstance(answer, str) for answer in answers):
         return 0.0
     numbers = [float(answer) for answer in answers if answer is not None]
@@ -211,19 +208,14 @@ class Spread:
 def spreads(comparison: Comparison) -> tuple[Spread, ...]:
     """Group the runs with answers to their test rows by all settings except the seed."""
     answered = [place for place, own in enumerate(comparison.standings) if own is not None]
-    groups = grouped((_setting(comparison.runs[place]), place) for place in answered)
-    return tuple(_spread(places, comparison) for places in groups.values())
-
-
-def _spread(places: Sequence[int], comparison: Comparison) -> Spread:
-    runs = [comparison.runs[place] for place in places]
-    standings = [comparison.standings[place] for place in places]
-    values = grouped((run.config.seed, own.value) for run, own in zip(runs, standings, strict=True) if own is not None)
-    return Spread(
-        places=tuple(places),
-        by_seed=tuple((seed, fmean(values[seed])) for seed in sorted(values)),
-        n_files=len({run.dataset.provenance.sha256 for run in runs}),
-    )
+    found = []
+    for places in grouped((_setting(comparison.runs[place]), place) for place in answered).values():
+        of = [(comparison.runs[place], comparison.standings[place]) for place in places]
+        values = grouped((run.config.seed, own.value) for run, own in of if own is not None)
+        by_seed = tuple((seed, fmean(values[seed])) for seed in sorted(values))
+        n_files = len({run.dataset.provenance.sha256 for run, _ in of})
+        found.append(Spread(places=tuple(places), by_seed=by_seed, n_files=n_files))
+    return tuple(found)
 
 
 def _setting(run: Candidate) -> Hashable:
@@ -244,8 +236,6 @@ def _setting(run: Candidate) -> Hashable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One condition in every run."""
-
     kind: str
     name: str
     values: tuple[str | None, ...]
@@ -405,7 +395,9 @@ def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
     }
     known = {place: recorded_answers(each) for place, each in evaluations.items()}
     first = next(iter(runs.values())).dataset
-    rows = _common_rows([(rows_by_id(runs[place].dataset), each) for place, each in evaluations.items()])
+    covered = set.intersection(*({row for each in of for row in each.rows} for of in evaluations.values()))
+    table, *others = (rows_by_id(runs[place].dataset) for place in evaluations)
+    rows = [row for row in sorted(covered) if all(same_row(table[row], other[row]) for other in others)]
     groups = grouped(
         (behaviour(known[place][hypothesis][row] for row in rows), (place, hypothesis, weight))
         for place, test in tests.items()
@@ -436,10 +428,3 @@ def _holding(particles: Sequence[tuple[str, float]], view: RunView) -> Holding:
         n_texts=len(weights),
         n_particles=len(particles),
     )
-
-
-def _common_rows(tables: Sequence[tuple[Mapping[int, Row], Sequence[Evaluated]]]) -> list[int]:
-    """Ids of the rows that every run evaluated and that are equal in all of them. tables: rows by id, evaluations."""
-    (table, _), *others = tables
-    covered = set.intersection(*({row for each in evaluations for row in each.rows} for _, evaluations in tables))
-    return [row for row in sorted(covered) if all(same_row(table[row], rows[row]) for rows, _ in others)]

@@ -24,7 +24,6 @@ none was made.
 """
 Fate = Literal["", "resampled away", "dropped"]
 CHANGING: tuple[Happened, ...] = ("first", "yours", "joined", "accepted", "taken")
-"""Origins of a new text."""
 ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
 """Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
 END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
@@ -32,21 +31,15 @@ END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
 
 
 class Place(NamedTuple):
-    """Step and slot of a particle."""
-
     step: int
-    """-1 is the initial population."""
     slot: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A particle after one step."""
-
     step: int
     slot: int
     hypothesis: str
-    """Its id."""
     text: str
     """With the seed sentence."""
     changed: bool
@@ -82,15 +75,12 @@ class Founder:
     place: Place
     text: str
     descendants: tuple[int, ...]
-    """Slots of the last population, ascending."""
     weight: float
     """Total weight of the descendants; all founders' weights sum to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Genealogy:
-    """Every particle of every finished step."""
-
     generations: tuple[tuple[Node, ...], ...]
     """Nodes by step from -1 on, then by slot."""
     resampled_at: tuple[int, ...] = ()
@@ -228,8 +218,6 @@ def _happened(view: RunView, at: StepView, slot: int, proposed: Proposed | None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A sentence and the step that introduced it."""
-
     sentence: str
     step: int
     """Step since which every text has had it; -1 is the first hypothesis."""
@@ -259,16 +247,15 @@ def sentences(text: str) -> tuple[str, ...]:
 
     Abbreviations, decimals, list numbers and stops before a lower-case letter do not end a sentence.
     """
-    return tuple(sentence for line in text.splitlines() for sentence in _of_line(line.strip()) if sentence)
-
-
-def _of_line(line: str) -> list[str]:
-    parts, begin = [], 0
-    for end in END.finditer(line):
-        if _ends(line[begin : end.start()], line[end.end() :]):
-            parts.append(line[begin : end.end()].strip())
-            begin = end.end()
-    return [*parts, line[begin:].strip()]
+    parts: list[str] = []
+    for line in map(str.strip, text.splitlines()):
+        begin = 0
+        for end in END.finditer(line):
+            if _ends(line[begin : end.start()], line[end.end() :]):
+                parts.append(line[begin : end.end()].strip())
+                begin = end.end()
+        parts.append(line[begin:].strip())
+    return tuple(filter(None, parts))
 
 
 def _ends(before: str, after: str) -> bool:

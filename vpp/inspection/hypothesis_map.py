@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from vpp.data.dataset import Dataset
-from vpp.events import Evaluated, Scored, Votes
+from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import closeness, mean_absolute_differences, share_alike
 from vpp.inspection.slots import behaviour, came_from, generation_at, grouped, recorded_answers, weights_of
 from vpp.posterior.weights import Floats
@@ -53,7 +53,6 @@ class Point:
     front: int
     """Slot of its heaviest particle."""
     text: str
-    """Hypothesis of that particle."""
     apart: float = 0.0
     """Distance from the heaviest dot; 0 if gone."""
     parents: tuple[tuple[float, float], ...] = ()
@@ -64,8 +63,6 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HypothesisMap:
-    """The dots of a step."""
-
     points: tuple[Point, ...] = ()
     """Heaviest first, then those gone; empty if no row was answered by all particles."""
     n_particles: int = 0
@@ -87,8 +84,6 @@ class HypothesisMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """Places of a population."""
-
     ids: tuple[str, ...]
     """(K,) hypothesis by slot."""
     weights: tuple[float, ...]
@@ -97,7 +92,6 @@ class _Placed:
     places: Floats
     """(n, 2) aligned."""
     apart: Floats
-    """(n,) distance from the heaviest dot."""
     stress: float
     n_rows: int
     centre: Floats
@@ -157,7 +151,12 @@ class _Mapper:
         numbers: dict[Hashable, int] = {}
         dots = tuple(numbers.setdefault(behaviour(votes), len(numbers)) for votes in answers)
         weights = weights_of(self._view, at.step, is_end=is_end)
-        distances = self._distances(list(dict(zip(dots, answers, strict=True)).values()))
+        by_dot = list(dict(zip(dots, answers, strict=True)).values())
+        if self._dataset.task == "classification":
+            distances = 1 - share_alike(by_dot)
+        else:
+            span = self._dataset.target_range
+            distances = 1 - closeness(mean_absolute_differences(by_dot, span=span), span=span)
         raw = classical_scaling(distances)
         places = _aligned(raw, ids, dots, at, before)
         visible = places if before is None else np.vstack((places, before.places[_gone(before, ids)]))
@@ -195,13 +194,6 @@ class _Mapper:
             elif found:
                 break  # some text is younger: it has no answers to earlier rows
         return found[::-1]
-
-    def _distances(self, answers: Sequence[Votes]) -> Floats:
-        """(n, n) between 0 and 1, by dot."""
-        if self._dataset.task == "classification":
-            return 1 - share_alike(answers)
-        span = self._dataset.target_range
-        return 1 - closeness(mean_absolute_differences(answers, span=span), span=span)
 
 
 def _covers(events: Iterable[Evaluated | Scored], ids: AbstractSet[str]) -> bool:

@@ -8,22 +8,24 @@ Groups are made by complete linkage (Defays 1977): the similarity of two groups 
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, groupby
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, pairwise
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes
+from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes, hypothesis_id
 from vpp.inspection.scores import Score, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.posterior.weights import Floats
-from vpp.runs.view import RunView, StepView
+from vpp.problem import Prediction
+from vpp.runs.view import RunView
 
 Origin = Literal["drawn", "continued", "yours"]
-"""Origin of a first hypothesis."""
 Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
@@ -32,8 +34,6 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """One text of an idea."""
-
     text: str
     weight: float
     first_step: int
@@ -76,10 +76,7 @@ class Idea:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ideas:
-    """The ideas of a population."""
-
     step: int
-    """-1 is the initial population."""
     all: tuple[Idea, ...]
     """Heaviest first."""
     by: Basis = "text"
@@ -167,7 +164,21 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
         return None
     population, weights = found.population, view.weights if step is None else view.steps[step].weights
     rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
-    by_id, first = rows_by_id(dataset), _first_held(view.finished_steps)
+    by_id, first = rows_by_id(dataset), dict[str, tuple[int, list[int]]]()
+    for held in view.finished_steps:
+        for text, slots in grouped((state.hypothesis, slot) for slot, state in enumerate(held.population)).items():
+            first.setdefault(text, (held.step, slots))
+
+    def wording(hypothesis: str, weight: float) -> Wording:
+        step, slots = first[hypothesis]
+        drawn = view.drawn.get(slots[0]) if step == INITIAL_STEP else None
+        return Wording(
+            text=view.texts[hypothesis],
+            weight=weight,
+            first_step=step,
+            first_slots=tuple(slots),
+            origin=drawn.origin if drawn else "drawn",
+        )
 
     def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
         answers = {row: found.known[hypothesis][row] for row in rows.get(name, ())}
@@ -179,7 +190,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
         heaviest_first = sorted(shares.items(), key=lambda each: -each[1])
         idea = Idea(
             weight=sum(shares.values()),
-            wordings=tuple(_wording(view, each, share, first) for each, share in heaviest_first),
+            wordings=tuple(wording(each, share) for each, share in heaviest_first),
             slots=tuple(slots),
             answers=tuple(found.known[some][row] for row in found.rows),
             test=score_on("test", some),
@@ -194,30 +205,6 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
         by=found.by,
         rows=found.rows,
         n_test_rows=sum(row in test_rows for row in found.rows),
-    )
-
-
-_FirstHeld = Mapping[str, tuple[int, tuple[int, ...]]]
-"""First step that ended with a text, and its slots there, by hypothesis id."""
-
-
-def _first_held(steps: Sequence[StepView]) -> _FirstHeld:
-    first: dict[str, tuple[int, tuple[int, ...]]] = {}
-    for step in steps:
-        by_text = grouped((state.hypothesis, slot) for slot, state in enumerate(step.population))
-        first |= {h: (step.step, tuple(slots)) for h, slots in by_text.items() if h not in first}
-    return first
-
-
-def _wording(view: RunView, hypothesis: str, weight: float, first: _FirstHeld) -> Wording:
-    step, slots = first[hypothesis]
-    drawn = view.drawn.get(slots[0]) if step == INITIAL_STEP else None
-    return Wording(
-        text=view.texts[hypothesis],
-        weight=weight,
-        first_step=step,
-        first_slots=slots,
-        origin=drawn.origin if drawn else "drawn",
     )
 
 
@@ -251,7 +238,6 @@ class Group:
     """Ideas that agree pairwise at least as much as the threshold."""
 
     numbers: tuple[int, ...]
-    """Numbers of the ideas, from 0, ascending."""
     weight: float
     n_particles: int
     least: float
@@ -260,8 +246,6 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearness:
-    """Pairwise agreement of ideas."""
-
     ideas: Ideas
     n: int
     """Ideas compared: the heaviest, at most `MOST`."""
@@ -370,3 +354,84 @@ def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...],
     ordered = leaves_list(tree).tolist()
     forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
     return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))
+
+
+# Words of a row that the learner quoted as its reason, and those that an idea's explanations quote most
+
+
+LONG = 80
+"""Characters from which a cell counts as a text that is read, not looked up."""
+MOST_QUOTES = 40
+SHORTEST = 2
+"""Fewest letters or digits of a quote: a lone sign or letter is found anywhere."""
+MOST_WORDS, LONGEST = 4, 40
+"""Words and characters of a quote that is counted: a longer one repeats a sentence, which hardly any other row has."""
+FEWEST_ROWS = 3
+"""Rows in which a quote must occur to be listed."""
+MOST_LISTED = 3
+Answers = Mapping[tuple[str, int], Prediction]
+"""Learner's answers by hypothesis id and row id."""
+
+_QUOTED = re.compile(
+    r"""" (?P<straight> [^"\n]{1,400} ) " | “ (?P<curly> [^”\n]{1,400} ) ” | „ (?P<low> [^“”\n]{1,400} ) [“”]
+      | « (?P<angled> [^»\n]{1,400} ) »
+      | (?<!\w) ['‘] (?=\S) (?P<single> (?: [^'’\n] | (?<=\w)['’](?=\w) ){1,400} ) (?<=\S) ['’] (?!\w)""",
+    re.VERBOSE,
+)
+"""An apostrophe between two letters, as in `guest's`, neither begins nor ends a quote."""
+
+
+def quotes(explanations: Iterable[str]) -> list[str]:
+    """Return the different texts in quotes, in order of appearance, `MOST_QUOTES` at most."""
+    found = (match[match.lastgroup or 0] for words in explanations for match in _QUOTED.finditer(words))
+    different = {" ".join(words.casefold().split()): words.strip(" .,;:!?…") for words in found}
+    return [words for words in different.values() if sum(map(str.isalnum, words)) >= SHORTEST][:MOST_QUOTES]
+
+
+def runs(cell: str, quoted: Iterable[str]) -> list[tuple[str, bool]]:
+    """Return the stretches of a cell, and whether each is quoted; case and white space are ignored."""
+    marked = bytearray(len(cell))
+    for start, end in _places(cell, quoted):
+        marked[start:end] = b"\x01" * (end - start)
+    turns = [at for at in range(1, len(cell)) if marked[at] != marked[at - 1]]
+    return [(cell[start:end], bool(marked[start])) for start, end in pairwise((0, *turns, len(cell))) if cell]
+
+
+def invented(cells: Iterable[str], quoted: Iterable[str]) -> list[str]:
+    """Return the quotes that no cell holds: words that the learner made up or took from the rule."""
+    texts = list(cells)
+    return [words for words in quoted if not any(next(_places(cell, [words]), None) for cell in texts)]
+
+
+def _places(cell: str, quoted: Iterable[str]) -> Iterator[tuple[int, int]]:
+    for words in quoted:
+        pattern = r"\s+".join(map(re.escape, words.split()))
+        yield from (match.span() for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", cell, re.IGNORECASE))
+
+
+def with_quotes(ideas: Ideas, answers: Callable[[], Answers], dataset: Dataset) -> Ideas:
+    """Return the ideas with the words that they quote most; unchanged for a table without a column of text.
+
+    answers: reads the answers; called only for a table with a column of text. They may grow meanwhile.
+    """
+    if not dataset.has_text:
+        return ideas
+    names, known = {column.name for column in dataset.columns if column.kind == "text"}, answers()
+    texts = {row.id: [cell for name, cell in row.inputs if name in names and cell] for row in dataset.labelled}
+    return replace(ideas, all=tuple(replace(idea, quoted=_most_quoted(idea, known, texts)) for idea in ideas))
+
+
+def _most_quoted(idea: Idea, answers: Answers, texts: Mapping[int, Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    hypotheses = [hypothesis_id(wording.text) for wording in idea.wordings]
+    rows: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for row, cells in texts.items():
+        said = (answers.get((hypothesis, row)) for hypothesis in hypotheses)
+        found = quotes(answer.explanation for answer in said if answer)
+        short = [words for words in found if len(words) <= LONGEST and len(words.split()) <= MOST_WORDS]
+        strange = invented(cells, short)
+        held = {" ".join(words.casefold().split()): " ".join(words.split()) for words in short if words not in strange}
+        rows.update(held.keys())
+        spelling = held | spelling
+    most = sorted((-n, words) for words, n in rows.items() if n >= FEWEST_ROWS)[:MOST_LISTED]
+    return tuple((spelling[words], -n) for n, words in most)

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
+from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, rows_by_id, rows_of, score
 from vpp.inspection.slots import behaviour, grouped
 from vpp.posterior.calibration import (
@@ -25,12 +26,22 @@ from vpp.posterior.calibration import (
     risk_coverage,
     weight_ahead,
 )
-from vpp.posterior.disagreement import is_uncertain, vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.likelihood import settled_errors
+from vpp.posterior.disagreement import (
+    entropy,
+    is_uncertain,
+    label_information,
+    number_information,
+    vote_entropy,
+    weighted_interval,
+    weighted_spread,
+    weights_after,
+)
+from vpp.posterior.likelihood import Likelihood, settled_errors
 from vpp.posterior.prediction import Answer, Value, decided, leader, leaders, settled, silent_weight, vote_shares
-from vpp.problem import Prediction
+from vpp.problem import Prediction, likelihood_of
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.view import RunView
+from vpp.settings import Config
 
 DIGITS = 12
 """Decimals of weight shares, so that sums of the same weights in another order are equal."""
@@ -58,7 +69,6 @@ class Point:
     prediction: Value | None
     """Recorded prediction: the label that won the vote, or the weighted mean. None if all particles abstain."""
     calibrated: Conformal | None = None
-    """Calibrated doubt, if the run has calibration rows."""
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
@@ -218,7 +228,6 @@ def _side(point: Point, slot: int) -> str | None:
 
 
 def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
-    """One column a particle, heaviest first."""
     return tuple(_camp("", [slot], weights) for slot in heaviest_first(weights))
 
 
@@ -264,6 +273,8 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         answers = evaluated.predictions[slot]
         answered = {place: answer for place, answer in enumerate(answers) if answer is not None}
         some = [rows[place] for place in answered]
+        pairs = [] if is_label else [(answer, middle[i]) for i, answer in answered.items()]
+        gaps = [abs(float(answer) - float(mean)) for answer, mean in pairs if mean is not None]
         voice = Voice(
             slot=slot,
             weight=evaluated.weights[slot],
@@ -271,17 +282,12 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
             n_answered=len(answered),
             n_conflicts=sum(bool(given[i] - {answer}) for i, answer in answered.items()) if is_label else None,
             n_dissents=sum(middle[i] not in (answer, None) for i, answer in answered.items()) if is_label else None,
-            distance=None if is_label else _distance(answered, middle),
+            distance=sum(gaps) / len(gaps) if gaps else None,
             all=score(answers, rows, dataset),
             answered=score(list(answered.values()), some, dataset) if some else None,
         )
         found.append(voice)
     return tuple(found)
-
-
-def _distance(answered: Mapping[int, Value], means: Sequence[Value | None]) -> float | None:
-    gaps = [abs(float(answer) - float(mean)) for i, answer in answered.items() if (mean := means[i]) is not None]
-    return sum(gaps) / len(gaps) if gaps else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -346,8 +352,6 @@ def known_row(row: Row, dataset: Dataset) -> Row | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """Right answers of n."""
-
     n_right: int
     n: int
 
@@ -358,8 +362,6 @@ class Hits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteReliability:
-    """Reliability of a classification."""
-
     n: int
     is_equally_sure: bool
     """True if all points are equally certain, so that `curve` carries no information."""
@@ -387,8 +389,6 @@ class VoteReliability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadReliability:
-    """Reliability of a regression, in the target's unit."""
-
     n: int
     is_equally_sure: bool
     curve: RiskCoverage
@@ -510,3 +510,133 @@ def calibration_result(view: RunView, dataset: Dataset) -> dict[str, Any] | None
         "test_rows": len(rows),
         "truth_possible": sum(map(holds_truth, rows)),
     }
+
+
+# Most informative labels to collect: expected information gain of each row, and the effect of each true answer
+
+
+REACH = 2.0
+"""Standard deviations of the noise, sqrt(tau), beyond which a number contradicts a prediction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consequence:
+    answer: Value
+    """A label that some particle predicts, or the number at the centre of a camp."""
+    behind: float
+    """Weight of the particles that agree with it."""
+    contradicted: float
+    against: tuple[int, ...]
+    """Slots of the contradicted particles with positive weight."""
+    weights: tuple[float, ...]
+    """(K,) posterior weights after this answer; an abstention counts as wrong."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Point):
+    """A candidate row for labelling: votes, expected information gain, and the effect of each true answer."""
+
+    bits: float
+    """Expected information gain of the true answer about the hypothesis."""
+    consequences: tuple[Consequence, ...]
+    """Sorted by the weight behind the answer, greatest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A competing hypothesis: particles with the same answers, in one wording or several."""
+
+    text: str
+    slots: tuple[int, ...]
+    weight: float
+
+    def weight_after(self, consequence: Consequence) -> float:
+        return sum(consequence.weights[slot] for slot in self.slots)
+
+
+def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset) -> tuple[Question, ...]:
+    unsorted = [question_of(vote, view, config, dataset) for vote in votes_on(answers)]
+    return tuple(sorted(unsorted, key=lambda question: (-question.bits, question.row.id)))
+
+
+def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
+    tau = tau_of(view, config)
+    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
+    votes, weights, reach = point.votes, point.weights, 0.0
+    answers: list[Value]
+    if point.is_label:
+        bits = label_information(point.answers, weights, dataset.classes, likelihood)
+        answers = [label for label, share in vote_shares(votes, weights).items() if share > 0]
+    else:
+        reach = REACH * math.sqrt(tau or 0.0)
+        bits = number_information(votes, weights, tau=tau or 0.0)
+        answers = list(middles(votes, weights, reach=reach))
+    every = [_consequence(answer, point, likelihood, reach) for answer in answers]
+    return Question(
+        **{f.name: getattr(point, f.name) for f in fields(Point)},
+        bits=bits,
+        consequences=tuple(sorted(every, key=lambda each: -each.behind)),
+    )
+
+
+def tau_of(view: RunView, config: Config) -> float | None:
+    finished = view.finished_steps[-1].finished if view.finished_steps else None
+    return finished.tau if finished and finished.tau is not None else config.fixed_tau
+
+
+def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Value, ...]:
+    """Centres of camps of numbers: the heaviest prediction, then the heaviest further than `reach` from all before."""
+    centres: list[float] = []
+    for value in [float(value) for value, share in vote_shares(votes, weights).items() if share > 0]:
+        if all(abs(value - centre) > reach for centre in centres):
+            centres.append(value)
+    return tuple(centres)
+
+
+def _consequence(answer: Value, point: Point, likelihood: Likelihood, reach: float) -> Consequence:
+    weights = point.weights
+    answered = {slot: vote for slot, vote in enumerate(point.votes) if vote is not None and weights[slot] > 0}
+    against = tuple(slot for slot, vote in answered.items() if is_contradicted(vote, answer, reach=reach))
+    return Consequence(
+        answer=answer,
+        behind=math.fsum(weights[slot] for slot in answered if slot not in against),
+        contradicted=math.fsum(weights[slot] for slot in against),
+        against=against,
+        weights=tuple(weights_after(point.answers, weights, answer, likelihood).tolist()),
+    )
+
+
+def is_contradicted(vote: Value, answer: Value, *, reach: float) -> bool:
+    """True if the answer contradicts the vote: another label, or a number further away than `reach`."""
+    if isinstance(vote, str) or isinstance(answer, str):
+        return vote != answer
+    return abs(vote - answer) > reach
+
+
+def contenders(answers: Answers, view: RunView, dataset: Dataset) -> tuple[Contender, ...]:
+    """Return the ideas, split by their answers to these rows, heaviest first.
+
+    Group by equal texts instead of ideas if the run has continued since the rows were asked about.
+    """
+    merged = merge_ideas(view, dataset)
+    is_current = answers.texts == tuple(view.texts[state.hypothesis] for state in view.population)
+    ideas = map(merged.of_slot, range(len(answers.texts))) if merged is not None and is_current else answers.texts
+    said = (behaviour(p.value for p in predictions) for predictions in answers.predictions)
+    groups = grouped((key, slot) for slot, key in enumerate(zip(ideas, said, strict=True)))
+    unsorted = []
+    for slots in groups.values():
+        first = max(slots, key=lambda slot: (answers.weights[slot], -slot))
+        weight = sum(answers.weights[slot] for slot in slots)
+        unsorted.append(Contender(text=answers.texts[first], slots=tuple(slots), weight=weight))
+    return tuple(sorted(unsorted, key=lambda contender: (-contender.weight, contender.slots)))
+
+
+def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:
+    """Upper bound of the information gain: the entropy of the contenders' weights, and log2 C for C labels."""
+    among = float(entropy([contender.weight for contender in rivals]))
+    return min(among, math.log2(len(dataset.classes))) if dataset.task == "classification" else among
+
+
+def calls_to_ask(view: RunView, config: Config, *, n_rows: int) -> int:
+    """Most learner calls for asking the last population about `n_rows` rows; equal texts are asked once."""
+    return view.n_unique * config.learner_samples * n_rows

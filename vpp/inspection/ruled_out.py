@@ -24,11 +24,8 @@ REASONS: tuple[Reason, ...] = ("rejected", "resampled away", "unparsable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """A row that contradicts a hypothesis."""
-
     row: Row
     said: Value | None
-    """The hypothesis' answer; None is an abstention."""
     is_decisive: bool = True
     """True if the competing text does better on the row."""
 
@@ -126,21 +123,22 @@ Order = Literal["newest", "worst", "often"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Filter and order of the entries to show."""
-
     words: str = ""
     """Words that the text (without the seed sentence) or the parse error must contain, in any order and case."""
     reason: Reason | None = None
-    """Reason to show; None shows all."""
     order: Order = "newest"
     """Sort by the last step, by the last deficit, or by the number of occasions."""
 
     def among(self, entries: Sequence[RuledOut], *, seed_text: str = "") -> tuple[RuledOut, ...]:
         """Matching entries, sorted (stable). seed_text: common beginning of all hypotheses."""
         words = self.words.casefold().split()
-        fitting = (entry for entry in entries if self.reason in (None, entry.reason))
-        matching = [entry for entry in fitting if _holds(entry, words, seed_text)]
-        return tuple(sorted(matching, key=self._place))
+
+        def matches(entry: RuledOut) -> bool:
+            text = entry.text if entry.reason == "unparsable" else entry.text.removeprefix(seed_text).strip()
+            searched = f"{text or entry.text} {entry.why_unread or ''}".casefold()
+            return self.reason in (None, entry.reason) and all(word in searched for word in words)
+
+        return tuple(sorted(filter(matches, entries), key=self._place))
 
     def _place(self, entry: RuledOut) -> tuple[float, int]:
         if self.order == "often":
@@ -151,14 +149,7 @@ class Search:
         return -entry.newest.step, 0
 
 
-def _holds(entry: RuledOut, words: Sequence[str], seed_text: str) -> bool:
-    own = entry.text if entry.reason == "unparsable" else entry.text.removeprefix(seed_text).strip() or entry.text
-    searched = f"{own} {entry.why_unread or ''}".casefold()
-    return all(word in searched for word in words)
-
-
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
-    """All entries, newest first."""
     every = (*rejected(view, dataset), *resampled_away(view, dataset), *unparsable(view))
     return tuple(sorted(every, key=lambda each: -each.newest.step))
 
@@ -187,8 +178,10 @@ def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
             step = view.steps[proposed.step]
             occasion, scored = decision(proposed, step), step.proposals_scored.get(proposed.particle)
             if scored:
-                case = Case(dataset=dataset, rows=rows, scored=scored, against=_parent_of(proposed, step))
-                occasion = replace(occasion, case=case)
+                slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
+                parent = step.scored.get(slot)
+                against = parent if parent and parent.hypothesis == proposed.parent else None
+                occasion = replace(occasion, case=Case(dataset=dataset, rows=rows, scored=scored, against=against))
             rejections.append((proposed.text, None, occasion))
     return _merged("rejected", rejections, view)
 
@@ -256,12 +249,6 @@ def decision(proposed: Proposed, step: StepView) -> Occasion:
     )
 
 
-def _parent_of(proposed: Proposed, step: StepView) -> Scored | None:
-    slot = step.resampled.ancestors[proposed.particle] if step.resampled else proposed.particle
-    scored = step.scored.get(slot)
-    return scored if scored and scored.hypothesis == proposed.parent else None
-
-
 def _lost(step: StepView, resampled: Resampled, case: Callable[..., "Case"]) -> Iterator[tuple[str, Occasion]]:
     drawn = [step.scored[ancestor] for ancestor in resampled.ancestors]
     survivors = {each.hypothesis for each in drawn}
@@ -290,11 +277,8 @@ def _by_row(scored: Scored) -> dict[int, Value | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Scores of a hypothesis and of its competitor."""
-
     dataset: Dataset
     rows: Mapping[int, Row]
-    """The dataset's rows by id."""
     scored: Scored
     against: Scored | None
 

@@ -97,15 +97,12 @@ FEW_LABELS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelLine:
-    """The test rows of one label."""
-
     label: str
     n: int
     n_correct: int
     mistaken: tuple[Value | None, int] | None
     """(commonest wrong answer or None for an abstention, count); None if all answers are right."""
     n_trained: int
-    """Training rows of the label."""
 
 
 def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, ...]:
@@ -128,8 +125,6 @@ def by_label(evaluated: Evaluated | None, dataset: Dataset) -> tuple[LabelLine, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """One of the runs, and its score on the test rows."""
-
     slot: int
     test: Score
 

@@ -47,6 +47,11 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     dataset = known_rows(directory) if view.evaluated else None
     against = predicted(view, dataset) if dataset else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
+    five = ensemble(view, dataset) if dataset and spec.config.method == "vml5" else None
+    independent = {
+        "oracle_best_test": _json(five.oracle.test.value) if five else None,
+        "best_on_train": _json(five.best_on_train.test.value) if five else None,
+    }
     return {
         "run": directory.id,
         "dir": str(directory.path),
@@ -67,7 +72,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "train": _figures(averaged_score(train, dataset) if train and dataset else None),
             "test": _figures(averaged_score(test, dataset) if test and dataset else None),
         },
-        "baseline": _baseline_json(against.constant, against.split) if against else None,
+        "baseline": against.as_json() if against else None,
         "beats_baseline": against.own.error < against.constant.score.error if against else None,
         "calibrated": calibration_result(view, dataset) if dataset else None,
         "surpassed_by": _surpassed(dataset, view),
@@ -79,7 +84,12 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "unparsable": usage.unparsable,
             "refused": usage.refused,
         },
-        "spent": _spent(spec, view),
+        "spent": {  # retries included, cached answers not
+            "requests": view.usage.sent,
+            "cost": round(view.usage.cost, 6) if spec.prices.are_given else None,
+            "max_calls": spec.cap.calls or None,
+            "max_cost": spec.cap.cost or None,
+        },
         "rounds": rounds(spec, view),
         "wall_s": round(view.wall_s, 3),
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
@@ -91,19 +101,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "weights": list(view.weights),
         "log_evidence": evidence(spec, view),
         "individual": {"test": _particle_metrics(test, dataset), "train": _particle_metrics(train, dataset)},
-        **(_independent(view, dataset) if spec.config.method == "vml5" else {}),
+        **(independent if spec.config.method == "vml5" else {}),
         **(weighed(spec, view, known_rows(directory)) if spec.config.is_weighing else {}),
-    }
-
-
-def _spent(spec: RunSpec, view: RunView) -> dict[str, Any]:
-    """Return the requests sent, retries included and cached answers not, and their cost; null if not given."""
-    is_priced = spec.prices.are_given
-    return {
-        "requests": view.usage.sent,
-        "cost": round(view.usage.cost, 6) if is_priced else None,
-        "max_calls": spec.cap.calls or None,
-        "max_cost": spec.cap.cost or None,
     }
 
 
@@ -134,10 +133,6 @@ def _figures(score: Score | None) -> dict[str, Any] | None:
     return written
 
 
-def _baseline_json(constant: Baseline, rows: str) -> dict[str, Any]:
-    return {"answer": constant.answer, "rows": rows, "value": _json(constant.score.value)}
-
-
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
     def value(loss: float) -> float | str:
         return _json(1 - loss if dataset and dataset.task == "classification" else loss)
@@ -154,15 +149,6 @@ def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
         }
         for found in (surpassed(view, dataset) if dataset else ())
     ]
-
-
-def _independent(view: RunView, dataset: Dataset | None) -> dict[str, float | str | None]:
-    """Return the test metric of two of five runs: the best on test, an oracle's choice, and the best on train."""
-    runs = ensemble(view, dataset) if dataset else None
-    return {
-        "oracle_best_test": _json(runs.oracle.test.value) if runs else None,
-        "best_on_train": _json(runs.best_on_train.test.value) if runs else None,
-    }
 
 
 def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
@@ -232,6 +218,10 @@ class Against:
     def is_beaten(self) -> bool:
         return self.own.error != 0 and not self.own.error < self.constant.score.error
 
+    def as_json(self) -> dict[str, Any]:
+        value = _json(self.constant.score.value)
+        return {"answer": self.constant.answer, "rows": self.split, "value": value}
+
 
 def predicted(view: RunView, dataset: Dataset) -> Against | None:
     """Compare the averaged prediction on the test rows, or on the training rows if there are no test rows.
@@ -260,8 +250,6 @@ def collapsed(view: RunView, dataset: Dataset, ideas: Ideas) -> Against | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidingRow:
-    """A row on which the two sentences have different log-likelihoods."""
-
     row: Row
     answers: tuple[Value | None, Value | None]
     difference: float

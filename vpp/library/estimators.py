@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from vpp.errors import InputError
 from vpp.inspection.points import votes_on
-from vpp.library.fitting import fit
-from vpp.library.posterior import table_of
+from vpp.library.posterior import fit, table_of
 from vpp.posterior.calibration import answered_shares
 from vpp.runs.spec import EndpointSpec
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters and tables of both estimators."""
-
     def __init__(
         self,
         *,

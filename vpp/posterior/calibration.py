@@ -38,7 +38,6 @@ class RiskCoverage:
         return max(1, math.ceil(round(coverage * len(self.risk), 9)))
 
     def at(self, coverage: float) -> float:
-        """Risk if this fraction of the rows is answered."""
         return self.risk[self.rows_at(coverage) - 1]
 
 
@@ -126,19 +125,12 @@ def log_score(shares: Mapping[Value, float], truth: Value | None) -> float:
     return -math.log2(share) + 0.0 if share > 0 else math.inf
 
 
-def _ranks(values: npt.ArrayLike) -> Floats:
-    """(N,) ranks from 1, the smallest value first; equal values get their mean rank."""
-    _, place, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[place], dtype=np.float64)
-
-
 def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
     """Spearman's rank correlation, -1 to 1; None if a or b is constant. a, b: (N,)."""
-    x, y = _ranks(a), _ranks(b)
-    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
+    import pandas as pd  # imported late: it takes a moment
+
+    x, y = pd.Series(a, dtype=np.float64).rank(), pd.Series(b, dtype=np.float64).rank()
+    return float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else None
 
 
 LEVEL = 0.9

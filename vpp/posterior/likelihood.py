@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.prediction import Answer, Grades, Value, settled
+from vpp.posterior.prediction import Answer, Value, settled
 from vpp.posterior.weights import Floats
 
 
@@ -47,13 +47,10 @@ class ZeroOneLikelihood:
         terms = np.where(correct(labels, targets), self._right, self._wrong).astype(np.float64)
         for i, answer in enumerate(predictions):
             if isinstance(answer, dict):
-                terms[i] = self._mean_term(answer, targets[i])
+                share = answer.get(str(targets[i]), 0.0)
+                # log sum_c q(c | x, theta) p(y | c), with p(y | c) of Eq. 6; probability on no label counts as wrong
+                terms[i] = math.log(share * (1 - self.epsilon) + (1 - share) * self.epsilon / self.n_shares)
         return terms
-
-    def _mean_term(self, answer: Grades, target: Value | None) -> float:
-        share = answer.get(str(target), 0.0)
-        # log sum_c q(c | x, theta) p(y | c), with p(y | c) of Eq. 6; probability on no label counts as wrong
-        return math.log(share * (1 - self.epsilon) + (1 - share) * self.epsilon / self.n_shares)
 
     @property
     def usual_term(self) -> float:

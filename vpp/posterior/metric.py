@@ -28,8 +28,6 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRows:
-    """Rows whose true label is one and the same."""
-
     label: Value
     n: int
     n_correct: int
@@ -45,7 +43,6 @@ class LabelFigures:
     balanced: Estimate
     """Mean recall over the labels that occur."""
     by_label: tuple[LabelRows, ...]
-    """Rows by label, in sort order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +142,6 @@ class PairedDifference:
     """One predictor's losses minus another's, row by row."""
 
     n: int
-    """Number of rows, at least 1."""
     mean: float
     """Mean difference: below 0, the first predictor is better. NaN if both have infinite losses."""
     standard_error: float | None

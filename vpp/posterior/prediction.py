@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 Value = str | float
-"""A label, or a number."""
 Grades = dict[str, float]
 """A graded answer: the probability of each label, 0 for labels left out. The rest up to 1 is on no label."""
 Answer = Value | Grades | None

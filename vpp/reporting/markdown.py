@@ -24,9 +24,8 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, calibrated, points, voices
-from vpp.inspection.quoted import with_quotes
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label, rows_by_id
 from vpp.inspection.summary import deciding_rows

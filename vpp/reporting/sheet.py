@@ -14,8 +14,8 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.inspection.settling import Question, questions
-from vpp.runs.asking import ask
+from vpp.inspection.points import Question, questions
+from vpp.runs.asking import Asking
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
@@ -50,7 +50,7 @@ async def asked_sheet(
 ) -> bytes:
     """Ask every particle about at most n rows, and write the sheet. Raises EndpointError, RunError."""
     rows = sheet_rows(reader, view, n=n)
-    answers = await ask(reader.directory, rows, keys=keys, cache_dir=cache_dir, on_progress=on_progress)
+    answers = await Asking(reader.directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
     dataset, config = reader.dataset(), reader.directory.spec().config
     return sheet_csv(questions(answers, view, config, dataset), dataset)
 

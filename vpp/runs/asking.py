@@ -23,9 +23,8 @@ from vpp.errors import InputError, RunError, VppError
 from vpp.events import Votes, hypothesis_id
 from vpp.inference.ahead import together
 from vpp.inference.proposing import log_likelihood
-from vpp.llm.context import ModelLimits, prompt_tokens, tokens_at_most
+from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
-from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.rendering import render_input, render_rows
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import log_acceptance
@@ -105,6 +104,11 @@ class Asking:
     def done(self) -> int:
         return len(self._answered)
 
+    @property
+    def by_pair(self) -> dict[tuple[str, int], Prediction]:
+        """Answers so far, by hypothesis id and row id."""
+        return self._known | dict(self._answered)
+
     async def go(self, *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None) -> Answers:
         """Ask all questions. Raises EndpointError; earlier answers stay, also if this is cancelled."""
 
@@ -127,7 +131,7 @@ class Asking:
         return (self.rows[first : first + size] for first in range(0, len(self.rows), size))
 
     def whole(self) -> Answers:
-        answered, identities = self._known | dict(self._answered), tuple(map(hypothesis_id, self._texts))
+        answered, identities = self.by_pair, tuple(map(hypothesis_id, self._texts))
         rows = tuple(row for row in self.rows if all((identity, row.id) in answered for identity in set(identities)))
         return Answers(
             rows=rows,
@@ -139,16 +143,6 @@ class Asking:
             classes=tuple(self._spec.dataset["classes"]),
             step=self._step,
         )
-
-
-async def ask(
-    directory: RunDirectory, rows: Sequence[Row], *, keys: Keys, cache_dir: Path, on_progress: OnProgress | None = None
-) -> Answers:
-    """Return every particle's answer to every row. Raises RunError before the first population, EndpointError.
-
-    To stop, cancel it; use `Asking` to keep earlier answers.
-    """
-    return await Asking(directory, rows).go(keys=keys, cache_dir=cache_dir, on_progress=on_progress)
 
 
 def averages_asked(answers: Answers) -> Votes:
@@ -215,7 +209,6 @@ class Background(Generic[Q]):
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; True if it has ended within the given seconds."""
         self._thread.join(timeout_s)
         return not self.is_running
 
@@ -427,31 +420,30 @@ _CONTENT: TypeAdapter[PromptedBaselines] = TypeAdapter(PromptedBaselines)
 
 
 def read_prompted(directory: RunDirectory) -> PromptedBaselines | None:
-    """Read the results of an earlier command; None if there are none."""
     try:
         return _CONTENT.validate_python(files.read_json(directory.path / FILE))
     except (OSError, ValueError, ValidationError):
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    calls: int | None = None
-    """Learner calls of the vote; None: as many as the run's."""
-    examples: int | None = None
-    """Most examples in a prompt; None: as many as fit the context."""
-
-    def __post_init__(self) -> None:
-        for name in ("calls", "examples"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise InputError(f"{name} is {value}: give at least 1")
-
-
 class PromptedAsking:
     """The prompted baselines of a run being asked. Another thread may read the count meanwhile."""
 
-    def __init__(self, directory: RunDirectory, asked: Asked, *, view: RunView | None = None) -> None:
-        """view: the folded journal, read here if not given. Raises InputError for a run without calls or test rows."""
+    def __init__(
+        self,
+        directory: RunDirectory,
+        *,
+        calls: int | None = None,
+        examples: int | None = None,
+        view: RunView | None = None,
+    ) -> None:
+        """calls: learner calls of the vote; as many as the run's if not given. examples: most in a prompt, or all.
+
+        view: the folded journal, read here if not given. Raises InputError for a run without calls or test rows.
+        """
+        for name, value in (("calls", calls), ("examples", examples)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}: give at least 1")
         usage, self._spec = (view or JournalReader(directory.journal).read()).usage, directory.spec()
         n_rows = self._spec.dataset["n_test"]
         if not usage.learner:
@@ -459,8 +451,8 @@ class PromptedAsking:
         if not n_rows:
             raise InputError(f"{directory.path} has no test rows: it used every row to weigh hypotheses")
         a_draw = self._spec.config.learner_samples * n_rows
-        self._directory, self._asked, self._run_calls = directory, asked, usage.learner
-        self._draws = max(1, (asked.calls or usage.learner) // a_draw)
+        self._directory, self._examples, self._run_calls = directory, examples, usage.learner
+        self._draws = max(1, (calls or usage.learner) // a_draw)
         self.calls = (self._draws + 1) * a_draw
         """Calls needed if every answer can be read."""
         self.total = (self._draws + 1) * n_rows
@@ -483,7 +475,7 @@ class PromptedAsking:
         access = Access(keys=keys, cache_dir=cache_dir, counters=counters, on_answer=count, cap=self._spec.cap)
         async with open_session(self._directory, access) as session:
             asking = _Asking(self._spec, dataset, session, counters)
-            most = self._asked.examples or len(dataset.train)
+            most = self._examples or len(dataset.train)
             models = await unless_at_cap(asking.all(self._draws, most=most), session.budget)
         if models is None:
             raise RunError("the run's cap leaves no call for the baselines: give fewer --calls, or raise the cap")
@@ -522,10 +514,12 @@ class _Asking:
         return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
 
     def _examples(self, draw: int, most: int) -> list[Row]:
-        """Draw training rows in random order, as many as fit the context."""
+        """Draw training rows in random order, as many as fit beside the longest test row and the answer."""
         sequence = np.random.SeedSequence(self._spec.config.seed, spawn_key=(EXAMPLES, draw))
         order = np.random.default_rng(sequence).permutation(len(self._dataset.train)).tolist()
-        room = _room(self._prompts, self._dataset, f"{self._seed_text} {WITH}", self._session.learner_limits)
+        limits, longest = self._session.learner_limits, max(self._dataset.test, key=lambda row: len(render_input(row)))
+        room = (limits.context_length or ASSUMED_CONTEXT) - limits.max_tokens
+        room -= prompt_tokens(self._prompts.messages(f"{self._seed_text} {WITH}", longest))
         chosen: list[Row] = []
         for place in order[:most]:
             row = self._dataset.train[place]
@@ -534,10 +528,3 @@ class _Asking:
                 break
             chosen.append(row)
         return chosen
-
-
-def _room(prompts: LearnerPrompts, dataset: Dataset, text: str, limits: ModelLimits) -> int:
-    """Return the tokens left for examples beside the longest test row and the answer."""
-    longest = max(dataset.test, key=lambda row: len(render_input(row)))
-    context = limits.context_length or ASSUMED_CONTEXT
-    return context - limits.max_tokens - prompt_tokens(prompts.messages(text, longest))

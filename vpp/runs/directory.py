@@ -6,18 +6,16 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
-from vpp.data.dataset import Dataset
-from vpp.data.record import dataset_from_csv
+from vpp.data.dataset import Dataset, dataset_from_csv
 from vpp.errors import DataError, DiskRefused, InputError, JournalDamaged, RunError, RunLocked
 from vpp.events import Usage
 from vpp.runs.disk import is_locked, locked, obstacle, refusal, sync_folder
@@ -164,47 +162,7 @@ def _fields_of(fields: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 Command = Literal["pause", "go on", "stop"]
 NOTE_BYTES = 64 * 1024
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """Unix time and the machine's uptime, so that ages stay true when the clock is set."""
-
-    at: float
-    """Unix time in seconds."""
-    up: float = 0.0
-    boot: str = ""
-    """Id of the boot that `up` counts from; empty if unknown."""
-
-    @classmethod
-    def now(cls) -> "Moment":
-        return cls(at=time.time(), up=time.monotonic(), boot=_boot())
-
-    def after(self, earlier: "Moment") -> float:
-        """Seconds since `earlier`: by uptime within one boot, else by the clock."""
-        return self.up - earlier.up if self.boot and self.boot == earlier.boot else self.at - earlier.at
-
-
-@cache
-def _boot() -> str:
-    try:
-        return BOOT_ID.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
-
-
-def steady_clock() -> Callable[[], float]:
-    """Return a clock of Unix time that starts right and then advances evenly, even if the system's clock is set."""
-    began, up = time.time(), _uptime()
-    return lambda: began + _uptime() - up
-
-
-def _uptime() -> float:
-    """Seconds, including those asleep if the system counts them."""
-    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,9 +174,9 @@ class SentCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat(Moment):
-    """A worker's latest report about itself."""
-
+class Heartbeat:
+    at: float
+    """Unix time in seconds."""
     pid: int
     queued: bool
     """True while it waits for a slot."""
@@ -230,7 +188,8 @@ class Heartbeat(Moment):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerRequest(Moment):
+class WorkerRequest:
+    at: float
     journal: int = -1
     """Size of the journal then, in bytes."""
     past_command: str = ""
@@ -243,8 +202,6 @@ _REQUEST: TypeAdapter[WorkerRequest] = TypeAdapter(WorkerRequest)
 
 
 class RunNotes(RunFiles):
-    """A run's files, with the notes between its worker and others."""
-
     def send_command(self, command: Command) -> None:
         sent = SentCommand(command=command, at=time.time(), token=secrets.token_hex(8))
         write_or_refuse(self.path / "control", json.dumps(asdict(sent)).encode())
@@ -263,10 +220,9 @@ class RunNotes(RunFiles):
         return sent if sent and sent.token not in past else None
 
     def beat(self, usage_json: dict[str, Any], *, queued: bool, done: str = "", loading_s: float | None = None) -> None:
-        now = asdict(Moment.now())
-        beat = {"pid": os.getpid(), **now, "queued": queued, "done": done, "usage": usage_json, "loading_s": loading_s}
+        beat = {"pid": os.getpid(), "at": time.time(), "queued": queued, "done": done, "usage": usage_json}
         with files.written(self.path / ".heartbeat.part") as file:
-            file.write(json.dumps(beat).encode())
+            file.write(json.dumps({**beat, "loading_s": loading_s}).encode())
         (self.path / ".heartbeat.part").replace(self.path / "heartbeat")
 
     def last_beat(self) -> Heartbeat | None:
@@ -274,7 +230,7 @@ class RunNotes(RunFiles):
 
     def request_worker(self) -> WorkerRequest:
         """Record that a worker is being started, which takes a moment to hold the run. Raises DiskRefused."""
-        request = WorkerRequest(**asdict(Moment.now()), journal=self.journal_bytes(), past_command=self.command_token())
+        request = WorkerRequest(at=time.time(), journal=self.journal_bytes(), past_command=self.command_token())
         write_or_refuse(self.path / "asked", json.dumps(asdict(request)).encode())
         return request
 
@@ -333,41 +289,35 @@ class RunDirectory(RunNotes):
 
     def is_going_on(self) -> bool:
         """True if a living worker holds the run, or one may still be starting."""
-        return self.is_held() or self._is_starting(Moment.now())
+        return self.is_held() or self._is_starting(time.time())
 
     def check_journal(self) -> None:
         """Raise JournalDamaged if the journal of a run that has begun is missing, RunError if there is no run."""
         if not self.journal.exists() and self.status() != "queued":
             raise JournalDamaged(f"{self.journal} is missing: restore the file from a copy")
 
-    def state(self, view: "RunView | Summary", *, now: Moment | None = None) -> State:
+    def state(self, view: "RunView | Summary", *, now: float | None = None) -> State:
         if view.phase == "finished":
             return view.phase
-        now = now or Moment.now()
-        if self.is_held():
-            return self._held_state(view, now)
+        now = now or time.time()
+        if self.is_held():  # perhaps by a worker that waits for a slot to resume a run that had ended
+            beat = self.last_beat()
+            if beat and now - beat.at > STALLED_AFTER_S:
+                return "stalled"
+            return "queued" if beat is None or beat.queued else view.phase
         if self._is_starting(now):
             return "queued"
         if view.has_ended or view.is_at_cap:
             return view.phase
-        is_new = view.phase == "queued" and abs(now.at - self._changed_at()) < STARTING_S
+        is_new = view.phase == "queued" and abs(now - self._changed_at()) < STARTING_S
         return "queued" if is_new else "interrupted"
 
-    def _is_starting(self, now: Moment) -> bool:
+    def _is_starting(self, now: float) -> bool:
         """True if a worker was requested recently and has written nothing yet."""
         request = self.worker_request()
         if request is None or request.journal != self.journal_bytes():
             return False
-        return abs(now.after(request)) < STARTING_S
-
-    def _held_state(self, view: "RunView | Summary", now: Moment) -> State:
-        """Return the state of a run that a worker holds, which may wait for a slot to resume a run that had ended."""
-        beat = self.last_beat()
-        if beat is None:
-            return "queued"
-        if now.after(beat) > STALLED_AFTER_S:
-            return "stalled"
-        return "queued" if beat.queued else view.phase
+        return abs(now - request.at) < STARTING_S
 
     def _changed_at(self) -> float:
         try:

@@ -27,12 +27,11 @@ _FIXES = {
     errno.ENOTDIR: ("a folder on its path is a file", "choose another runs folder"),
     errno.ELOOP: ("it is a link, a pipe or a folder", "remove it"),
     errno.ESTALE: ("the network disk is gone", "mount it again"),
-    errno.ENODEV: ("the disk is gone", "mount it again"),
-    errno.ENXIO: ("the disk is gone", "mount it again"),
+    **dict.fromkeys((errno.ENODEV, errno.ENXIO), ("the disk is gone", "mount it again")),
     errno.EFBIG: ("the file is as large as is allowed", "raise the limit (ulimit -f), or take another disk"),
-    errno.ENOLCK: ("its file system locks no files", "keep runs on a local disk"),
-    errno.ENOTSUP: ("its file system locks no files", "keep runs on a local disk"),
-    errno.ENOSYS: ("its file system locks no files", "keep runs on a local disk"),
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS), ("its file system locks no files", "keep runs on a local disk")
+    ),
 }
 
 

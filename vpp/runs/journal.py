@@ -57,13 +57,41 @@ def _adapter() -> TypeAdapter[Record]:
     return TypeAdapter(Record)
 
 
-class Journal:
-    """The one writer of a run's events.jsonl."""
+class _Log:
+    """The one writer of a file of lines, which wait in memory until `flush`."""
 
-    def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = files.appended(path)
+        self._waiting: list[bytes] = []
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def flush(self) -> None:
+        """Write waiting lines, all of them or none."""
+        if self._waiting:
+            append_whole(self._file, b"".join(self._waiting))
+            self._waiting.clear()
+
+    def sync(self) -> None:
+        self.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        try:
+            self.sync()
+        finally:
+            self._file.close()
+
+
+class Journal(_Log):
+    def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
+        super().__init__(path)
         self._now = now
-        self._waiting: list[Record] = []
+        self.ends_a_step = False
+        """True if a waiting event ends a step: it reaches the disk with the next flush."""
 
     def append(self, event: Event, *, usage: Usage, answers: int) -> Record:
         """Write waiting events and this one; a finished step reaches the disk."""
@@ -74,38 +102,20 @@ class Journal:
     def add(self, event: Event, *, usage: Usage, answers: int) -> Record:
         """Add an event, stamped with the present time, for the next flush."""
         record = Record(at=self._now(), usage=usage, answers=answers, event=event)
-        self._waiting.append(record)
+        self._waiting.append(encode(record))
+        self.ends_a_step |= isinstance(event, StepFinished)
         return record
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
-
-    @property
-    def ends_a_step(self) -> bool:
-        return any(isinstance(record.event, StepFinished) for record in self._waiting)
 
     def flush(self) -> None:
         """Write waiting events, all of them or none; sync them if a step ends with them."""
-        if not self._waiting:
-            return
-        append_whole(self._file, b"".join(map(encode, self._waiting)))
-        ends_a_step = self.ends_a_step
-        self._waiting.clear()
-        if ends_a_step:
-            self.sync()
+        super().flush()
+        if self.ends_a_step:
+            self.ends_a_step = False
+            os.fsync(self._file.fileno())
 
     def forget(self) -> None:
         self._waiting.clear()
-
-    def sync(self) -> None:
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        try:
-            self.sync()
-        finally:
-            self._file.close()
+        self.ends_a_step = False
 
 
 REASON_LENGTH = 120
@@ -246,17 +256,10 @@ class Answer:
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
-class AnswerLog:
-    """The one writer of a run's answers.jsonl; lines wait in memory until `flush`."""
-
+class AnswerLog(_Log):
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._waiting: list[bytes] = []
-        self._open()
-
-    def _open(self) -> None:
-        self._file = files.appended(self._path)
-        with self._path.open("rb") as file:
+        super().__init__(path)
+        with path.open("rb") as file:
             self.lines = sum(1 for _ in file)
         """Lines so far, waiting ones included."""
 
@@ -272,31 +275,12 @@ class AnswerLog:
             return
         self._file.close()
         write_atomically(self._path, b"".join(kept))
-        self._open()
+        self._file, self.lines = files.appended(self._path), len(kept)
 
     def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
         answer = Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts)
         self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
         self.lines += 1
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
-
-    def flush(self) -> None:
-        if self._waiting:
-            append_whole(self._file, b"".join(self._waiting))
-            self._waiting.clear()
-
-    def sync(self) -> None:
-        self.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        try:
-            self.sync()
-        finally:
-            self._file.close()
 
 
 def read_answers(path: Path) -> Iterator[Answer]:

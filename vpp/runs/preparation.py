@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vpp.data.answers import quoted
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
-from vpp.data.record import rows_csv, spec
 from vpp.errors import InputError, RunError
 from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
 from vpp.llm.gate import Gate, checked_address
@@ -126,7 +125,8 @@ def check_limits(endpoint: EndpointSpec) -> None:
         if getattr(endpoint, name) not in allowed:
             chosen = ", ".join(filter(None, allowed))
             raise InputError(f"{name} is {getattr(endpoint, name)!r}: choose one of {chosen}")
-    for name, least in _LEAST.items():
+    least_of = {"concurrency": 0, "timeout_s": 0.1, "max_wait_s": 0, "demo_latency_ms": 0, "context_length": 0}
+    for name, least in {**least_of, "learner_max_tokens": 1, "optimizer_max_tokens": 1}.items():
         if not getattr(endpoint, name) >= least:
             raise InputError(f"{name} is {getattr(endpoint, name)}: it must be at least {least:g}")
 
@@ -139,17 +139,6 @@ def check_gate(endpoint: EndpointSpec, gate: Gate) -> None:
     ):
         if url and not endpoint.is_started_here:
             gate.check(checked_address(url), model)
-
-
-_LEAST = {
-    "concurrency": 0,
-    "timeout_s": 0.1,
-    "max_wait_s": 0,
-    "demo_latency_ms": 0,
-    "learner_max_tokens": 1,
-    "optimizer_max_tokens": 1,
-    "context_length": 0,
-}
 
 
 # A run that continues from an earlier one's particles, with rows that a person has labelled since. Its first population
@@ -214,21 +203,18 @@ NAMED = 3
 
 def read_sentences(text: str, *, name: str) -> tuple[str, ...]:
     """Return the sentences, one a line, or the strings of a JSON list; empty lines are left out. Raises InputError."""
-    lines = _listed(text, name=name) if text.lstrip().startswith("[") else text.splitlines()
+    lines: Any = text.splitlines()
+    if text.lstrip().startswith("["):
+        try:
+            lines = json.loads(text)
+        except (ValueError, RecursionError):
+            raise InputError(f"{name} begins with [ and is no JSON list: write a sentence a line, or a list") from None
+        if not all(isinstance(each, str) for each in lines):
+            raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
     sentences = tuple(line.strip() for line in lines if line.strip())
     if not sentences:
         raise InputError(f"{name} has no sentence: write one a line")
     return sentences
-
-
-def _listed(text: str, *, name: str) -> list[str]:
-    try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError(f"{name} begins with [ and is no JSON list: write a sentence a line, or a list") from None
-    if not all(isinstance(each, str) for each in listed):
-        raise InputError(f"{name} is a JSON list with other things than strings: give a list of sentences")
-    return list(listed)
 
 
 def with_start(spec: RunSpec, dataset: Dataset) -> tuple[RunSpec, Dataset]:

@@ -64,11 +64,6 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def bare_environment() -> dict[str, str]:
-    """Return the environment of a model's server started here: it needs no secret."""
-    return {name: value for name, value in child_environment(os.environ).items() if not is_secret(name)}
-
-
 def is_secret(name: str) -> bool:
     """True if a variable may hold a secret, which a process without requests does not need."""
     return re.search(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", name.upper()) is not None
@@ -108,12 +103,14 @@ async def child_server(
 
     Its standard input closes however this process ends: the server must end then. log: of its standard error.
     """
+    environment = child_environment(os.environ)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", *words),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=log,
-        env={**bare_environment(), **(variables or {})},
+        # a model's server started here needs no secret
+        env={name: value for name, value in environment.items() if not is_secret(name)} | dict(variables or {}),
         start_new_session=True,  # an interrupt at the terminal is for the worker, which then evaluates the test rows
     )
     assert process.stdin is not None

@@ -24,7 +24,7 @@ from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import Phase, RunView, StepView
+from vpp.runs.view import Phase, RunView
 
 _EDITIONS = count(1)
 
@@ -116,7 +116,6 @@ class RunReader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     journal: int = 0
-    """Size of the journal in bytes when this was written."""
     phase: Phase = "queued"
     is_at_cap: bool = False
     last_step: int | None = None
@@ -225,7 +224,14 @@ def unread(view: RunView) -> Unread | None:
     """Return the counts of a run whose answers, or proposals, mostly could not be read; None if enough could."""
     if not (view.usage.unparsable or view.usage.refused):
         return None
-    counts = [*(at.once("unread", partial(_of_step, at)) for at in view.steps.values()), _count(_at_end(view))]
+    scores = ((at, (*at.scored.values(), *at.proposals_scored.values())) for at in view.steps.values())
+    of_steps = (at.once("unread", partial(_count, [each.predictions for each in of])) for at, of in scores)
+    # Answers given after the last step, and those to rows that no step asks about.
+    at_end = (
+        *(each.predictions for each in view.final_scored.values()),
+        *(votes for _, each in view.evaluations for votes in each.predictions),
+    )
+    counts = [*of_steps, _count(at_end)]
     silent, n = sum(count[0] for count in counts), sum(count[1] for count in counts)
     is_silent = n >= LEAST and silent >= MOSTLY * n
     proposals = view.proposals
@@ -233,18 +239,6 @@ def unread(view: RunView) -> Unread | None:
     if not (is_silent or is_garbled):
         return None
     return Unread(answers=silent if is_silent else 0, of=n, proposals=len(proposals) if is_garbled else 0)
-
-
-def _of_step(at: StepView) -> tuple[int, int]:
-    return _count(scored.predictions for scored in (*at.scored.values(), *at.proposals_scored.values()))
-
-
-def _at_end(view: RunView) -> Iterator[tuple[object, ...]]:
-    """Yield the answers given after the last step, and those to rows that no step asks about."""
-    for scored in view.final_scored.values():
-        yield scored.predictions
-    for _, evaluated in view.evaluations:
-        yield from evaluated.predictions
 
 
 def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from vpp import __version__
 from vpp.cancellation import cancel
-from vpp.data.dataset import Dataset
 from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
@@ -97,22 +96,18 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         if spec.cell_limit != whole.cell_limit:
             directory.amend(cell_limit=spec.cell_limit)
         check_prompts_fit(spec, dataset, limits)
-        learner = _learner(spec, dataset, ends[0], limits[0].max_tokens, access)
+        options = LearnerOptions(
+            seed=spec.config.seed,
+            max_tokens=limits[0].max_tokens,
+            temperature=spec.config.learner_temperature,
+            samples=spec.config.learner_samples,
+        )
+        prompts = learner_prompts(spec, dataset)
+        learner = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
         problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
-
-
-def _learner(spec: RunSpec, dataset: Dataset, endpoint: Endpoint, max_tokens: int, access: Access) -> LlmLearner:
-    options = LearnerOptions(
-        seed=spec.config.seed,
-        max_tokens=max_tokens,
-        temperature=spec.config.learner_temperature,
-        samples=spec.config.learner_samples,
-    )
-    prompts = learner_prompts(spec, dataset)
-    return LlmLearner(endpoint, prompts, options, counters=access.counters, on_answer=access.on_answer)
 
 
 async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:

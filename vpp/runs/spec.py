@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -16,11 +16,6 @@ from vpp.settings import Config
 
 MOST_AT_ONCE = 4_096
 """Upper limit of calls in flight if the user gave no number."""
-
-
-class _DescriptionFields(TypedDict):
-    columns: dict[str, str]
-    labels: dict[str, str]
 
 
 class _DatasetFields(TypedDict):
@@ -37,7 +32,7 @@ class _DatasetFields(TypedDict):
     n_train: PositiveInt
     n_test: NonNegativeInt
     n_calibration: NotRequired[NonNegativeInt]
-    descriptions: NotRequired[_DescriptionFields]
+    descriptions: NotRequired[dict[Literal["columns", "labels"], dict[str, str]]]
 
 
 _DATASET_FIELDS: TypeAdapter[_DatasetFields] = TypeAdapter(_DatasetFields)
@@ -102,7 +97,6 @@ class EndpointSpec:
 
     @property
     def in_flight(self) -> int:
-        """Calls in flight at most, outside a run."""
         return self.concurrency or DEFAULT_CONCURRENCY
 
     @property
@@ -117,7 +111,6 @@ class EndpointSpec:
 
     @property
     def models(self) -> dict[str, str]:
-        """Names of the models by role, for the journal's first record."""
         learner = "demo" if self.demo else self.model
         return {"learner": learner, "optimizer": self.optimizer_model or learner}
 
@@ -126,11 +119,9 @@ class EndpointSpec:
 class Prices:
     learner: Price = FREE
     optimizer: Price | None = None
-    """None: the learner's."""
 
     @property
     def of_optimizer(self) -> Price:
-        """The optimizer's own price, or the learner's."""
         return self.learner if self.optimizer is None else self.optimizer
 
     @property

@@ -76,17 +76,15 @@ def is_sound(folder: Path) -> bool:
     """True for a run of plain files; a link may lead anywhere, and reading a pipe never ends."""
     try:
         with os.scandir(folder) as entries:
-            plain = {entry.name: _is_plain(entry) for entry in entries}
+            # A file, or a folder that does not have the name of a run's file.
+            plain = {
+                entry.name: entry.is_file(follow_symlinks=False)
+                or (entry.is_dir(follow_symlinks=False) and entry.name not in FILES)
+                for entry in entries
+            }
     except OSError:
         return False
     return "run.json" in plain and all(plain.values())
-
-
-def _is_plain(entry: os.DirEntry[str]) -> bool:
-    """True for a file, and for a folder that does not have the name of a run's file."""
-    if entry.is_dir(follow_symlinks=False):
-        return entry.name not in FILES
-    return entry.is_file(follow_symlinks=False)
 
 
 def made_at(run: RunDirectory) -> datetime:

@@ -63,7 +63,6 @@ class StepView:
 
     @property
     def population(self) -> tuple[ParticleState, ...]:
-        """The slots at the end of the step; empty before it."""
         return self.finished.population if self.finished else ()
 
     @property
@@ -86,8 +85,6 @@ class StepView:
 
 @dataclass(slots=True)
 class RunView:
-    """A run as its events describe it."""
-
     started: RunStarted | None = None
     phase: Phase = "queued"
     detail: str = ""
@@ -128,8 +125,6 @@ class RunView:
                     answers=record.answers,
                     wall_s=self.wall_s,
                 )
-            case RunPaused() | RunResumed() | RunFinished() | RunFailed() as event:
-                _change_phase(self, event)
             case event:
                 _add(self, event)
 
@@ -160,7 +155,6 @@ class RunView:
 
     @property
     def total_steps(self) -> int:
-        """T; 0 before the run has started."""
         return self.started.steps if self.started else 0
 
     @property
@@ -184,7 +178,6 @@ class RunView:
 
     @property
     def proposals(self) -> list[Proposed]:
-        """Every proposal of the steps that count, by step and slot."""
         return [p for _, v in sorted(self.steps.items()) for _, p in sorted(v.proposed.items())]
 
     @property
@@ -262,14 +255,6 @@ def _add(view: RunView, event: Event) -> None:
                 view.texts[event.proposal] = event.text
         case Evaluated():
             view.evaluations.append((last_finished(view).step, event))
-
-
-def _step(view: RunView, step: int) -> StepView:
-    return view.steps.setdefault(step, StepView(step=step))
-
-
-def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | RunFailed) -> None:
-    match event:
         case RunPaused():
             view.phase, view.detail, view.paused_for = "paused", event.detail, event.reason
             view.retry_at, view.gives_up_at = event.retry_at, event.gives_up_at
@@ -277,19 +262,18 @@ def _change_phase(view: RunView, event: RunPaused | RunResumed | RunFinished | R
             view.phase, view.detail, view.failure = "running", "", None
             last = INITIAL_STEP - 1 if event.step is None else event.step
             if not view.started or last < view.total_steps:
-                _void_after(view, last)
+                view.steps = {step: at for step, at in view.steps.items() if step <= last}
+                view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
+                view.final, view.final_scored = None, {}
+                view.drawn = {} if last < INITIAL_STEP else view.drawn
         case RunFinished():
             view.phase, view.detail = event.outcome, ""
         case RunFailed():
             view.phase, view.detail, view.failure = "failed", event.detail, event.reason
 
 
-def _void_after(view: RunView, last: int) -> None:
-    view.steps = {step: at for step, at in view.steps.items() if step <= last}
-    view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
-    view.final, view.final_scored = None, {}
-    if last < INITIAL_STEP:
-        view.drawn = {}
+def _step(view: RunView, step: int) -> StepView:
+    return view.steps.setdefault(step, StepView(step=step))
 
 
 def population_of(view: RunView) -> Population | None:

@@ -34,7 +34,7 @@ from vpp.inference import sample
 from vpp.inference.sampling import conclude
 from vpp.llm.counters import Counters
 from vpp.runs.budget import cap_reached
-from vpp.runs.directory import Command, RunDirectory, load_dataset, steady_clock
+from vpp.runs.directory import Command, RunDirectory, load_dataset
 from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
 from vpp.runs.journal import AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
 from vpp.runs.keys import Keys
@@ -151,7 +151,7 @@ class Recorder:
     @contextmanager
     def opened(self) -> Iterator[None]:
         with ExitStack() as files:
-            self._journal = Journal(self._directory.journal, now=steady_clock())
+            self._journal = Journal(self._directory.journal)
             files.callback(_close, self._journal)
             self.answers = AnswerLog(self._directory.answers)
             files.callback(_close, self.answers)
@@ -352,14 +352,11 @@ class _Worker:
                         reason="endpoint", detail=str(error), retry_at=now + wait_s, gives_up_at=now + outage.left_s
                     )
                 )
-                await self._wait_for_retry(wait_s)
-
-    async def _wait_for_retry(self, seconds: float) -> None:
-        self.slots.give_back()
-        self.control.retry.clear()
-        with suppress(TimeoutError):
-            await self.control.unless_stopped(asyncio.wait_for(self.control.retry.wait(), seconds))
-        await self.control.unless_stopped(self.take_slot())
+                self.slots.give_back()
+                self.control.retry.clear()
+                with suppress(TimeoutError):
+                    await self.control.unless_stopped(asyncio.wait_for(self.control.retry.wait(), wait_s))
+                await self.control.unless_stopped(self.take_slot())
 
     async def take_slot(self) -> None:
         """Wait, as `queued`, for one of the runs folder's slots."""

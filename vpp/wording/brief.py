@@ -10,6 +10,7 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import Ideas
+from vpp.inspection.points import tau_of
 from vpp.inspection.scores import (
     Ensemble,
     Score,
@@ -20,7 +21,6 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
-from vpp.inspection.settling import tau_of
 from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
 from vpp.posterior.likelihood import least_tau
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
