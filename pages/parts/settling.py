@@ -16,7 +16,7 @@ from vpp.inference.plan import plan
 from vpp.inspection.points import Point, calibrated, points
 from vpp.inspection.scores import rows_by_id
 from vpp.inspection.settling import Question, calls_to_ask, contenders, most_bits, question_of, questions, tau_of
-from vpp.reporting.sheet import filled_rows, sheet_csv
+from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.trials.trial import parting_rows, read_trial

@@ -20,8 +20,17 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from joblib import Parallel, delayed, parallel_config
 
-from vpp.bench.cells import Cell, Sizes, prepare
-from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView, results_csv
+from vpp.bench.sweep import (
+    Cell,
+    CellView,
+    Sizes,
+    SweepDirectory,
+    SweepReader,
+    SweepSpec,
+    SweepView,
+    prepare,
+    results_csv,
+)
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically

@@ -25,12 +25,10 @@ from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.points import calibrated
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
-from vpp.reporting.document import report_html
-from vpp.reporting.exports import ways, write_all, write_html
+from vpp.reporting.document import report_html, ways, write_all, write_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
-from vpp.reporting.predictions import prediction_csv
-from vpp.reporting.sheet import asked_sheet
+from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.runs.asking import (
     Asked,
     Comparison,

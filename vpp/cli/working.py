@@ -98,7 +98,7 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
 def _write_reports(directory: RunDirectory) -> None:
     """Write the reports. A full disk is reported and does not fail the run."""
     # Imported late: pandas would delay a worker's first call.
-    from vpp.reporting.exports import write_all
+    from vpp.reporting.document import write_all
 
     try:
         write_all(directory, simple_models=False)

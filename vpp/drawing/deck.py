@@ -194,9 +194,8 @@ def _slot(card: Card) -> str:
 def _times(card: Card) -> str:
     if not card.twins:
         return ""
-    many, kind = len(card.stack), "chains" if card.is_chain else "particles"
-    title = f"{many} {kind}: {_alike(card)}"
-    return f'<span class="times" title="{text(title)}">×{many}{" chains" if card.is_chain else ""}</span>'
+    many, (kind, unit) = len(card.stack), ("chains", " chains") if card.is_chain else ("particles", "")
+    return f'<span class="times" title="{text(f"{many} {kind}: {_alike(card)}")}">×{many}{unit}</span>'
 
 
 def _alike(card: Card) -> str:
@@ -226,10 +225,8 @@ def _effect(card: Card) -> str:
 def _refused(card: Card) -> str:
     if not card.refused:
         return ""
-    if is_rewritten(card.sentence, card.refused):
-        struck = f"<del>{text(card.refused)}</del>"
-    else:
-        struck = refused_html(card.sentence, card.refused)
+    is_other = is_rewritten(card.sentence, card.refused)
+    struck = f"<del>{text(card.refused)}</del>" if is_other else refused_html(card.sentence, card.refused)
     return f'<p class="refused" title="{text(card.refused)}"><span class="sr">Rejected proposal: </span>{struck}</p>'
 
 

@@ -60,10 +60,10 @@ def _living(founders: Sequence[Founder], one: str, many: str) -> str:
 def genealogy_alt(family: Genealogy) -> str:
     at = family.resampled_at
     resampled = f" Resampled at step{'' if len(at) == 1 else 's'} {listed(at)}." if at else ""
-    drawn = (
+    span = (
         f"Genealogy of {counted(len(family.last), 'particle')}, from the first hypotheses to step {family.last_step}."
     )
-    return f"{drawn} {genealogy_sentence(family)}{resampled}"
+    return f"{span} {genealogy_sentence(family)}{resampled}"
 
 
 def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
@@ -97,10 +97,10 @@ def founders_table(family: Genealogy, *, seed_text: str, is_weighted: bool) -> s
     head = ("founder", "living descendants", *weight, "what it said first")
     rows = []
     for founder in family.founders:
-        slots = founder.descendants
-        who = f"{len(slots)}: {particles(slots)}" if slots else "none"
+        slots, name = founder.descendants, capitalised(founder_name(founder.place))
+        living = f"{len(slots)}: {particles(slots)}" if slots else "none"
         now = (weight_text(founder.weight),) if is_weighted else ()
-        rows.append((capitalised(founder_name(founder.place)), who, *now, without_seed(founder.text, seed_text)))
+        rows.append((name, living, *now, without_seed(founder.text, seed_text)))
     return table(head, rows, right=(2,) if is_weighted else ())
 
 
@@ -182,14 +182,11 @@ def ancestry_html(
         for each in origins(line, seed_text=seed_text)
     )
     entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
-    return "".join(
-        (
-            group(f"Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence"),
-            f'<ul class="said">{said}</ul>',
-            group(f"Its ancestors, from {founder_name(family.at(place).founder)} on"),
-            caption(f"Oldest first · {changed}{marked}"),
-            f'<ol class="way">{"".join(entries)}</ol>',
-        )
+    return (
+        f"{group(f'Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence')}"
+        f'<ul class="said">{said}</ul>'
+        f"{group(f'Its ancestors, from {founder_name(family.at(place).founder)} on')}"
+        f'{caption(f"Oldest first · {changed}{marked}")}<ol class="way">{"".join(entries)}</ol>'
     )
 
 
@@ -213,10 +210,9 @@ def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped
     if skipped > 0:
         words = f"{counted(skipped, 'change')} not shown, before step {stretches[begin][0].step}."
         yield f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
-    for i in range(begin, len(stretches)):
-        first = stretches[i][0]
-        is_change = first.changed
-        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
+    for i, stretch in enumerate(stretches[begin:], begin):
+        first = stretch[0]
+        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if first.changed else _still(stretch)
 
 
 def _stretches(line: Sequence[Node]) -> list[list[Node]]:

@@ -24,12 +24,11 @@ from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_figures, report_html
-from vpp.reporting.exports import write_all
+from vpp.reporting.document import report_figures, report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
-from vpp.reporting.sheet import asked_sheet, filled_rows
+from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, ask, averages_asked
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.preparation import Preparation, continue_run

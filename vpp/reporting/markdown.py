@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from textwrap import shorten
 
-from vpp.data.dataset import PARTS, Column, Dataset, Row, Task
+from vpp.data.dataset import PARTS, Dataset, Row, Task
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
@@ -112,21 +112,17 @@ class Section:
 
     @property
     def markdown(self) -> str:
-        """The head and all under it."""
         return "\n\n".join((f"## {self.title}", *self.parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A run in words."""
-
     head: str
     """Markdown of the title, what the run was, and what came out in one sentence."""
     sections: tuple[Section, ...]
 
     @property
     def markdown(self) -> str:
-        """The whole report."""
         return "\n\n".join((self.head, *(section.markdown for section in self.sections))) + "\n"
 
 
@@ -144,15 +140,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     view, config = snapshot.view, snapshot.spec.config
     merged, seed_text = merge_ideas(view, dataset), view.started.seed_text if view.started else ""
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
-    name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
-    head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        (
-            "The posterior",
-            (*posterior(snapshot, ideas), *deciding(snapshot, dataset), *on_trial(reader.directory, snapshot)),
-        ),
+        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
@@ -167,25 +158,24 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Terms used here", glossary(config, dataset.task)),
     )
     return Report(
-        head="\n\n".join(head), sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections)
+        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
+        sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
 
 
-def _banners(snapshot: Snapshot) -> Iterator[str]:
+def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
+    config, view = snapshot.spec.config, snapshot.view
+    yield f"# {markdown_text(snapshot.spec.name)}"
     if is_demo(snapshot):
         yield (
             "> **Built-in demo model.** It is a small program that reads and writes plain English rules, "
             "not a language model."
         )
-    if snapshot.view.detail:
-        yield f"> **{capitalised(snapshot.state)}.** {markdown_text(snapshot.view.detail)}"
-
-
-def _what(snapshot: Snapshot, run_id: str) -> str:
-    config, view = snapshot.spec.config, snapshot.view
+    if view.detail:
+        yield f"> **{capitalised(snapshot.state)}.** {markdown_text(view.detail)}"
     began_at = datetime.fromtimestamp(view.began_at or 0, UTC)
     begun = f", begun {began_at:%Y-%m-%d %H:%M} UTC" if view.began_at is not None else ""
-    return (
+    yield (
         f"{METHOD_NAMES[config.method]}, K = {sizes_text(view, config)}, seed {config.seed}, {steps_text(view)} "
         f"({_STATES[snapshot.state]}){begun}. Run {markdown_text(run_id)}."
     )
@@ -207,21 +197,16 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, simple: Ba
     if dataset.test and "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
     elif simple:
-        yield from _for_scale(simple)
+        yield "For scale, simple models on the same training and test rows:"
+        rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
+        yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
+        if simple.left_out:
+            yield markdown_text(left_out_text(simple))
     else:
         yield (
             "The page Compare, `python -m vpp report` and a downloaded report show what a linear model and a tree of "
             "depth 2 reach on these rows."
         )
-
-
-def _for_scale(simple: Baselines) -> Iterator[str]:
-    """Results of simple and prompted models on the same rows."""
-    yield "For scale, simple models on the same training and test rows:"
-    rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
-    yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
-    if simple.left_out:
-        yield markdown_text(left_out_text(simple))
 
 
 def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[Metric]:
@@ -261,47 +246,35 @@ MOST_CHANGES = 12
 """Newest changes listed of one line."""
 
 
-def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
-    """Ideas by weight, each with every wording in full."""
+def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+    """Ideas by weight, each with every wording in full; then what decided between them, and their trial."""
+    config = snapshot.spec.config
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
-        yield f"No population is complete yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
-        return
-    weights = weights_measure(snapshot).words
-    config = snapshot.spec.config
-    if snapshot.view.size == 1:
-        yield weights
+        yield f"No population is complete yet: {drawn} of {counted(config.size, 'particle')} drawn."
     else:
-        yield f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
-    for rank, idea in enumerate(ideas, 1):
-        yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-
-
-def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Rows that decide between the two heaviest of the sentences that were weighed."""
-    config = snapshot.spec.config
+        weights = weights_measure(snapshot).words
+        is_one = snapshot.view.size == 1
+        yield weights if is_one else f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
+        for rank, idea in enumerate(ideas, 1):
+            yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
-    if decided is None:
-        return
-    yield deciding_sentence(decided)
-    if decided.rows:
+    if decided:
+        yield deciding_sentence(decided)
+    if decided and decided.rows:
         lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
         yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
-
-
-def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
-    """Yield the trial of the last population, if one was held."""
     found = read_trial(directory, snapshot.view)
     if found is None:
         return
     seed_text = snapshot.view.started.seed_text if snapshot.view.started else ""
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
-    for place, idea in enumerate(found.ideas, 1):
-        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(idea, seed_text))}"
-        if idea.clauses:
-            lines = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(idea)]
-            yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
+    for place, tried in enumerate(found.ideas, 1):
+        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(tried, seed_text))}"
+        if tried.clauses:
+            clauses = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(tried)]
+            yield markdown_table(("without this clause", "nats lost"), clauses, right=(1,))
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
@@ -309,8 +282,7 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
     yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
-    others = idea.wordings[1:]
-    if others:
+    if others := idea.wordings[1:]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
         yield "\n".join(f"- {weight_text(wording.weight)}: {markdown_text(wording.text)}" for wording in others)
@@ -350,12 +322,9 @@ def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> It
 
 def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]:
     changes = [each for each in family.ancestry(slot) if each.changed]
-    founder = founder_name(family.last[slot].founder)
-    changed = listed([each.step for each in changes[1:]])
-    change = (
-        f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
-    )
-    yield f"### Idea {n}: particle {slot}, from {founder}; {change}"
+    steps = listed([each.step for each in changes[1:]])
+    change = f"its words changed at {'step' if len(changes) == 2 else 'steps'} {steps}" if steps else "never reworded"
+    yield f"### Idea {n}: particle {slot}, from {founder_name(family.last[slot].founder)}; {change}"
     if len(changes) > MOST_CHANGES:
         yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
     yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
@@ -409,14 +378,18 @@ def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
     if not uncertain:
         yield _nowhere(rows, row)
         return
-    shown = uncertain[:MOST_POINTS]
-    cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
+    first = uncertain[:MOST_POINTS]
+    cut = f" (the first {integer(len(first))}; predictions.csv has all)" if len(first) < len(uncertain) else ""
     yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
     yield markdown_table(
         ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
-        [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
+        [(*_row_cells(p), _vote(p), _camps(p)) for p in first],
         right=(0,),
     )
+
+
+def _row_cells(point: Point) -> tuple[str, str, str]:
+    return str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target)
 
 
 def _nowhere(rows: Sequence[Point], row: str) -> str:
@@ -450,32 +423,30 @@ def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -
     if not any(point.doubt for point in rows):
         yield _nowhere(rows, row)
         return
-    shown = rows[:WIDEST_POINTS]
+    first = rows[:WIDEST_POINTS]
     yield (
-        f"The {counted(len(shown), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
+        f"The {counted(len(first), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
         f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
         "say how far the particles differ; noise is not included."
     )
-    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
-    yield markdown_table(head, [_spread(point, decimals) for point in shown], right=(0, 2, 3, 4))
-
-
-def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
-    row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
-    shown = mean_and_range(point.prediction, point.interval, decimals)
-    if shown is None:
-        return (*row, "no answer", "all abstained", NONE)
-    return (*row, shown[0], number(point.doubt), shown[1])
+    lines = []
+    for point in first:
+        mean, middle = mean_and_range(point.prediction, point.interval, decimals) or ("no answer", NONE)
+        spread = "all abstained" if middle == NONE else number(point.doubt)
+        lines.append((*_row_cells(point), mean, spread, middle))
+    yield markdown_table(
+        ("row", "inputs", "true", "prediction", "spread", "90 % of the particles"), lines, right=(0, 2, 3, 4)
+    )
 
 
 def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
     """Table of each particle's answers, contradictions and accuracy."""
     head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
-    shown = lines[:MOST_VOICES]
-    cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
+    most = lines[:MOST_VOICES]
+    cut = f" the heaviest {integer(len(most))} of {integer(len(lines))}," if len(most) < len(lines) else ""
     yield f"### Particle by particle,{cut} on the {ROW_OF[test.split]}s"
     yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
-    yield markdown_table(head, shown, right=range(1, len(head)))
+    yield markdown_table(head, most, right=range(1, len(head)))
 
 
 # Whether doubt marks error
@@ -525,21 +496,16 @@ def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> 
             yield f"And {integer(len(entries) - MOST_TEXTS)} more: posterior.json has all."
 
 
-def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
+def _ruled_out(entry: RuledOut, found: Finding) -> Iterator[str]:
     """The finding as Markdown: the text, what happened to it, and the first rows against it."""
-    history = f"{capitalised('; '.join(shown.history))}."
+    history = f"{capitalised('; '.join(found.history))}."
     yield markdown_quote(entry.text)
-    yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
-    rows = [
-        (
-            str(each.row.id),
-            inputs_cell(each.row),
-            markdown_text(answer_text(each.said)),
-            markdown_text(answer_text(each.row.target)),
-        )
-        for each in entry.newest.contradictions[:SHOWN_ROWS]
-    ]
-    if rows:
+    yield markdown_text(" ".join(filter(None, (history, *found.notes, *found.arithmetic, found.verdict))))
+    if against := entry.newest.contradictions[:SHOWN_ROWS]:
+        rows = []
+        for each in against:
+            answers = (markdown_text(answer_text(value)) for value in (each.said, each.row.target))
+            rows.append((str(each.row.id), inputs_cell(each.row), *answers))
         yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
 
 
@@ -562,7 +528,11 @@ def inputs_cell(row: Row) -> str:
 def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
-    columns = [_column(column, dataset) for column in dataset.columns]
+    columns = []
+    for each in dataset.columns:
+        role = "target" if each.name == dataset.target else "input" if each.name in dataset.inputs else "not used"
+        words = map(markdown_text, (each.name, each.kind, role))
+        columns.append((*words, integer(each.n_distinct), integer(each.n_missing)))
     yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.descriptions:
         meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.named(dataset.target)]
@@ -591,12 +561,6 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
         yield "labels", markdown_text(", ".join(dataset.classes))
 
 
-def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
-    role = "target" if column.name == dataset.target else "input" if column.name in dataset.inputs else "not used"
-    name, kind = markdown_text(column.name), markdown_text(column.kind)
-    return name, kind, role, integer(column.n_distinct), integer(column.n_missing)
-
-
 def method(snapshot: Snapshot) -> Iterator[str]:
     """Every option, who answered, and the seed sentence."""
     started = snapshot.view.started
@@ -606,8 +570,7 @@ def method(snapshot: Snapshot) -> Iterator[str]:
         for name, doc in option_docs().items()
     ]
     yield markdown_table(("option", "value", "what it means"), options)
-    changed = changed_words(config, snapshot.spec.dataset["task"])
-    if changed:
+    if changed := changed_words(config, snapshot.spec.dataset["task"]):
         yield f"Not as by default: {markdown_text(', '.join(changed))}."
     answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
     yield markdown_table(("of the models", "value"), answering)
@@ -672,8 +635,7 @@ def reproduce(snapshot: Snapshot) -> Iterator[str]:
     yield from map(markdown_text, command.notes)
     sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
     yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."
-    started = snapshot.view.started
-    if started is not None:
+    if started := snapshot.view.started:
         versions = (f"{name}{NBSP}{version}" for name, version in started.versions.items())
         yield f"Versions: {markdown_text(', '.join(versions))}."
 

@@ -11,7 +11,7 @@ from vpp.errors import InputError
 from vpp.inspection.summary import evidence
 from vpp.llm.protocol import short_reason
 from vpp.posterior.weights import ess
-from vpp.reporting.exports import write_all
+from vpp.reporting.document import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
