@@ -111,8 +111,6 @@ class _Ledger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Result of a verification."""
-
     counts: dict[str, tuple[int, int]]
     """(comparisons that hold, comparisons) by claim."""
     faults: tuple[Fault, ...]

@@ -59,16 +59,12 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepResult:
-    """End of a sweep command."""
-
     ending: Literal["done", "failed", "stopped"]
     """`failed`: some cells failed and can be run again; the others are finished."""
     view: SweepView
 
 
 class Ended(NamedTuple):
-    """End of a cell's worker."""
-
     cell: Cell
     code: int
     reason: str = ""

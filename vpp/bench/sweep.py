@@ -40,6 +40,7 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import is_text
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, preset
+from vpp.wording.counts import steps_done
 
 # Cells
 
@@ -146,7 +147,6 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Name of the cell and of its run directory."""
         return f"{self.task}-{self.method}-{self.seed}"
 
 
@@ -188,7 +188,6 @@ def prepare(cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> Preparation:
 
 
 def calls_at_most(cell: Cell, sizes: Sizes) -> int:
-    """Return the most calls, of both roles, that the cell's run can need."""
     return plan(config_of(cell, sizes), n_train=sizes.train, n_test=sizes.test).calls
 
 
@@ -302,7 +301,6 @@ class SweepDirectory:
         write_atomically(self.path / "stop", b"")
 
     def is_stopped(self) -> bool:
-        """True if the sweep has been asked to stop since it began."""
         return (self.path / "stop").exists()
 
     def begin(self, wanted: SweepSpec) -> None:
@@ -336,7 +334,6 @@ def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
 
 
 def endpoint_text(endpoint: EndpointSpec) -> str:
-    """Describe the model or models that answer."""
     cache = f" {'with' if endpoint.cache else 'without'} the response cache"
     if endpoint.demo:
         pace = f", {endpoint.demo_latency_ms} ms per answer" if endpoint.demo_latency_ms else ""
@@ -398,7 +395,6 @@ class Outcome:
 
     @property
     def is_error(self) -> bool:
-        """True if lower is better."""
         return self.metric == "mse"
 
     @property
@@ -408,7 +404,6 @@ class Outcome:
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
-    """Read the outcome of a finished run."""
     values = result(directory, view)
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
     return Outcome(
@@ -477,14 +472,11 @@ class CellView:
 
     @property
     def is_live(self) -> bool:
-        """True if a worker holds the cell."""
         return self.state in ("queued", "running", "paused", "stalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepView:
-    """State of a sweep at one moment."""
-
     spec: SweepSpec
     cells: tuple[CellView, ...]
 
@@ -550,7 +542,7 @@ class SweepReader:
                 cell=cell,
                 state=snapshot.state,
                 detail=snapshot.view.detail,
-                step=0 if snapshot.view.last_step is None else snapshot.view.last_step + 1,
+                step=steps_done(snapshot.view),
                 steps=snapshot.view.total_steps,
                 wall_s=snapshot.view.wall_s,
                 outcome=outcome_of(cell, run, snapshot.view) if snapshot.state == "finished" else None,

@@ -62,13 +62,11 @@ class Table:
 
     @property
     def about(self) -> str:
-        """The note, then the sentences on what the table shows."""
         names = {*self.head, *(row[1].partition(",")[0] for row in self.rows)}
         return " ".join((self.note, *(words for name, words in self.explains if name in names)))
 
     @property
     def metrics(self) -> dict[int, str]:
-        """The metric of each block of rows, by its first row."""
         firsts: dict[str, int] = {}
         for i, row in enumerate(self.rows if self.by_metric else ()):
             if row[0] in TASKS:
@@ -179,12 +177,10 @@ class Results:
         return list(self.by_seed(task, key).values())
 
     def value(self, task: str, seed: int, key: str) -> str:
-        """Format a column's test metric on a task with one seed."""
         value = self.by_seed(task, key).get(seed)
         return NONE if value is None else value_text(value, is_error=is_error(task))
 
     def individual(self, task: str, seed: int) -> str:
-        """List the test metrics of the five vml runs."""
         five = self.at(task, "vml5", seed)
         return _join(value_text(v, is_error=is_error(task)) for v in (five.individual_test if five else ()))
 
@@ -203,7 +199,6 @@ def paper() -> dict[str, Any]:
 
 
 def papers_table(label: str) -> dict[str, Any]:
-    """Return a table of the paper, by task."""
     return dict(paper()["tables"][label])
 
 
@@ -427,7 +422,10 @@ def final_hypotheses(results: Results) -> Table:
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
         for _, seed in results.seeds([task]):
-            populations = (cell for method in PAIR for cell in _population(results.at(task, method, seed)))
+            populations: list[str] = []
+            for run in (results.at(task, method, seed) for method in PAIR):
+                texts = f"{counted(run.n_unique, 'text')}, {counted(run.n_ideas, 'idea')}" if run else NONE
+                populations += [texts, f"{run.uncertain} of {run.uncertain_of}" if run else NONE]
             vml = results.at(task, "vml", seed)
             final = f"{value_text(vml.test, is_error=False)} %: “{vml.last_text}”" if vml else NONE
             rows.append((task, f"{HERE}, seed {seed}", *populations, final))
@@ -446,13 +444,6 @@ def final_hypotheses(results: Results) -> Table:
     )
 
 
-def _population(outcome: Outcome | None) -> tuple[str, str]:
-    if outcome is None:
-        return NONE, NONE
-    texts = f"{counted(outcome.n_unique, 'text')}, {counted(outcome.n_ideas, 'idea')}"
-    return texts, f"{outcome.uncertain} of {outcome.uncertain_of}"
-
-
 def calls(results: Results) -> Table:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
     means = {task: results.means(task, CALLED, "calls") for task in results.tasks()}
@@ -462,14 +453,12 @@ def calls(results: Results) -> Table:
         "has been evaluated before costs no calls, so runs with equal plans differ.",
         head=("task", *(VARIANTS[method].title for method in CALLED)),
         rows=tuple(
-            (task, *(_with_ratio(row, method, _integer) for method in CALLED)) for task, row in means.items() if row
+            (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
+            for task, row in means.items()
+            if row
         ),
         labels=1,
     )
-
-
-def _integer(value: float) -> str:
-    return integer(round(value))
 
 
 def wall_clock(results: Results) -> Table:
@@ -510,7 +499,6 @@ def wall_clock(results: Results) -> Table:
 
 
 def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float], str]) -> str:
-    """Format a method's mean, followed by its ratio to VML's."""
     if method not in means:
         return NONE
     mean, single = means[method], means.get("vml")
@@ -518,7 +506,6 @@ def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float],
 
 
 def beyond_the_paper(results: Results) -> Table:
-    """Table of the variants beyond the paper, each next to its base."""
     variants = [VARIANTS[name] for name in results.spec.methods if VARIANTS[name].base]
     tasks = results.tasks()
     rows = [(v.name, v.about, *(_against_base(results, task, v.name, v.base) for task in tasks)) for v in variants]
@@ -541,9 +528,8 @@ def _against_base(results: Results, task: str, name: str, base: str) -> str:
         return f"{mean}; {base} not run"
     n, difference = len(differences), fmean(differences)
     words = f"{mean}; {'+' if difference > 0 else ''}{value_text(difference, is_error=error)}"
-    if n == 1:
-        return f"{words} ({ONE_SEED})"
-    return f"{words} ± {value_text(deviation(differences) / n**0.5, is_error=error)} ({n})"
+    spread = f" ± {value_text(deviation(differences) / n**0.5, is_error=error)} ({n})" if n > 1 else f" ({ONE_SEED})"
+    return words + spread
 
 
 _TABLES: tuple[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]], ...] = (
@@ -580,8 +566,8 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
 
 def uncovered(spec: SweepSpec) -> str:
     """Return `Not in this sweep: …` with the paper's tables that the sweep does not cover; else empty."""
-    others = [make for make, *_ in _TABLES[:-1] if make not in _covered(spec)]
-    titles = [make(Results(spec, ())).title for make in others]
+    covered = _covered(spec)
+    titles = [make(Results(spec, ())).title for make, *_ in _TABLES[:-1] if make not in covered]
     return f"Not in this sweep: {'; '.join(titles)}." if titles else ""
 
 
@@ -593,13 +579,16 @@ def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
 
 def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
     """Return paragraphs on the model, the settings and the limits of the numbers."""
-    sizes = spec.sizes
+    sizes, usual = spec.sizes, tuple(sorted(spec.versions.items()))
+    sets = dict.fromkeys(outcome.versions for outcome in outcomes) or {usual: None}
+    # Several if the software changed during the sweep.
+    versions = "; and with ".join(", ".join(f"{name} {version}" for name, version in each) for each in sets)
     paragraphs = [
         f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper()['model']}.",
         f"Preset {spec.preset}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
         f"{sizes.train} training and {sizes.test} test rows, {counted(sizes.epochs, 'epoch')}; "
         f"{len(outcomes)} of {len(spec.cells)} cells are finished; a missing value shows as {NONE}. "
-        f"Made with {_versions(spec, outcomes)}.",
+        f"Made with {versions}.",
         "Times include the effect of any other work on the machine.",
     ]
     if spec.endpoint.is_demo:
@@ -608,9 +597,3 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
             "numbers show that the methods work as programmed, not how well they do with a language model."
         )
     return paragraphs
-
-
-def _versions(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
-    """List the software versions of the runs; several sets if the software changed during the sweep."""
-    sets = dict.fromkeys(outcome.versions for outcome in outcomes) or {tuple(sorted(spec.versions.items())): None}
-    return "; and with ".join(", ".join(f"{name} {version}" for name, version in each) for each in sets)

@@ -75,8 +75,6 @@ def _named(given: str | None, default: tuple[str, ...], option: str) -> tuple[st
 
 
 class SweepProgress:
-    """Progress of a sweep on a terminal or in a file."""
-
     def __init__(self, stream: TextIO, *, quiet: bool) -> None:
         self._line, self._quiet = StatusLine(stream), quiet
         self._text = self._in_view = ""

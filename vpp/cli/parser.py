@@ -186,7 +186,6 @@ def _prices(text: str) -> tuple[float, ...]:
 
 
 def split_rule(text: str) -> SplitRule:
-    """Read a rule of splitting. Raises ArgumentTypeError."""
     try:
         return SplitRule.read(text)
     except InputError as error:

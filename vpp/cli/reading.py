@@ -119,9 +119,7 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
                 "line": fault.line,
                 "step": fault.step,
                 "particle": fault.slot,
-                "what": fault.what,
-                "written": fault.written,
-                "follows": fault.follows,
+                **{name: getattr(fault, name) for name in ("what", "written", "follows")},
             }
             for fault in result.faults
         ],
@@ -152,12 +150,8 @@ def baseline(options: Namespace) -> int:
 def _baseline_json(run: str, found: PromptedBaselines, simple: Baselines, own: Score | None) -> dict[str, Any]:
     scores = {model.name: model.score.value for model in simple.models}
     prompted = {
-        each.name: {
-            "test": scores[each.name],
-            "calls": each.calls,
-            "questions_a_row": each.questions,
-            "examples": each.examples,
-        }
+        each.name: {"test": scores[each.name], "calls": each.calls, "questions_a_row": each.questions}
+        | {"examples": each.examples}
         for each in found.models
     }
     fitted = {name: value for name, value in scores.items() if name not in prompted}
@@ -258,9 +252,7 @@ def _comparison_json(run: str, wording: Rewording, compared: Comparison) -> dict
         "exponent": wording.exponent,
         "log_alpha": compared.log_alpha,
         "acceptance_probability": compared.acceptance,
-        "won": compared.won,
-        "lost": compared.lost,
-        "unread": compared.unread,
+        **{name: getattr(compared, name) for name in ("won", "lost", "unread")},
     }
 
 

@@ -72,11 +72,10 @@ def heaviest(directory: RunDirectory, view: RunView) -> str:
     top, text, n = weights[first], view.texts[first], ids.count(first)
     alike = sum(top - weight < EQUAL for weight in weights.values())
     held = f", held by {n} of {view.size} particles" if n > 1 else ""
-    if alike == 1:
-        return f"heaviest hypothesis ({top:.3f}{held}): {text}"
-    if alike == len(weights):
-        return f"one of {alike} hypotheses that count alike (each {top:.3f}{held}): {text}"
-    return f"one of the {alike} heaviest hypotheses (each {top:.3f}{held}): {text}"
+    which = f"one of the {alike} heaviest hypotheses (each "
+    if alike in (1, len(weights)):
+        which = "heaviest hypothesis (" if alike == 1 else f"one of {alike} hypotheses that count alike (each "
+    return f"{which}{top:.3f}{held}): {text}"
 
 
 def _shown(evaluated: Evaluated | None) -> str:
@@ -87,7 +86,6 @@ def _shown(evaluated: Evaluated | None) -> str:
 
 
 def _baseline(test: Evaluated, dataset: Dataset) -> str:
-    """Score of the best constant answer on the test rows."""
     constant = baseline(rows_of(test, dataset), dataset)
     if isinstance(constant.answer, str):
         right = percent(1 - constant.score.error, decimals=1)
@@ -96,10 +94,9 @@ def _baseline(test: Evaluated, dataset: Dataset) -> str:
 
 
 def _other_scores(score: Score) -> Iterator[str]:
-    """Yield the further scores of the test rows, with standard errors if known."""
     if score.labels:
         yield f"test balanced accuracy {share_text(score.labels.balanced)}"
     elif score.numbers:
         r2 = score.numbers.r2
-        shown = f", R² {r2_text(r2.value)}{error_text(r2)}" if r2 else ""
-        yield f"test mean absolute error {number_text(score.numbers.mae)}{shown}"
+        rest = f", R² {r2_text(r2.value)}{error_text(r2)}" if r2 else ""
+        yield f"test mean absolute error {number_text(score.numbers.mae)}{rest}"

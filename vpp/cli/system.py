@@ -58,7 +58,6 @@ def environment() -> Environment:
 
 
 def keys() -> Keys:
-    """Read API keys from the environment, or else from `.env`."""
     return Keys.read({**dotenv(), **os.environ})
 
 

@@ -43,7 +43,6 @@ def resume(options: Namespace) -> int:
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
-    """Return the cap with the options' changes."""
     calls = before.calls if options.max_calls is None else options.max_calls
     return replace(before, calls=calls, cost=before.cost if options.max_cost is None else options.max_cost)
 
@@ -96,7 +95,6 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
 
 
 def _write_reports(directory: RunDirectory) -> None:
-    """Write the reports. A full disk is reported and does not fail the run."""
     # Imported late: pandas would delay a worker's first call.
     from vpp.reporting.document import write_all
 

@@ -388,7 +388,12 @@ def consequence_words(question: Question, dataset: Dataset, *, is_weighted: bool
     """A sentence per answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
     size = sum(vote is not None for vote in question.votes)
     for each in question.consequences[:MOST_ANSWERS]:
-        effect = _contradicted(each, size, is_weighted=is_weighted)
+        n, slots = len(each.against), listed(each.against, most=MOST_SLOTS)
+        are = "is" if n == 1 else "are"
+        effect = f"{n} of {counted(size, 'particle')} {are} contradicted ({slots})" if n else "nothing is contradicted"
+        if n and is_weighted:
+            share, s = percent(each.contradicted), "s" if n > 1 else ""
+            effect = f"{share} of the weight is contradicted (particle{s} {slots})"
         yield f"If {_answer(each, dataset.target_decimals)}: {effect}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
@@ -403,17 +408,6 @@ def consequence_words(question: Question, dataset: Dataset, *, is_weighted: bool
 def _answer(consequence: Consequence, decimals: int | None) -> str:
     answer = consequence.answer
     return answer if isinstance(answer, str) else f"near {target_text(answer, decimals)}"
-
-
-def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> str:
-    against = consequence.against
-    if not against:
-        return "nothing is contradicted"
-    if is_weighted:
-        named = f"particle{'s' if len(against) > 1 else ''} {listed(against, most=MOST_SLOTS)}"
-        return f"{percent(consequence.contradicted)} of the weight is contradicted ({named})"
-    are = "is" if len(against) == 1 else "are"
-    return f"{len(against)} of {counted(size, 'particle')} {are} contradicted ({listed(against, most=MOST_SLOTS)})"
 
 
 def reach_words(tau: float) -> str:

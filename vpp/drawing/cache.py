@@ -21,7 +21,6 @@ class DrawingCache:
 
     @property
     def size(self) -> int:
-        """Size of all cached drawings."""
         return self._size
 
     def get(self, key: Hashable, make: Callable[[], T], *, size: Callable[[T], int]) -> T:

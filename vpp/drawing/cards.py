@@ -198,15 +198,6 @@ def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Va
     return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
 
 
-def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
-    train = run.view.evaluated.get("train")
-    if train is None or hypothesis not in train.hypotheses:
-        return ()
-    made = score(train.predictions[train.hypotheses.index(hypothesis)], rows_of(train, run.dataset), run.dataset)
-    right = f"off by {number(math.sqrt(made.value), 3)} on " if made.n_correct is None else f"{made.n_correct}/"
-    return (f"{right}{made.n} training rows",)
-
-
 def answers_around(*steps: StepView | None, final: Iterable[Scored] = ()) -> RecordedAnswers:
     """Answers by hypothesis and row that were scored in some steps, and for the final weights."""
     events = [s for at in steps if at for s in (*at.scored.values(), *at.proposals_scored.values())]
@@ -423,8 +414,14 @@ class CardMaker:
     def _rail_of_end(self, card: Card) -> tuple[str, ...]:
         if any(fact.endswith("training rows") for fact in card.rail):
             return card.rail
-        trained = training_score(self._run, self._view.population[card.slot].hypothesis)
-        return (*card.rail, *trained) if card.n_rows else trained or card.rail
+        train, hypothesis = self._view.evaluated.get("train"), self._view.population[card.slot].hypothesis
+        if train is None or hypothesis not in train.hypotheses:
+            return card.rail
+        answers = train.predictions[train.hypotheses.index(hypothesis)]
+        found = score(answers, rows_of(train, self._run.dataset), self._run.dataset)
+        right = f"off by {number(math.sqrt(found.value), 3)} on " if found.n_correct is None else f"{found.n_correct}/"
+        trained = f"{right}{found.n} training rows"
+        return (*card.rail, trained) if card.n_rows else (trained,)
 
     def _weighed(self, view: StepView, slot: int, known: RecordedAnswers) -> Made:
         scored, made_at = view.scored[slot], view.step - 1

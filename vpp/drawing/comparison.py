@@ -86,7 +86,6 @@ def state_words(run: Candidate) -> str:
 
 
 def run_words(run: Candidate) -> str:
-    """Line under a run's name: setting, seed and state."""
     evaluated = run.test
     early = evaluated is not None and evaluated.step != run.view.last_step
     when = f"test rows asked after step {evaluated.step}" if early and evaluated else ""
@@ -388,15 +387,12 @@ def ideas_sentences(shared: SharedIdeas) -> str:
         "In some": shared.partly,
         **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
     }
-    sentences = [f"{title}: {kind_sentence(ideas, shared)}" for title, ideas in kinds.items() if ideas]
+    sentences = []
+    for title, ideas in kinds.items():
+        held = [place for place in places if any(place in idea.by_run for idea in ideas)]
+        shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
+        sentences += [f"{title}: {counted(len(ideas), 'idea')}, {listed(shares)}."] if ideas else []
     return " ".join(sentences if shared_by_all else [f"No idea is in {every}.", *sentences])
-
-
-def kind_sentence(ideas: Sequence[SharedIdea], shared: SharedIdeas) -> str:
-    """`2 ideas, 80 % of B’s weight and 60 % of C’s weight.`"""
-    held = [place for place in shared.places if any(place in idea.by_run for idea in ideas)]
-    shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
-    return f"{counted(len(ideas), 'idea')}, {listed(shares)}."
 
 
 def _whole(weight: float) -> float:

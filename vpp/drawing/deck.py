@@ -28,8 +28,6 @@ MOST_SQUARES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """A folded part of a card."""
-
     name: str
     """Unique on a card."""
     mark: Mark
@@ -45,8 +43,6 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Answers of a rewritten text compared with those of its parent."""
-
     mark: Mark
     words: str
     n_rows: int
@@ -145,10 +141,14 @@ def card_html(card: Card) -> str:
     slots = " ".join(str(each.slot) for each in card.stack)
     origins = " ".join(dict.fromkeys(str(each.origin) for each in card.stack if each.origin is not None))
     length, why = _bar(card)
+    hits = card.hits if len(card.hits) <= MOST_SQUARES else ()
+    squares = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
+    batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{squares}</span>' if squares else ""
+    rail = f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'
     return (
         f'<article class="card particle{kind}" data-key="{card.slot}" data-slots="{slots}" data-from="{origins}" '
         f'style="--w:{length:.4f}" aria-label="{text(_label(card))}"><i class="bar" title="{text(why)}"></i>'
-        f'<div class="slot">{_slot(card)}</div><div>{_said(card, "", _rail(card), _twins(card))}</div></article>'
+        f'<div class="slot">{_slot(card)}</div><div>{_said(card, "", rail, _twins(card))}</div></article>'
     )
 
 
@@ -269,10 +269,3 @@ def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
     wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
     shown = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
     return fold(f"{within}{part.name}-{title}", title, shown, attributes=wanted)
-
-
-def _rail(card: Card) -> str:
-    drawn = card.hits if len(card.hits) <= MOST_SQUARES else ()
-    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in drawn)
-    batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""
-    return f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'

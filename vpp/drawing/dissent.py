@@ -260,7 +260,6 @@ def vote_saying(result: VoteReliability) -> str:
 
 
 def vote_metrics(result: VoteReliability, held: str, *, n_labels: int) -> list[Metric]:
-    """Figures of a classification. n_labels: number of labels of the target."""
     brier = _beside_even(result.brier, 1 - 1 / n_labels, n_labels)
     return [
         _hits_metric("Right where all agree", result.unanimous),
@@ -354,7 +353,6 @@ def _area_metric(result: VoteReliability | SpreadReliability, text: Callable[[fl
 
 
 def order_verdict(curve: RiskCoverage) -> str:
-    """Verdict on the order by certainty, between a random and the best order."""
     room = curve.area_random - curve.area_best
     if not math.isfinite(room) or room <= 0:
         return "no order would do better or worse"

@@ -46,7 +46,6 @@ class Chart(go.Figure):  # type: ignore[misc]
         self._json: dict[str, Any] = {"data": data or [], "layout": layout or {}}
 
     def to_dict(self) -> dict[str, Any]:
-        """Same form as Plotly's `to_dict`."""
         return self._json
 
     to_plotly_json = to_dict
@@ -116,12 +115,11 @@ LABEL = 0.09
 """Part of an axis that a number beside its last point takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, what it shows in words, and its numbers as a table."""
-
     chart: Chart
     alt: str
+    """What it shows, in words."""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -192,7 +190,7 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     if end is not None:
         alt += f"; {fixed(end, 1)} of {view.size} at the end"
         rows.append(("end", f"{end:.2f}", str(view.size), ""))
-    return Figure(chart=chart, alt=alt, head=("step", "ESS", "of K", "resampled"), rows=tuple(rows))
+    return Figure(chart, alt, ("step", "ESS", "of K", "resampled"), tuple(rows))
 
 
 def end_ess(view: RunView) -> float | None:
@@ -258,7 +256,6 @@ def _ess_alt(curve: Sequence[tuple[int, float]], resampled: Sequence[int], k: in
 
 
 def weights_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw the weight of each slot at each step: darker = heavier."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
@@ -287,7 +284,7 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
     if weighed and (last := weighed[-1].reweighted):
         heaviest = weight_text(max(last.weights))
         alt = f"Weight of each particle by step; at step {last.step} the heaviest holds {heaviest}"
-    return Figure(chart=chart, alt=alt, head=("step", *(f"particle {i}" for i in range(k))), rows=tuple(rows))
+    return Figure(chart, alt, ("step", *(f"particle {i}" for i in range(k))), tuple(rows))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:
@@ -302,12 +299,8 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     hover, exponents = "step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}", [[each] for _, _, each in points]
     _add_line(chart, view, curve, INK[mode]["ink"], hover, customdata=exponents)
     now = f"{fixed(points[-1][1])} at φ = {points[-1][2]:.3g}" if points else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Nominal log evidence by step: {now}",
-        head=("step", "exponent φ", "log evidence, nominal"),
-        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points),
-    )
+    rows = tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points)
+    return Figure(chart, f"Nominal log evidence by step: {now}", ("step", "exponent φ", "log evidence, nominal"), rows)
 
 
 def size_figure(view: RunView, mode: Mode) -> Figure:
@@ -318,12 +311,8 @@ def size_figure(view: RunView, mode: Mode) -> Figure:
     _add_line(chart, view, curve, INK[mode]["ink"], "after step %{x}: %{y} particles", line={"shape": "hv"})
     most = max((n for _, n in curve), default=0)
     now = f"{curve[-1][1]} after step {curve[-1][0]}, {most} at most" if curve else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Number of particles by step: {now}",
-        head=("step", "particles", "what happened"),
-        rows=tuple((str(v.step), str(len(v.population)), resized_words(v)) for v in done),
-    )
+    rows = tuple((str(v.step), str(len(v.population)), resized_words(v)) for v in done)
+    return Figure(chart, f"Number of particles by step: {now}", ("step", "particles", "what happened"), rows)
 
 
 def resized_words(at: StepView) -> str:
@@ -341,12 +330,9 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
     hover, pairs = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
     _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=pairs)
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
-    return Figure(
-        chart=chart,
-        alt=f"Accepted share by step: {taken} of {total} proposals accepted in all",
-        head=("step", "accepted", "judged"),
-        rows=tuple((str(step), str(t), str(n)) for step, t, n in judged),
-    )
+    rows = tuple((str(step), str(t), str(n)) for step, t, n in judged)
+    head = ("step", "accepted", "judged")
+    return Figure(chart, f"Accepted share by step: {taken} of {total} proposals accepted in all", head, rows)
 
 
 def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
@@ -356,12 +342,8 @@ def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
     chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g", automargin=are_wide)
     _add_line(chart, view, curve, INK[mode]["ink"], "step %{x}: %{y:.3g}")
     now = f"{number(curve[-1][1], 3)} at step {curve[-1][0]}" if curve else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Mean error of the particles on each batch: {now}",
-        head=("step", name),
-        rows=tuple((str(step), number(error)) for step, error in curve),
-    )
+    rows = tuple((str(step), number(error)) for step, error in curve)
+    return Figure(chart, f"Mean error of the particles on each batch: {now}", ("step", name), rows)
 
 
 CONFIG: dict[str, Any] = {"displayModeBar": False, "responsive": True}
@@ -423,12 +405,9 @@ def _overlay(
     steps = sorted({step for curve in counts for step in curve})
     means = {place: percent(sum(share for _, share, _ in curve) / len(curve)) for place, curve in curves.items()}
     named = listed([f"{CODES[place]} {mean}" for place, mean in means.items()])
-    return Figure(
-        chart=chart,
-        alt=f"{what} by step, mean over steps: {named}",
-        head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
-        rows=tuple((str(step), *(curve.get(step, "") for curve in counts)) for step in steps),
-    )
+    rows = tuple((str(step), *(curve.get(step, "") for curve in counts)) for step in steps)
+    head = ("step", *(f"{CODES[place]}, {short}" for place in curves))
+    return Figure(chart, f"{what} by step, mean over steps: {named}", head, rows)
 
 
 def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int, is_reference: bool) -> None:
@@ -473,12 +452,9 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + "<extra></extra>",
     )
     shown = partial(percent, decimals=1) if is_label else number
-    return Figure(
-        chart=chart,
-        alt=_risk_alt(curve, is_label=is_label),
-        head=("answered", "rows", "wrong" if is_label else "mean squared error"),
-        rows=tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS),
-    )
+    rows = tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS)
+    head = ("answered", "rows", "wrong" if is_label else "mean squared error")
+    return Figure(chart, _risk_alt(curve, is_label=is_label), head, rows)
 
 
 def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
@@ -521,21 +497,13 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
         hovertemplate="share %{x:.0%}: right %{customdata[0]} of %{customdata[1]}<extra></extra>",
         cliponaxis=False,
     )
-    return Figure(
-        chart=chart,
-        alt=_reliability_alt(result),
-        head=("leading label’s share", "rows", "mean share", "right", "95 % interval"),
-        rows=tuple(
-            (
-                f"over {percent(each.low)} to {percent(each.high)}",
-                integer(each.n),
-                percent(each.confidence, 1),
-                f"{percent(each.accuracy, 1)} ({integer(each.n_right)})",
-                interval_text(each.n_right, each.n),
-            )
-            for each in bins
-        ),
-    )
+    rows = []
+    for each in bins:
+        between = f"over {percent(each.low)} to {percent(each.high)}"
+        right = f"{percent(each.accuracy, 1)} ({integer(each.n_right)})", interval_text(each.n_right, each.n)
+        rows.append((between, integer(each.n), percent(each.confidence, 1), *right))
+    head = ("leading label’s share", "rows", "mean share", "right", "95 % interval")
+    return Figure(chart, _reliability_alt(result), head, tuple(rows))
 
 
 def _reliability_alt(result: VoteReliability) -> str:
@@ -568,12 +536,8 @@ def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
         marker={"size": 7, "color": c["ink"], "opacity": 0.6},
         hovertemplate="row %{customdata[0]}: spread %{x:.4g}, off by %{y:.4g}<extra></extra>",
     )
-    return Figure(
-        chart=chart,
-        alt=_spread_alt(result, n_shown=len(dots)),
-        head=("row", "spread", "error"),
-        rows=tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS]),
-    )
+    rows = tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS])
+    return Figure(chart, _spread_alt(result, n_shown=len(dots)), ("row", "spread", "error"), rows)
 
 
 def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:

@@ -162,7 +162,6 @@ STILL: dict[Happened, tuple[str, str]] = {
 
 
 def n_changes(family: Genealogy, place: Place) -> int:
-    """Number of changes of the particle's text since its first hypothesis."""
     return sum(each.changed for each in family.ancestry(place.slot, step=place.step)) - 1
 
 
@@ -227,20 +226,17 @@ def _stretches(line: Sequence[Node]) -> list[list[Node]]:
 def _change(each: Node, before: str, says: str, *, is_weighted: bool) -> str:
     weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
     sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
-    marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
+    marks: list[tuple[Mark, str]] = []
+    if each.copied_from is not None:
+        marks.append(("", f"copied from particle {each.copied_from}"))
+    if not says:
+        marks.append(("", "the seed sentence alone"))
+    if each.step != INITIAL_STEP or each.happened == "yours":
+        marks.append((MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]))
     return (
         f'<li><div class="when"><b>{step_name(each.step).removeprefix("the ")}</b>{weight}</div>'
-        f'<div>{sentence}<div class="foot">{marks}{fold}</div></div></li>'
+        f'<div>{sentence}<div class="foot">{"".join(badge(*mark) for mark in marks)}{fold}</div></div></li>'
     )
-
-
-def _marks(each: Node, says: str) -> Iterator[tuple[Mark, str]]:
-    if each.copied_from is not None:
-        yield "", f"copied from particle {each.copied_from}"
-    if not says:
-        yield "", "the seed sentence alone"
-    if each.step != INITIAL_STEP or each.happened == "yours":
-        yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
 
 
 def _still(stretch: Sequence[Node]) -> str:

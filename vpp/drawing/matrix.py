@@ -53,8 +53,6 @@ def distance(vote: Value | None, point: Point) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Style and columns of the matrix."""
-
     columns: tuple[Camp, ...]
     labels: tuple[str, ...]
     """Labels, shown as their `codes`; empty for numbers."""
@@ -87,6 +85,8 @@ class Matrix:
         open_row, inside = self.opened or (None, "")
         is_open, width = row == open_row, len(self.columns) + 4
         under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
+        mark = badge("rej", "vote wrong") if point.is_wrong else ""
+        mark = badge("uns", "undecided") if point.is_undecided else mark
         number = (
             f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
             f'aria-label="Row {row}">{row}</button>'
@@ -96,7 +96,7 @@ class Matrix:
             f'<td class="in" title="{text(inputs_line(point.row, len(point.row.inputs)))}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
             f'<td class="tail">{vote_html(point, self.decimals)}</td>'
-            f'<td class="id truth" title="{truth}">{truth} {verdict_mark(point)}</td></tr>'
+            f'<td class="id truth" title="{truth}">{truth} {mark}</td></tr>'
             f"{under if is_open else ''}"
         )
 
@@ -128,12 +128,6 @@ def _head(column: Camp, peak: float, *, is_weighted: bool) -> str:
         f'<th class="col" scope="col"><span class="wb" style="--w:{column.weight / peak:.3f}"></span>'
         f'<abbr title="{whom}{weight}">{column.slots[0]}{count}</abbr></th>'
     )
-
-
-def verdict_mark(point: Point) -> str:
-    if point.is_undecided:
-        return badge("uns", "undecided")
-    return badge("rej", "vote wrong") if point.is_wrong else ""
 
 
 def mean_and_range(
@@ -168,8 +162,6 @@ ASK_TITLE = "This row’s own label stays held out. Below: inputs like it, and w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The evaluation, view and columns that draw any open row of a run."""
-
     test: Evaluated
     view: RunView
     columns: tuple[Camp, ...]
@@ -184,9 +176,13 @@ class Opened:
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
         ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'
-        quoted = self._quoted(point, reasons or {})
+        if is_read(row):
+            inputs = read_html(row, self._quoted(point, reasons or {}))
+        else:
+            whole = text(inputs_line(row, len(row.inputs)))
+            inputs = f'<p class="in" title="{whole}">{whole}</p>'
         return (
-            f"{markup.heading(f'Row {row.id}', outcome(point, self.decimals))}{_inputs(row, quoted)}"
+            f"{markup.heading(f'Row {row.id}', outcome(point, self.decimals))}{inputs}"
             f'<div class="voted">{vote_html(point, self.decimals)}{ask if len(sides) > 1 else ""}</div>'
             f"{contrast_html(sides, sentences, self.held)}"
             f"{self.answers_html(point, reasons) if with_answers and reasons is not None else ''}"
@@ -218,14 +214,6 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
 
 def is_read(row: Row) -> bool:
     return any(len(cell or "") >= LONG for _, cell in row.inputs)
-
-
-def _inputs(row: Row, quoted: Sequence[str]) -> str:
-    """The row's inputs: in one line, or each text on its own with the quoted words marked."""
-    if not is_read(row):
-        whole = text(inputs_line(row, len(row.inputs)))
-        return f'<p class="in" title="{whole}">{whole}</p>'
-    return read_html(row, quoted)
 
 
 def read_html(row: Row, quoted: Sequence[str]) -> str:

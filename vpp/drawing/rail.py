@@ -378,9 +378,12 @@ Line = tuple[float, float, float, float]
 def map_html(drawn: HypothesisMap) -> str:
     if why := _why_not(drawn):
         return caption(why)
+    lines = "".join(f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn))
+    gone = "".join(_gone(drawn, point) for point in drawn.points if point.is_gone)
     return (
         f'<figure class="map"><svg viewBox="0 0 {WIDTH} {MAP_HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
-        f"{_ways(drawn)}<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
+        f'<g aria-hidden="true"><path class="way" d="{lines}"/>{gone}</g>'
+        f"<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
         f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
         f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
     )
@@ -477,12 +480,6 @@ def _place(drawn: HypothesisMap, x: float, y: float) -> tuple[float, float]:
 
 def _radius(point: Point) -> float:
     return max(SMALLEST_DOT, LARGEST_DOT * math.sqrt(point.weight))
-
-
-def _ways(drawn: HypothesisMap) -> str:
-    lines = "".join(f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn))
-    gone = "".join(_gone(drawn, point) for point in drawn.points if point.is_gone)
-    return f'<g aria-hidden="true"><path class="way" d="{lines}"/>{gone}</g>'
 
 
 def _lines(drawn: HypothesisMap) -> list[Line]:

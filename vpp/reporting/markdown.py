@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from textwrap import shorten
 
-from vpp.data.dataset import PARTS, Dataset, Row, Task
+from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
@@ -155,7 +155,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Method and settings", method(snapshot)),
         ("Calls", calls(snapshot)),
         ("Reproduce", reproduce(snapshot)),
-        ("Terms used here", glossary(config, dataset.task)),
+        (
+            "Terms used here",
+            ["\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, dataset.task))],
+        ),
     )
     return Report(
         head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
@@ -221,14 +224,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
             yield ideas_metric(ideas)
             yield from [uncertain_metric(test)] if test else []
     yield calls_metric(snapshot)
-
-
-# Terms
-
-
-def glossary(config: Config, task: Task) -> Iterator[str]:
-    """Terms as a Markdown list."""
-    yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
 
 
 # Findings: ideas, their agreement and origin, disagreement, and whether it marks errors
@@ -405,18 +400,18 @@ def _vote(point: Point) -> str:
 
 
 def _camps(point: Point) -> str:
+
+    def who(label: str | None) -> str:
+        return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
+
     camps = [
-        f"“{answer_cell(label)}” {percent(share)}{f' ({_who_said(point, label)})' if label in point.votes else ''}"
+        f"“{answer_cell(label)}” {percent(share)}{f' ({who(label)})' if label in point.votes else ''}"
         for label, share in point.shares
         if label in point.votes or share >= LEAST_SHARE
     ]
     if None in point.votes:
-        camps.append(f"no answer {percent(point.abstained)} ({_who_said(point, None)})")
+        camps.append(f"no answer {percent(point.abstained)} ({who(None)})")
     return "; ".join(camps)
-
-
-def _who_said(point: Point, label: str | None) -> str:
-    return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
 def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -> Iterator[str]:
@@ -663,7 +658,13 @@ def _step_row(step: StepView, config: Config) -> dict[str, str]:
     if config.particles_max:
         row |= {"K": str(len(step.scored)), "K changed": resized_words(step) or NONE}
     if config.is_weighted:
-        row |= _weight_cells(step, config)
+        weighed, ess = step.reweighted, {"ESS": NONE, "resampled": "yes" if step.resampled else NONE}
+        ess |= {"ESS": fixed(weighed.ess)} if weighed else {}
+        if config.is_telescoping:
+            evidence = log_text(weighed.log_evidence) if weighed else NONE
+            row |= {"exponent φ": number(1 / weighed.beta) if weighed else NONE, **ess, "log evidence": evidence}
+        else:
+            row |= {"β": fixed(weighed.beta) if weighed else NONE, **ess}
     why = Counter(proposed.why for proposed in step.proposed.values())
     accepted = sum(proposed.accepted for proposed in step.proposed.values())
     return row | {
@@ -672,15 +673,6 @@ def _step_row(step: StepView, config: Config) -> dict[str, str]:
         "unchanged": str(why["unchanged"]),
         "unparsable": str(why["unparsable"]),
     }
-
-
-def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
-    weighed, resampled = step.reweighted, "yes" if step.resampled else NONE
-    ess = {"ESS": fixed(weighed.ess) if weighed else NONE, "resampled": resampled}
-    if not config.is_telescoping:
-        return {"β": fixed(weighed.beta) if weighed else NONE, **ess}
-    exponent = number(1 / weighed.beta) if weighed else NONE
-    return {"exponent φ": exponent, **ess, "log evidence": log_text(weighed.log_evidence) if weighed else NONE}
 
 
 def how_to_read(config: Config) -> str:

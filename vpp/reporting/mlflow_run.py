@@ -55,7 +55,6 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
 
 
 def parameters(spec: RunSpec) -> dict[str, Any]:
-    """Return options, models and rows, by name."""
     table = {name: spec.dataset[name] for name in ("name", "target", "task", "fingerprint")}
     options = {**asdict(spec.config), "particles": spec.config.size}
     return {**options, **spec.endpoint.models, **{f"dataset_{name}": value for name, value in table.items()}}
