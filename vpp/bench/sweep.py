@@ -304,10 +304,7 @@ class SweepDirectory:
         return (self.path / "stop").exists()
 
     def begin(self, wanted: SweepSpec) -> None:
-        """Record a new sweep, or extend the existing one, and forget stop commands; the caller holds the lock.
-
-        Raises InputError if the existing one uses another model or other sizes.
-        """
+        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or sizes."""
         spec = extended(self.spec(), wanted, self.path) if self.exists else wanted
         self.write(spec)
         (self.path / "stop").unlink(missing_ok=True)
@@ -404,7 +401,9 @@ class Outcome:
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
-    values = result(directory, view)
+    values, started = result(directory, view), view.started
+    only = view.texts[view.population[0].hypothesis] if len(view.population) == 1 else ""
+    text = only.removeprefix(started.seed_text).strip() if started else ""
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
     return Outcome(
         task=cell.task,
@@ -431,14 +430,9 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         individual_train=tuple(map(float, individual["train"] or ())),
         oracle_best_test=_float(values.get("oracle_best_test")),
         best_on_train=_float(values.get("best_on_train")),
-        last_text=_only_text(view),
-        versions=tuple(sorted((view.started.versions if view.started else {}).items())),
+        last_text=text,
+        versions=tuple(sorted(started.versions.items())) if started else (),
     )
-
-
-def _only_text(view: RunView) -> str:
-    texts = [view.texts[state.hypothesis] for state in view.population]
-    return texts[0].removeprefix(view.started.seed_text).strip() if len(texts) == 1 and view.started else ""
 
 
 def _float(value: Any) -> float | None:
@@ -497,10 +491,7 @@ class SweepView:
         return [view for view in self.cells if view.state == "failed"]
 
     def seconds_left(self, left: Sequence[CellView], *, jobs: int) -> float | None:
-        """Estimate the time for some cells; None until each of their methods has a finished cell.
-
-        jobs: cells that run at a time.
-        """
+        """Estimate the time for some cells, `jobs` at a time; None until each of their methods has a finished cell."""
         took = defaultdict[str, list[float]](list)
         for view in self.cells:
             if view.outcome:

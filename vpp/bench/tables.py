@@ -85,10 +85,7 @@ def markdown(table: Table) -> str:
 
 
 def papers_part(table: Table) -> Table:
-    """Return the paper's part of a table that has no value of yours yet; else the table.
-
-    Columns without any value are left out.
-    """
+    """Return the table without empty columns; if it has no value of yours yet, the paper's part alone."""
     by_column = table.quiet == "columns"
     yours = [row[1::2] if by_column else row[2:] for row in table.rows if by_column or row[1].startswith(HERE)]
     if any(cell != NONE for row in yours for cell in row):

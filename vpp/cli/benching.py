@@ -37,16 +37,15 @@ def bench(options: Namespace) -> int:
         is_ray = options.engine == "ray"
         with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
             backend: Backend = "ray" if is_ray else "threading"
-            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
+            ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()
-    view = result.view
     failed = f", {len(view.failed)} failed" if view.failed else ""
     print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
-    if result.ending != "done":
+    if ending != "done":
         command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
         print(f"Continue with the same command, or with every cell of this folder: {command}")
-    return EXIT_CODES[result.ending]
+    return EXIT_CODES[ending]
 
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirectory, SweepSpec]:

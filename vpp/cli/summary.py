@@ -1,13 +1,12 @@
-"""Result of a run as JSON or as a few lines of text."""
+"""Result of a run as a few lines of text."""
 
-import json
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
-from vpp.inspection.summary import deciding_rows, result, uncertain_points
+from vpp.inspection.summary import deciding_rows, uncertain_points
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, support_sentence, unread_sentence, weight_lines
@@ -15,10 +14,6 @@ from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_te
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
-
-
-def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
-    return json.dumps(result(directory, view)) if as_json else summary(directory, view)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
@@ -58,10 +53,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
 
 
 def heaviest(directory: RunDirectory, view: RunView) -> str:
-    """Describe the text with the largest total weight over its particles, or one of equals.
-
-    For a method without weights, describe one particle's text.
-    """
+    """Describe the text with the largest total weight, or one of equals; without weights, one particle's text."""
     ids = [state.hypothesis for state in view.population]
     if view.size > 1 and not directory.spec().config.is_weighted:
         return f"one of {view.size} hypotheses that count alike (each {1 / view.size:.3f}): {view.texts[ids[0]]}"

@@ -1,5 +1,6 @@
 """`resume`, and the worker that `run`, `continue` and `resume` start: its progress, log and result."""
 
+import json
 import logging
 import sys
 from argparse import Namespace
@@ -88,9 +89,10 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.cli.summary import result_text
+    from vpp.cli.summary import summary
+    from vpp.inspection.summary import result
 
-    print(result_text(directory, view, as_json=options.json))
+    print(json.dumps(result(directory, view)) if options.json else summary(directory, view))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 

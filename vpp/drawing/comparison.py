@@ -420,10 +420,7 @@ def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
 
 
 def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimals: int | None = None) -> str:
-    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest.
-
-    decimals: of the training targets.
-    """
+    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
     row, true, inputs = (f'<th scope="col">{words}</th>' for words in ("row", "true", "inputs"))
     head = f"{row}{true}{_letters(places)}{inputs}"
     body = "".join(_point(point, decimals) for point in points)
@@ -478,16 +475,16 @@ def cost_html(runs: Mapping[int, Candidate]) -> str:
         "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable", "refused",
         "tokens in", "tokens out", "rounds", "time",
     )  # fmt: skip
-    return CUE + table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
-
-
-def _cost(code: str, run: Candidate) -> tuple[str, ...]:
-    usage, view = run.snapshot.usage, run.view
-    counts = (
-        usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.refused,
-        usage.prompt_tokens, usage.completion_tokens, rounds(run.snapshot.spec, view),
-    )  # fmt: skip
-    return code, f"{steps_done(view)} of {view.total_steps}", *map(integer, counts), seconds(view.wall_s)
+    rows = []
+    for place, run in runs.items():
+        usage, view = run.snapshot.usage, run.view
+        counts = (
+            usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.refused,
+            usage.prompt_tokens, usage.completion_tokens, rounds(run.snapshot.spec, view),
+        )  # fmt: skip
+        steps = f"{steps_done(view)} of {view.total_steps}"
+        rows.append((CODES[place], steps, *map(integer, counts), seconds(view.wall_s)))
+    return CUE + table(head, rows, right=range(1, len(head)))
 
 
 # Conditions

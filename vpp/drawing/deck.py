@@ -187,15 +187,11 @@ def _slot(card: Card) -> str:
     elif lik is not None:
         facts = [*facts, f"log-likelihood {fixed(lik, 1)}"]
     lines = "".join(f'<span class="k">{fact}</span>' for fact in facts)
-    moved = f'<span class="moved">{changes}</span>' if changes else ""
-    return f'<span class="wt num">{text(_value(card) or "…")}</span>{_times(card)}{lines}{moved}'
-
-
-def _times(card: Card) -> str:
-    if not card.twins:
-        return ""
     many, (kind, unit) = len(card.stack), ("chains", " chains") if card.is_chain else ("particles", "")
-    return f'<span class="times" title="{text(f"{many} {kind}: {_alike(card)}")}">×{many}{unit}</span>'
+    alike = text(f"{many} {kind}: {_alike(card)}")
+    times = f'<span class="times" title="{alike}">×{many}{unit}</span>' if card.twins else ""
+    moved = f'<span class="moved">{changes}</span>' if changes else ""
+    return f'<span class="wt num">{text(_value(card) or "…")}</span>{times}{lines}{moved}'
 
 
 def _alike(card: Card) -> str:
@@ -256,16 +252,14 @@ def reworded(before: str | None, sentence: str, *, fold_name: str = "parent") ->
 def _fold(part: Fold, within: str) -> str:
     sentence = hypothesis(part.sentence) if part.sentence else ""
     notes = "".join(map(caption, part.notes))
-    raw = "".join(_raw(part, within, title, words) for title, words in part.raw)
+    raw = ""
+    for title, words in part.raw:
+        # A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js).
+        wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
+        html = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
+        raw += fold(f"{within}{part.name}-{title}", title, html, attributes=wanted)
     kind, name = "" if part.mark == "rej" else "par", text(within + part.name)
     return (
         f'<details class="{kind}" data-fold="{name}"><summary>{badge(part.mark, part.title)}</summary>'
         f"{sentence}{notes}{raw}{''.join(_fold(each, within) for each in part.inner)}</details>"
     )
-
-
-def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
-    """A verbatim text. A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js)."""
-    wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
-    shown = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
-    return fold(f"{within}{part.name}-{title}", title, shown, attributes=wanted)

@@ -182,10 +182,7 @@ def decided_metrics(rows: Sequence[Point]) -> Iterator[Metric]:
 
 
 def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric:
-    """Mean vote entropy, or mean spread, of the rows that a particle with weight answered; doubt of others is infinite.
-
-    rows: at least one. verdict: sentence on the mean.
-    """
+    """Mean vote entropy or spread of the rows that a particle with weight answered. verdict: sentence on the mean."""
     is_label = rows[0].is_label
     name = "Mean vote entropy" if is_label else "Mean spread"
     finite = [point.doubt for point in rows if math.isfinite(point.doubt)]

@@ -168,10 +168,7 @@ def n_changes(family: Genealogy, place: Place) -> int:
 def ancestry_html(
     family: Genealogy, place: Place, *, seed_text: str, is_weighted: bool, most: int | None = None
 ) -> str:
-    """The particle's sentences with the step of origin of each, then its ancestors, oldest first.
-
-    most: how many changes are shown, the newest; all where it is None.
-    """
+    """The particle's sentences by step of origin, then its ancestors, oldest first. most: newest changes shown."""
     line = family.ancestry(place.slot, step=place.step)
     changes = n_changes(family, place)
     changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"

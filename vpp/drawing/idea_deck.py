@@ -64,10 +64,7 @@ def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
 def ideas_html(
     ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest", most: int | None = None
 ) -> str:
-    """Ideas by summed weight, or by how many hold them, each with its other wordings folded away.
-
-    most: how many are drawn, the heaviest; all if it is None.
-    """
+    """Ideas, heaviest first, each with its other wordings folded away. most: how many are drawn; all if it is None."""
     cards = (
         _idea(number, idea, ideas, seed_text, shown, is_weighted=is_weighted)
         for number, idea in enumerate(ideas.all[:most], start=1)

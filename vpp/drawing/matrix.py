@@ -318,10 +318,7 @@ def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str) ->
 
 
 def lit(one: str, other: str) -> tuple[str, str, str]:
-    """Two sentences as HTML with the words marked that only one of them has, and a note on sentences unlike or equal.
-
-    Sentences that share less than half of their words are not marked.
-    """
+    """Two sentences as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the learner read them in two ways."
     if is_rewritten(one, other):

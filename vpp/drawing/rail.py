@@ -114,12 +114,16 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     step: None is the end.
     """
     if config.is_weighted:
-        bars = _ess_bars(view, config, step)
+        bars = _ess_bars(view, step)
     else:
         bars = _acceptance_bars(view, step) if config.is_filtered else _error_bars(view, config, dataset, step)
     total = max(view.total_steps, 1 + max(bars.values, default=0))
     shown = view.total_steps if step is None else step
-    label = f"{bars.name} by step: {_range_words(bars)}. {bars.words}."
+    span = "no step yet"
+    if values := bars.values.values():
+        resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
+        span = f"from {percent(min(values))} to {percent(max(values))}{resampled}"
+    label = f"{bars.name} by step: {span}. {bars.words}."
     return (
         f'<figure class="bars"><svg viewBox="0 0 {WIDTH} {BARS_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{text(label)}">{_bars_svg(bars, total, shown)}</svg>'
@@ -127,29 +131,24 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     )
 
 
-def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
-    made = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
+def _ess_bars(view: RunView, step: int | None) -> _Bars:
+    past = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
     end = {view.total_steps: ess(view.weights) / view.size} if view.has_ended and view.weights else {}
-    return _Bars(
-        name="ESS as a share of K",
-        values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()} | end,
-        words=_ess_words(view, config, step),
-        rings=tuple(n for n in made if view.steps[n].resampled),
-        limit=ESS_SHARE,
-    )
-
-
-def _ess_words(view: RunView, config: Config, step: int | None) -> str:
     at = None if step is None else view.steps.get(step, StepView(step=step))
     weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
-    if not weights:
-        return "No weights yet"
-    value = at.reweighted.ess if at and at.reweighted else ess(weights)
-    if at is None:
-        return f"ESS {fixed(value, 1)} of {len(weights)} at the end"
-    below = shortest(round(ESS_SHARE * len(weights), 1))
-    limit = f"below {below}, so resampled" if at.resampled else f"resamples below {below}"
-    return f"ESS {fixed(value, 1)} of {len(weights)} · {limit}"
+    words = "No weights yet"
+    if weights:
+        below = shortest(round(ESS_SHARE * len(weights), 1))
+        limit = f" · below {below}, so resampled" if at and at.resampled else f" · resamples below {below}"
+        value = at.reweighted.ess if at and at.reweighted else ess(weights)
+        words = f"ESS {fixed(value, 1)} of {len(weights)}{limit if at else ' at the end'}"
+    return _Bars(
+        name="ESS as a share of K",
+        values={n: weighed.ess / len(weighed.weights) for n, weighed in past.items()} | end,
+        words=words,
+        rings=tuple(n for n in past if view.steps[n].resampled),
+        limit=ESS_SHARE,
+    )
 
 
 def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
@@ -176,14 +175,6 @@ def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | Non
         words = f"{off} on the batch of step {at}"
     values = {n: error / errors.top if errors.top else 0.0 for n, error in errors.by_step.items()}
     return _Bars(name="Error on the batch", values=values, words=words)
-
-
-def _range_words(bars: _Bars) -> str:
-    if not bars.values:
-        return "no step yet"
-    low, high = min(bars.values.values()), max(bars.values.values())
-    resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
-    return f"from {percent(low)} to {percent(high)}{resampled}"
 
 
 def _bars_svg(bars: _Bars, total: int, shown: int) -> str:

@@ -21,7 +21,6 @@ from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, st
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors
@@ -127,10 +126,7 @@ class Report:
 
 
 def report_markdown(reader: RunReader, *, simple_models: bool = True) -> str:
-    """The whole report; for an unfinished run it says what is missing.
-
-    simple_models: whether to fit simple models for comparison, which takes a second or two.
-    """
+    """Return the whole report; for an unfinished run it says what is missing. simple_models: see `write_all`."""
     return report(reader, simple_models=simple_models).markdown
 
 
@@ -349,20 +345,24 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
     test = view.evaluated.get("test" if dataset.test else "train")
     if test is None:
         yield "The test rows are not evaluated yet."
-    else:
-        doubt, held = calibrated(view, dataset, of=test), held_by(config)
-        rows = points(test, rows_by_id(dataset), doubt)
-        if doubt:
-            figure = promised_metric(rows, doubt)
-            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
-            yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
-        if len(test.weights) == 1:
-            yield "There is one hypothesis: it cannot disagree with itself."
-            return
-        row = ROW_OF[test.split]
-        is_number = dataset.task == "regression"
-        yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
-        yield from _voices(test, dataset, is_weighted=config.is_weighted)
+        return
+    doubt, held, row = calibrated(view, dataset, of=test), held_by(config), ROW_OF[test.split]
+    rows = points(test, rows_by_id(dataset), doubt)
+    if doubt:
+        figure = promised_metric(rows, doubt)
+        yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
+        yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
+    if len(test.weights) == 1:
+        yield "There is one hypothesis: it cannot disagree with itself."
+        return
+    is_number = dataset.task == "regression"
+    yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
+    head, lines = voice_table(voices(test, dataset), is_weighted=config.is_weighted)
+    first = lines[:MOST_VOICES]
+    cut = f" the heaviest {integer(len(first))} of {integer(len(lines))}," if len(first) < len(lines) else ""
+    yield f"### Particle by particle,{cut} on the {row}s"
+    yield VOICES_OF_NUMBERS if is_number else VOICES_OF_LABELS
+    yield markdown_table(head, first, right=range(1, len(head)))
 
 
 def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
@@ -432,16 +432,6 @@ def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -
     yield markdown_table(
         ("row", "inputs", "true", "prediction", "spread", "90 % of the particles"), lines, right=(0, 2, 3, 4)
     )
-
-
-def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
-    """Table of each particle's answers, contradictions and accuracy."""
-    head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
-    most = lines[:MOST_VOICES]
-    cut = f" the heaviest {integer(len(most))} of {integer(len(lines))}," if len(most) < len(lines) else ""
-    yield f"### Particle by particle,{cut} on the {ROW_OF[test.split]}s"
-    yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
-    yield markdown_table(head, most, right=range(1, len(head)))
 
 
 # Whether doubt marks error

@@ -74,16 +74,13 @@ def prediction_csv(
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
     summary = _Summary(answers.task, answers.classes, doubt)
-    averaged = averages_asked(answers)
-    by_row = list(zip(*answers.predictions, strict=True))
-    own = (*summary.names, *_numbered("particle", answers.weights))
     lines: list[Line] = []
-    for row, average in zip(by_row, averaged, strict=True):
-        votes, said = ([prediction.value for prediction in row], [prediction.answer for prediction in row])
-        reasons = [reason_words(p) for p in row] if with_reasons else []
+    for row, average in zip(zip(*answers.predictions, strict=True), averages_asked(answers), strict=True):
+        votes, said = [prediction.value for prediction in row], [prediction.answer for prediction in row]
+        reasons = [reason_words(prediction) for prediction in row] if with_reasons else []
         lines.append((*summary.cells(said, average, answers.weights), *votes, *reasons))
-    if with_reasons:
-        own = (*own, *_numbered("because", answers.weights))
+    own = (*summary.names, *_numbered("particle", answers.weights))
+    own += _numbered("because", answers.weights) if with_reasons else ()
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
     return _csv(answers.rows, own, lines, inputs=inputs, beside=beside)
 
