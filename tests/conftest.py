@@ -2,16 +2,18 @@
 
 import gc
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from tests.forked import Forked
 from tests.processes import Desk, Model, Outcome, model
 from vpp.collecting import no_collecting
 from vpp.data.tasks import generate
+from vpp.runs.process import child_environment
 
 # No property fails because the machine is slow.
 hypothesis.settings.register_profile(
@@ -29,6 +31,17 @@ def pytest_collection() -> Generator[None, object, object]:
         result = yield
     gc.freeze()
     return result
+
+
+@pytest.fixture(autouse=True)
+def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that a test starts from its own process are forks too."""
+
+    def fork(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> Forked:
+        assert words[0] == "vpp"
+        return Forked(words[1:], cwd=Path.cwd(), env=child_environment(environment), log=log)
+
+    monkeypatch.setattr("vpp.runs.process.start", fork)
 
 
 @pytest.fixture

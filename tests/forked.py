@@ -18,7 +18,10 @@ from vpp.cli import main
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.document"]
+    [
+        *("tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.document"),
+        *("scipy.cluster.hierarchy", "aiohttp"),
+    ]
 )
 
 NO_MAIN = types.ModuleType("__main__")
@@ -28,12 +31,15 @@ STARTING = threading.Lock()
 class Forked:
     """`python -m vpp WORDS` with the part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
-        (out, child_out), (err, child_err) = FORKS.Pipe(duplex=False), FORKS.Pipe(duplex=False)
-        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), child_out, child_err))
+    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path | None = None) -> None:
+        """log: file that its output is appended to; without one, `communicate` returns it."""
+        pipes = [] if log else [FORKS.Pipe(duplex=False) for _ in range(2)]
+        ends = [child for _, child in pipes] or [log, log]
+        self._process = FORKS.Process(target=_command, args=(words, cwd, dict(env), *ends))
         _start(self._process)
-        self.stdout, self.stderr = (os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end in (out, err))
-        for end in (out, err, child_out, child_err):
+        streams = [os.fdopen(os.dup(end.fileno()), encoding="utf-8") for end, _ in pipes]
+        self.stdout, self.stderr = streams or (None, None)
+        for end in (end for pipe in pipes for end in pipe):
             end.close()
 
     @property
@@ -57,6 +63,8 @@ class Forked:
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Return standard output and error. Raises subprocess.TimeoutExpired."""
+        assert self.stdout is not None
+        assert self.stderr is not None
         with ThreadPoolExecutor(2) as pool:
             read = [pool.submit(stream.read) for stream in (self.stdout, self.stderr)]
             try:
@@ -86,8 +94,11 @@ def _start(process: BaseProcess) -> None:
             sys.modules["__main__"] = main_module
 
 
-def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Connection, err: Connection) -> None:
-    """Become the command: a session, a folder, an environment and streams of its own."""
+def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: Connection | Path) -> None:
+    """Become the command: a session, a folder, an environment and streams of its own.
+
+    outputs: of standard output and error, the ends of pipes or a file.
+    """
     os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     os.chdir(cwd)
@@ -95,9 +106,9 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Conne
     os.environ.update(env)
     sys.path[:0] = env.get("PYTHONPATH", "").split(os.pathsep)  # an interpreter would read it as it starts
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(out.fileno(), 1)
-    os.dup2(err.fileno(), 2)
-    out.close()
-    err.close()
+    for number, output in enumerate(outputs, 1):
+        source = output.open("ab") if isinstance(output, Path) else output
+        os.dup2(source.fileno(), number)
+        source.close()
     warnings.simplefilter("default")
     sys.exit(main(words))

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from tests.forked import Forked
 from tests.llm.stub import Reply, Request, refusal, serving
-from vpp.demo.server import App, DemoServer, Options
+from vpp.demo.server import DemoServer, Options
 from vpp.events import RunResumed
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import JournalReader
@@ -263,12 +263,12 @@ class Model:
         return reply
 
 
-async def asked_of(app: App, method: str, request: Request) -> Reply:
+async def asked_of(app: DemoServer, method: str, request: Request) -> Reply:
     """Answer of the demo server's application."""
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
-        return {"body": json.dumps(request.body).encode()}
+        return {"type": "http.request", "body": json.dumps(request.body).encode()}
 
     async def send(message: Any) -> None:
         sent.append(message)

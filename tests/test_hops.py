@@ -34,6 +34,7 @@ from vpp.runs.worker import Recorder
 from vpp.settings import Config
 
 ROOT = Path(__file__).parents[1]
+START = process.start
 
 
 class Way:
@@ -117,6 +118,7 @@ def test_a_click_becomes_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return SimpleNamespace(pid=1, wait=lambda: 0)
 
     with monkeypatch.context() as here:
+        here.setattr(process, "start", START)
         here.setattr(process.subprocess, "Popen", started)
         way.through(lambda: process.launch(prepared.create(tmp_path), keys=Keys(), environment={}))
     record = Recorder.record

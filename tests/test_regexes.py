@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*(ROOT / "pages").rglob("*.py"), *(ROOT / "vpp").rglob("*.py")])
 WAYS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn")
-LENGTH = 20_000
+LENGTH = 10_000
 """Characters; the square of it shows."""
 SINGLE = " \t\nxX0.,-_*/\\\"'`<>()[]{}|:=%$#é\u00a0"
 ATOMS = (*SINGLE, "a ", " \n", "0,", "0.", "a,", "x=", "- ", "e0", "<x", "](", "''", "\n\n", "a:")

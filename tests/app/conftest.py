@@ -72,7 +72,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 @contextmanager
 def serving(runs: Path, script: Path = ROOT / "app.py") -> Iterator[App]:
     """`streamlit run` on a free port, from the script's folder."""
-    environment = {**os.environ, "VPP_RUNS_DIR": str(runs)}
+    environment = {**os.environ, "VPP_RUNS_DIR": str(runs), "VPP_MAX_RUNNING": "20"}
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script.name, "--server.port", str(port)]
     log = (runs / "app.log").open("wb")

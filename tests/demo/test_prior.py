@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.demo.asking import BINARY, REGRESSION, prior_prompt
 from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS
-from vpp.demo.prior import propose
+from vpp.demo.optimizer import propose
 from vpp.demo.prompt import PriorQuestion, read_prompt
 from vpp.demo.reading import read_rule
 

@@ -1,6 +1,7 @@
 """`VPPClassifier` and `VPPRegressor` with the demo model: checks of scikit-learn, and further tests."""
 
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import vpp
+from tests.processes import model
+from vpp.runs.spec import EndpointSpec
 
 SMALL: dict[str, Any] = {"particles": 2, "epochs": 1, "batch_size": 5}
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
@@ -24,6 +27,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
 @pytest.fixture(autouse=True)
 def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VPP_RUNS_DIR", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EndpointSpec]:
+    """The demo model, which would otherwise be started for every run and every prediction."""
+    with model() as served:
+        yield EndpointSpec(base_url=served.base_url, model="demo")
 
 
 WITHOUT_A_RUN = """
@@ -49,7 +59,9 @@ def checks(estimator: Any, names: str) -> list[Any]:
     ("estimator", "check"),
     [*checks(vpp.VPPClassifier(**SMALL), CLASSIFIERS), *checks(vpp.VPPRegressor(**SMALL), REGRESSORS)],
 )
-def test_a_check_of_scikit_learn_holds(estimator: Any, check: Any) -> None:
+def test_a_check_of_scikit_learn_holds(estimator: Any, check: Any, server: EndpointSpec) -> None:
+    if check.func.__name__.removeprefix("check_") not in WITHOUT_A_RUN.split():
+        estimator.set_params(endpoint=server)
     check(estimator)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from vpp.data.dataset import Dataset
 from vpp.llm.context import ModelLimits
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Completion, Endpoint
+from vpp.llm.endpoint import Endpoint
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
+from vpp.llm.protocol import Completion
 from vpp.llm.templates import Template, shipped
 from vpp.problem import Prediction
 

@@ -15,7 +15,7 @@ import pytest
 from diskcache.core import MODE_BINARY, MODE_PICKLE, MODE_TEXT
 
 from vpp.errors import InputError
-from vpp.llm.cache import CacheInfo, ResponseCache, SingleFlight, cache_key
+from vpp.llm.cache import CacheInfo, ResponseCache, cache_key
 from vpp.llm.protocol import Completion
 
 ANSWER = Completion(text="Output: 1", finish_reason="stop", prompt_tokens=7, completion_tokens=3, reasoning="hm")
@@ -178,43 +178,3 @@ def test_a_row_that_names_a_file_neither_reads_nor_removes_it(folder: Path, tmp_
         plant(folder, mode=mode, filename=name)
         assert used(folder) is None
         assert own.exists()
-
-
-class Work:
-    """Counts how often it is begun and cancelled; ends when `may_end` is set."""
-
-    def __init__(self) -> None:
-        self.begun = self.cancelled = 0
-        self.may_end = asyncio.Event()
-
-    async def run(self) -> int:
-        self.begun += 1
-        try:
-            await self.may_end.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
-        return self.begun
-
-
-async def test_work_goes_on_for_the_last_caller_and_is_begun_again_once_it_has_ended() -> None:
-    flights: SingleFlight[int] = SingleFlight()
-    work = Work()
-    first, second = (asyncio.create_task(flights.run("a", work.run)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    await asyncio.wait((first,))
-    work.may_end.set()
-    assert await second == (1, True)
-    assert await flights.run("a", work.run) == (2, False)
-    assert work.cancelled == 0
-
-
-async def test_an_error_of_shared_work_reaches_every_caller() -> None:
-    async def fails() -> int:
-        await asyncio.sleep(0)
-        raise ValueError("no")
-
-    flights: SingleFlight[int] = SingleFlight()
-    raised = await asyncio.gather(*(flights.run("a", fails) for _ in range(2)), return_exceptions=True)
-    assert [str(error) for error in raised] == ["no", "no"]

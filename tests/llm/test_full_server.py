@@ -67,7 +67,7 @@ async def test_a_server_that_asks_to_wait_gets_no_other_call_until_it_answers_on
 
     async with endpoint_of(behave) as (endpoint, _):
         first, refused = (asyncio.create_task(ask(endpoint, name)) for name in ("first", "second"))
-        await until(lambda: endpoint._throttle.held_until, "the semaphore is held")
+        await until(lambda: endpoint._throttle.semaphore.held_until, "the semaphore is held")
         async with asyncio.timeout(WITHIN_S):
             third = asyncio.create_task(ask(endpoint, "the first again"))
             await asyncio.sleep(0)

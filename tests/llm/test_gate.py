@@ -8,9 +8,10 @@ import pytest
 
 from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError
-from vpp.llm.endpoint import Completion, Server
+from vpp.llm.endpoint import Server
 from vpp.llm.gate import Gate, checked_address
 from vpp.llm.gauges import page_beside
+from vpp.llm.protocol import Completion
 
 from .stub import Reply, chat, endpoint_at, script, serving
 

@@ -8,7 +8,7 @@ from vpp.data.dataset import Column, Dataset, Notation
 from vpp.data.descriptions import Descriptions
 from vpp.demo.prompt import read_prompt
 from vpp.llm.choices import GALLERY
-from vpp.llm.forms import answer_kind, learner_form, optimizer_form, prior_form
+from vpp.llm.forms import answer_form, answer_kind, optimizer_form, prior_form
 from vpp.llm.prompts import LearnerPrompts, optimizer_task, seed_sentence
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
@@ -142,8 +142,8 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 def test_the_learners_answer_form() -> None:
     labels, brief = "Labels:\n- 0\n- 1\n\n", "Explanation: one or two short sentences\nOutput: "
     form = f"Answer in exactly this form:\n{brief}"
-    assert learner_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
-    assert learner_form("text", LINE) == f"{form}a number, nothing else"
+    assert answer_form(None, "text", PARITY) == f"{labels}{form}one of the labels, nothing else"
+    assert answer_form(None, "text", LINE) == f"{form}a number, nothing else"
 
 
 def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from tests.processes import PENGUINS, TARGET, Desk, Outcome
 from tests.servers.served import Served
-from vpp.llm.endpoint import Completion, Endpoint, Limits, Server
+from vpp.llm.endpoint import Endpoint, Limits, Server
+from vpp.llm.protocol import Completion
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 

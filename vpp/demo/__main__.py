@@ -7,10 +7,8 @@ from contextlib import suppress
 from vpp.demo.server import Options, serve
 
 
-def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m vpp demo-server", description="Serve the built-in demo model at /v1."
-    )
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m vpp demo-server", description="Serve the demo model at /v1.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
     parser.add_argument("--latency-ms", type=float, default=0, help="least time of an answer")
@@ -19,11 +17,6 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--fail-rate", type=float, default=0, help="fraction of requests that fail, from 0 to 1")
     parser.add_argument("--garble-rate", type=float, default=0, help="fraction of unreadable answers, from 0 to 1")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input closes")
-    return parser
-
-
-def main() -> None:
-    parser = _arguments()
     try:
         options = Options(**vars(parser.parse_args()))
     except ValueError as error:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from vpp.demo import VERSION, learner, optimizer, prior
-from vpp.demo.prompt import LearnerQuestion, PriorQuestion, read_prompt
+from vpp.demo import VERSION, learner, optimizer
+from vpp.demo.prompt import LearnerQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -58,24 +58,16 @@ def read_request(body: bytes) -> ChatRequest:
     if fields.get("stream"):
         raise BadRequest("streaming is not supported: leave out `stream`", param="stream")
     texts = _texts(fields.get("messages"))
+    user_texts = [text for role, text in texts if role == "user"]
+    limit = "max_tokens" if fields.get("max_completion_tokens") is None else "max_completion_tokens"
     return ChatRequest(
-        prompt=_asked([text for role, text in texts if role == "user"]),
+        prompt=next((text for text in reversed(user_texts) if read_prompt(text) is not None), user_texts[0]),
         temperature=_number(fields, "temperature", 1.0, 0.0, 2.0),
         seed=int(_number(fields, "seed", 0, -(2.0**63), 2.0**63)),
-        max_tokens=_limit(fields),
+        max_tokens=None if fields.get(limit) is None else int(_number(fields, limit, 1, 1, 1e9)),
         prompt_tokens=sum(count_tokens(text) for _, text in texts),
         top_logprobs=int(_number(fields, "top_logprobs", 0, 0, 20)) if fields.get("logprobs") is True else 0,
     )
-
-
-def _asked(texts: list[str]) -> str:
-    """Return the last question among user messages; the first message without one."""
-    return next((text for text in reversed(texts) if read_prompt(text) is not None), texts[0])
-
-
-def _limit(fields: dict[str, Any]) -> int | None:
-    name = "max_completion_tokens" if fields.get("max_completion_tokens") is not None else "max_tokens"
-    return None if fields.get(name) is None else int(_number(fields, name, 1, 1, 1e9))
 
 
 def _number(fields: dict[str, Any], name: str, default: float, low: float, high: float) -> float:
@@ -90,57 +82,49 @@ def _number(fields: dict[str, Any], name: str, default: float, low: float, high:
 def _texts(messages: object) -> list[tuple[str, str]]:
     if not isinstance(messages, list) or not messages:
         raise BadRequest("`messages` must be a list of at least one message", param="messages")
-    texts = [_text(message) for message in messages]
+    texts: list[Any] = [
+        (one.get("role"), one.get("content")) if isinstance(one, dict) else (None, None) for one in messages
+    ]
+    if not all(isinstance(role, str) and isinstance(content, str) for role, content in texts):
+        raise BadRequest("every message must have a `role` and a text `content`", param="messages")
     if not any(role == "user" for role, _ in texts):
         raise BadRequest("`messages` holds no user message", param="messages")
     return texts
 
 
-def _text(message: object) -> tuple[str, str]:
-    role, content = (message.get("role"), message.get("content")) if isinstance(message, dict) else (None, None)
-    if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    if not isinstance(role, str) or not isinstance(content, str):
-        raise BadRequest("every message must have a `role` and a text `content`", param="messages")
-    return role, content
-
-
 def count_tokens(text: str) -> int:
-    """Estimate tokens as four per three words."""
     return round(len(text.split()) * _TOKENS_PER_WORD)
 
 
 def respond(request: ChatRequest) -> str:
-    """Return the answer's text."""
     match read_prompt(request.prompt):
         case None:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
             return learner.respond(question)
-        case PriorQuestion() as question:
-            return prior.propose(question, temperature=request.temperature, seed=request.seed)
         case question:
             return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 
 
 def completion(request: ChatRequest, text: str) -> dict[str, Any]:
-    cut, whole = _cut(text, request.max_tokens)
-    tokens = count_tokens(cut)
+    limit, reason = request.max_tokens, "stop"
+    if limit is not None and count_tokens(text) > limit:
+        text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
+    tokens = count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "logprobs": _logprobs(request),
+        "finish_reason": reason,
+    }
     return {
         "id": f"chatcmpl-{identity.hexdigest()[:24]}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
         "system_fingerprint": f"demo-{VERSION}",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": cut},
-                "logprobs": _logprobs(request),
-                "finish_reason": "stop" if whole else "length",
-            }
-        ],
+        "choices": [choice],
         "usage": {
             "prompt_tokens": request.prompt_tokens,
             "completion_tokens": tokens,
@@ -158,19 +142,6 @@ def _logprobs(request: ChatRequest) -> dict[str, Any] | None:
     return {"content": [{**listed[0], "top_logprobs": listed[: request.top_logprobs]}]}
 
 
-def _cut(text: str, limit: int | None) -> tuple[str, bool]:
-    if limit is None or count_tokens(text) <= limit:
-        return text, True
-    return " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), False
-
-
 def models() -> dict[str, Any]:
-    model = {
-        "id": MODEL,
-        "object": "model",
-        "created": 0,
-        "owned_by": "vpp",
-        "max_model_len": CONTEXT_TOKENS,
-        "version": VERSION,
-    }
-    return {"object": "list", "data": [model]}
+    model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "vpp"}
+    return {"object": "list", "data": [{**model, "max_model_len": CONTEXT_TOKENS, "version": VERSION}]}

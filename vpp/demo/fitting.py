@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from vpp.demo import rules
-from vpp.demo.rules import WHOLE, Arithmetic, Case, Cell, Compare, Fold, Is, Number, Rule, Tally, Term, total
+from vpp.demo.rules import WHOLE, Case, Cell, Compare, Fold, Formula, Is, Number, Rule, Tally, Term, total
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -109,7 +109,6 @@ def part(batch: Batch, mask: Mask) -> Batch:
 
 
 def _hold(cells: list[object], kind: type) -> bool:
-    """Return whether a column holds values of the kind and missing cells only."""
     return any(cell is not None for cell in cells) and all(isinstance(cell, kind | None) for cell in cells)
 
 
@@ -139,9 +138,6 @@ def draw(weights: dict[F, float], rng: Generator) -> F:
 
 def pick(choices: Sequence[F], rng: Generator) -> F:
     return choices[int(rng.integers(len(choices)))]
-
-
-# --- labels: how good a split is ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,21 +181,15 @@ def cut(batch: Batch, term: Term, among: Mask, rng: Generator) -> Split | None:
 
 
 def membership(batch: Batch, name: str, kinds: Sequence[str]) -> Split:
-    """Return the split by a few categories of a column."""
     return Split(Is(Cell(name), rules.OneOf(tuple(kinds))), np.array([cell in kinds for cell in batch.cells(name)]))
 
 
 def _leading(batch: Batch, name: str, among: Mask) -> Split | None:
     """Return the categories of a column whose most frequent label equals the first category's."""
     kinds = batch.kinds(name, among)
-    if len(kinds) < 2:
-        return None
-    label = {kind: _majority(batch, membership(batch, name, [kind]).mask & among)[0] for kind in kinds}
-    group = [kind for kind in kinds if label[kind] == label[kinds[0]]]
-    return membership(batch, name, group if len(group) < len(kinds) else kinds[:1])
-
-
-# --- labels: lists of conditions ----------------------------------------------------------------------------
+    label = [_majority(batch, membership(batch, name, [kind]).mask & among)[0] for kind in kinds]
+    group = [kind for kind, one in zip(kinds, label, strict=True) if one == label[0]]
+    return membership(batch, name, group if len(group) < len(kinds) else kinds[:1]) if len(kinds) > 1 else None
 
 
 def _decide(batch: Batch, *splits: Split) -> Rule:
@@ -260,9 +250,6 @@ def _commonest(batch: Batch, rng: Generator) -> Rule | None:
     return Rule((), batch.labels[0])
 
 
-# --- labels: two numbers at once ----------------------------------------------------------------------------
-
-
 def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
     first, second = sorted(rng.permutation(len(batch.numeric))[:2])
     return batch.numeric[first], batch.numeric[second]
@@ -270,12 +257,8 @@ def _two_columns(batch: Batch, rng: Generator) -> tuple[str, str]:
 
 def border(batch: Batch, rng: Generator) -> Rule | None:
     """Return the rule of a straight line through two columns."""
-    pair = _two_columns(batch, rng)
-    weights = _direction(batch, pair, rng)
-    if weights is None:
-        return None
-    term = total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)])
-    one = cut(batch, term, batch.everything, rng)
+    slope = _slope(batch, rng)
+    one = None if slope is None else cut(batch, slope, batch.everything, rng)
     if one is None:
         return None
     one = _purer_first(batch, one, batch.everything, rng)
@@ -289,7 +272,9 @@ def _points(batch: Batch, pair: tuple[str, str]) -> tuple[Floats, Mask]:
     return points, np.all(~np.isnan(points), axis=1)
 
 
-def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> list[float] | None:
+def _slope(batch: Batch, rng: Generator) -> Term | None:
+    """Return a weighted sum of two columns that separates a label from the others."""
+    pair = _two_columns(batch, rng)
     points, known = _points(batch, pair)
     label = int(rng.integers(min(2, len(batch.labels))))
     inside, outside = points[known & (batch.codes == label)], points[known & (batch.codes != label)]
@@ -299,7 +284,10 @@ def _direction(batch: Batch, pair: tuple[str, str], rng: Generator) -> list[floa
     if not (spread > 0).all():
         return None
     slope = (inside.mean(axis=0) - outside.mean(axis=0)) / spread
-    return [round_to(float(one), 1) for one in slope / np.abs(slope).max()] if slope.any() else None
+    if not slope.any():
+        return None
+    weights = (round_to(float(one), 1) for one in slope / np.abs(slope).max())
+    return total([(weight, Cell(name)) for weight, name in zip(weights, pair, strict=True)])
 
 
 def circle(batch: Batch, rng: Generator) -> Rule | None:
@@ -315,23 +303,18 @@ def circle(batch: Batch, rng: Generator) -> Rule | None:
     return None if one is None else _decide(batch, one)
 
 
-# --- labels: properties of a sequence -----------------------------------------------------------------------
-
-
 def pattern(batch: Batch, rng: Generator) -> Rule | None:
     one = a_property(batch, rng)
     return None if one is None else _decide(batch, one)
 
 
 def _patterns(batch: Batch, rng: Generator) -> Rule | None:
-    """Rule of two properties of the sequence, joined by `and` or `or`."""
     first, second = a_property(batch, rng), a_property(batch, rng)
     if first is None or second is None or first.condition == second.condition:
         return None
-    parts = (first.condition, second.condition)
-    if rng.random() < 0.6:
-        return _decide(batch, Split(rules.And(parts), first.mask & second.mask))
-    return _decide(batch, Split(rules.Or(parts), first.mask | second.mask))
+    both = rng.random() < 0.6
+    mask = first.mask & second.mask if both else first.mask | second.mask
+    return _decide(batch, Split(rules.Joint("and" if both else "or", (first.condition, second.condition)), mask))
 
 
 def a_property(batch: Batch, rng: Generator) -> Split | None:
@@ -348,10 +331,11 @@ def _quantity(batch: Batch, rng: Generator) -> Term:
     place = int(rng.integers(batch.length))
     item, other = _item(batch, place), _item(batch, (place + 1) % batch.length)
     choices: tuple[Term, ...] = (
-        Fold("sum", WHOLE), Fold("sum", part), Fold("sum", part), Fold("max", WHOLE), Fold("min", WHOLE),
+        Fold("sum", WHOLE), Fold("sum", part), Fold("sum", part), Fold("largest", WHOLE), Fold("smallest", WHOLE),
         Fold("product", WHOLE), Fold("product", part), Fold("distinct", WHOLE), Tally(WHOLE, rules.EVEN),
-        Tally(WHOLE, rules.ODD), item, item, item, Arithmetic("-", item, other),
-        Arithmetic("-", Fold("max", WHOLE), Fold("min", WHOLE)), Tally(WHOLE, Compare(">", Number(_level(batch, rng)))),
+        Tally(WHOLE, rules.ODD), item, item, item, Formula("-", (item, other)),
+        Formula("-", (Fold("largest", WHOLE), Fold("smallest", WHOLE))),
+        Tally(WHOLE, Compare(">", Number(_level(batch, rng)))),
     )  # fmt: skip
     return pick(choices, rng)
 
@@ -361,13 +345,13 @@ def _part(batch: Batch, rng: Generator) -> rules.Items:
     if len(batch.numeric) >= 2 and rng.random() < 0.5:
         return rules.Items(_two_columns(batch, rng))
     count = int(rng.integers(2, max(3, batch.length)))
-    return rules.Items((), None, count) if rng.random() < 0.5 else rules.Items((), -count, None)
+    return rules.Items(stop=count) if rng.random() < 0.5 else rules.Items(start=-count)
 
 
 def _item(batch: Batch, place: int) -> Term:
     if batch.numeric and len(batch.numeric) == batch.length:
         return Cell(batch.numeric[place])
-    return rules.Item(WHOLE, -1 if place == batch.length - 1 else min(place, 4))
+    return Fold("last" if place == batch.length - 1 else list(rules.ORDINALS)[min(place, 4)], WHOLE)
 
 
 def _level(batch: Batch, rng: Generator) -> float:
@@ -375,8 +359,8 @@ def _level(batch: Batch, rng: Generator) -> float:
 
 
 def _divisible(batch: Batch, rng: Generator) -> Split | None:
-    divisor = int(rng.choice([2, 2, 2, 2, 3, 4]))
-    return _split(batch, Is(_quantity(batch, rng), rules.Multiple(divisor)))
+    check = rules.Multiple(int(rng.choice([2, 2, 2, 2, 3, 4])))
+    return _split(batch, Is(_quantity(batch, rng), check))
 
 
 def _bounded(batch: Batch, rng: Generator) -> Split | None:
@@ -407,8 +391,6 @@ def label_families(batch: Batch) -> dict[LabelFamily, float]:
         weights |= {border: 2.0, circle: 1.5} if len(batch.numeric) == 2 else {border: 1.0, circle: 0.2}
     return weights
 
-
-# --- numbers ------------------------------------------------------------------------------------------------
 
 NumberFamily = Callable[[Batch, Floats, Generator], Rule | None]
 """Fits a formula to the rows whose weight is 1, not 0."""
@@ -453,7 +435,7 @@ def _flat(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
 def _polynomial(degree: int) -> NumberFamily:
     def fit(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
         cell = _column(batch, rng)
-        powers = [Arithmetic("^", cell, Number(float(power))) for power in range(degree, 1, -1)]
+        powers = [Formula("^", (cell, Number(float(power)))) for power in range(degree, 1, -1)]
         return _with_missing(batch, cell, least_squares(batch, [*powers, cell], selected, some_digits(rng)))
 
     return fit
@@ -463,7 +445,6 @@ line, quadratic, cubic = _polynomial(1), _polynomial(2), _polynomial(3)
 
 
 def plane(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
-    """Return the rule of a weighted sum of a few columns."""
     count = int(rng.integers(2, 1 + min(4, len(batch.numeric))))
     chosen = list(dict.fromkeys(_column(batch, rng) for _ in range(3 * count)))[:count]
     return _with_missing(batch, chosen[0], least_squares(batch, chosen, selected, 3))
@@ -478,23 +459,15 @@ def sine(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
     if span <= 0:
         return None
     rates = np.unique([round_to(turns * np.pi / span, 2) for turns in np.linspace(0.6, 4, 24)])
-    fits = [_wave(x, y, float(rate)) for rate in rates]
-    best = min(range(len(fits)), key=lambda at: fits[at][0])
-    return Rule((), _say_wave(cell, float(rates[best]), fits[best][1], some_digits(rng)))
-
-
-def _wave(x: Floats, y: Floats, rate: float) -> tuple[float, Floats]:
-    design = np.stack([np.sin(rate * x), np.cos(rate * x), np.ones(len(x))], axis=1)
-    weights = np.linalg.lstsq(design, y, rcond=0.05)[0]
-    return float(((design @ weights - y) ** 2).sum()), weights
-
-
-def _say_wave(cell: Cell, rate: float, weights: Floats, digits: int) -> Term:
-    height, shift = float(np.hypot(weights[0], weights[1])), float(np.arctan2(weights[1], weights[0]))
-    angle = total([(rate, cell), *([(round(shift, 2), None)] if round(shift, 2) else [])])
-    return total(
-        [(round_to(height, digits), rules.Function("sin", angle)), (round_to(float(weights[2]), digits), None)]
-    )
+    designs = [np.stack([np.sin(rate * x), np.cos(rate * x), np.ones(len(x))], axis=1) for rate in rates]
+    waves = [np.linalg.lstsq(design, y, rcond=0.05)[0] for design in designs]
+    misses = [((design @ wave - y) ** 2).sum() for design, wave in zip(designs, waves, strict=True)]
+    best = int(np.argmin(misses))
+    along, across, level = (float(weight) for weight in waves[best])
+    shift, digits = round(float(np.arctan2(across, along)), 2), some_digits(rng)
+    angle = total([(float(rates[best]), cell), *([(shift, None)] if shift else [])])
+    height = round_to(float(np.hypot(along, across)), digits)
+    return Rule((), total([(height, Formula("sin", (angle,))), (round_to(level, digits), None)]))
 
 
 def groups(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
@@ -505,7 +478,6 @@ def groups(batch: Batch, selected: Floats, rng: Generator) -> Rule | None:
 
 
 def _with_missing(batch: Batch, cell: Cell, term: Term | None) -> Rule | None:
-    """Answer the mean for rows without a value in the column, if the batch has such rows, else the term."""
     has_missing = bool(np.isnan(batch.values(cell)).any())
     cases = (Case(Is(cell, rules.Absent()), mean(batch, batch.everything)),) if has_missing else ()
     return None if term is None else Rule(cases, term)

@@ -16,54 +16,43 @@ SURE = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The learner's answer for one input."""
-
     explanation: str
     output: str
     is_guess: bool = False
     """True if the rule gives nothing for the input."""
 
 
-def answer(rule: str, text: str, labels: tuple[str, ...]) -> Answer:
-    """Apply the rule to an input; make a constant guess, and say so, if the rule cannot be applied."""
-    row = read_row(text)
-    reading = read_rule(rule, tuple(row.cells), labels)
+def answer(question: LearnerQuestion) -> Answer:
+    """Apply the rule to the input; make a constant guess, and say so, if the rule cannot be applied."""
+    row = read_row(question.input)
+    reading = read_rule(question.rule, tuple(row.cells), question.labels)
+    value = None if reading.rule is None else reading.rule.answer(row)
     if reading.rule is None:
-        return _guess(labels, "The rule says nothing that I can read")
-    value = reading.rule.answer(row)
-    if isinstance(value, float) and not math.isfinite(value):
-        return _guess(labels, "The rule gives a number beyond all that I can write")
-    left_out = " Part of the rule I could not read." if reading.unread else ""
-    why = explain(reading.rule, row, value) + left_out
-    if isinstance(value, float):
-        return Answer(why, say_number(float(f"{value:.10g}")))
-    if isinstance(value, str):
-        return Answer(why, value)
-    return _guess(labels, why.removesuffix("."))
-
-
-def _guess(labels: tuple[str, ...], why: str) -> Answer:
-    output = labels[0] if labels else "0"
-    return Answer(f"{why}, so {output} is only a guess.", output, is_guess=True)
+        why = "The rule says nothing that I can read"
+    elif isinstance(value, float) and not math.isfinite(value):
+        why, value = "The rule gives a number beyond all that I can write", None
+    else:
+        why = explain(reading.rule, row, value) + (" Part of the rule I could not read." if reading.unread else "")
+    if isinstance(value, str | float):
+        return Answer(why, value if isinstance(value, str) else say_number(float(f"{value:.10g}")))
+    output = question.labels[0] if question.labels else "0"
+    return Answer(f"{why.removesuffix('.')}, so {output} is only a guess.", output, is_guess=True)
 
 
 def letter_shares(question: LearnerQuestion) -> dict[str, float]:
     """Return the probability of each label's letter: nearly 1 for what the rule gives, equal ones for a guess."""
-    answered = answer(question.rule, question.input, question.labels)
+    reply = answer(question)
     n = len(question.labels)
-    sure, others = (1 / n, 1 / n) if answered.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
-    return {
-        letter: sure if label == answered.output else others
-        for letter, label in zip(ascii_uppercase, question.labels, strict=False)
-    }
+    sure, others = (1 / n, 1 / n) if reply.is_guess or n == 1 else (SURE, (1 - SURE) / (n - 1))
+    pairs = zip(ascii_uppercase, question.labels, strict=False)
+    return {letter: sure if label == reply.output else others for letter, label in pairs}
 
 
 def respond(question: LearnerQuestion) -> str:
-    """Answer in the form that is asked for."""
     if question.style == "letter":
         return max((shares := letter_shares(question)), key=lambda letter: shares[letter])
-    answered = answer(question.rule, question.input, question.labels)
+    reply = answer(question)
     if question.style == "json":
-        return json.dumps({"explanation": answered.explanation, "output": answered.output}, ensure_ascii=False)
-    output = f"Output: {answered.output}"
-    return output if question.style == "brief" else f"Explanation: {answered.explanation}\n{output}"
+        return json.dumps({"explanation": reply.explanation, "output": reply.output}, ensure_ascii=False)
+    output = f"Output: {reply.output}"
+    return output if question.style == "brief" else f"Explanation: {reply.explanation}\n{output}"

@@ -1,4 +1,4 @@
-"""The optimizer: keeps its rule, revises it, writes another that is fitted to the batch, or tries a variation."""
+"""The optimizer: keeps its rule, revises it, writes another fitted to the batch, or draws one without any row."""
 
 import hashlib
 import json
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import mul
 from typing import TypeVar
 
 import numpy as np
@@ -13,9 +14,9 @@ from numpy.random import Generator
 
 from vpp.demo import fitting, rules
 from vpp.demo.fitting import Batch, Floats, LabelFamily, Mask, NumberFamily, Split, flipped, pick, round_between
-from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, Question
+from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import Reading, read_rule
-from vpp.demo.rules import And, Arithmetic, Case, Cell, Compare, Condition, Is, Not, Number, Or, Row, Rule, Term
+from vpp.demo.rules import Case, Cell, Compare, Condition, Formula, Is, Joint, Not, Number, Row, Rule, Term
 from vpp.demo.writing import Unsayable, say_rule
 
 F = TypeVar("F")
@@ -23,27 +24,18 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that a proposal is made from."""
-
     question: OptimizerQuestion
     batch: Batch
     reading: Reading
     temperature: float
     rng: Generator
 
-    @property
-    def current(self) -> Rule | None:
-        return self.reading.rule
-
-    def some_of(self, weights: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
-        weights = hinted(weights, hints, self.reading.hints)
+    def some_of(self, families: dict[F, float], hints: dict[str, tuple[F, ...]]) -> list[F]:
+        weights = _weights(families, hints, self.question.rule[: self.reading.start])
         return [fitting.draw(weights, self.rng) for _ in range(1 + int(self.rng.poisson(self.temperature)))]
 
     def glance(self, low: float, high: float) -> Mask:
-        """(size,) True for the rows looked at: fewer at a higher temperature.
-
-        low, high: range of the share of rows overlooked at temperature 1.
-        """
+        """(size,) True for the rows looked at; at temperature 1, a share from low to high is overlooked."""
         size = len(self.batch.rows)
         share = float(np.clip(1 - self.temperature * self.rng.uniform(low, high), 0, 1))
         chosen = self.rng.permutation(size)[: max(_FEWEST_ROWS, round(size * share))]
@@ -58,52 +50,54 @@ class Idea:
     score: float
     """Errors and length lower it."""
     why: str
-    """Reason for the rule, a sentence."""
 
 
 _FEWEST_ROWS = 3
-"""Fewest rows looked at."""
 _HINTED = 12.0
 """Weight factor of a family that the prior text hints at."""
 _BOLDNESS = 0.3
 """Scale of the random part of a candidate's score at temperature 1."""
 
 
-def propose(question: OptimizerQuestion, *, temperature: float, seed: int) -> str:
-    batch = _read_batch(question)
-    reading = read_rule(question.rule, batch.names, question.labels)
-    request = Request(question, batch, reading, temperature, generator(question, temperature, seed))
-    reasoning, rule = _next(request) if batch.rows else ("I can read no rows here.", reading.rule)
-    is_kept = rule is not None and rule is reading.rule
-    text = question.rule[reading.start :].strip() if is_kept else written(rule, question.labels)
-    return write(question, reasoning, text)
-
-
-def write(question: OptimizerQuestion | PriorQuestion, reasoning: str, text: str) -> str:
+def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
+    """Answer with a rule; without rows, with one that is fitted to made-up rows."""
+    key = repr((question, float(temperature), int(seed))).encode(errors="replace")
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16]))
+    if isinstance(question, OptimizerQuestion):
+        reasoning, text = _revision(question, temperature, rng)
+    else:
+        guess = (_label_rule if question.labels else _number_rule)(question, 1 / max(temperature, _COLDEST), rng)
+        reasoning, text = "I have seen no row, so this is a guess.", _text(guess, question.labels)
     if question.style == "json":
         return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
     rule = f"{question.heading}:\n{text}"
     return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
 
 
-def written(rule: Rule | None, labels: tuple[str, ...]) -> str:
+def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
+    """Return the reasoning and the next rule's text: the current one word for word if it stays."""
+    batch = _read_batch(question)
+    reading = read_rule(question.rule, batch.names, question.labels)
+    best = _best(Request(question, batch, reading, temperature, rng)) if batch.rows else None
+    reasoning, rule = (best.why, best.rule) if best else ("I can read no rows here.", reading.rule)
+    is_kept = rule is not None and rule == reading.rule
+    return reasoning, question.rule[reading.start :].strip() if is_kept else _text(rule, question.labels)
+
+
+def _text(rule: Rule | None, labels: tuple[str, ...]) -> str:
+    constant = Rule((), labels[0] if labels else Number(0.0))
     try:
-        if rule is not None:
-            return say_rule(rule)
+        return say_rule(rule or constant)
     except Unsayable:
-        pass
-    return say_rule(Rule((), labels[0] if labels else Number(0.0)))
+        return say_rule(constant)
 
 
-def generator(question: Question, temperature: float, seed: int) -> Generator:
-    text = repr((question, float(temperature), int(seed)))
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode(errors="replace")).digest()[:16]))
-
-
-def hinted(weights: dict[F, float], hints: dict[str, tuple[F, ...]], text: str) -> dict[F, float]:
-    """Multiply the weights of forms that a word of the text hints at."""
-    meant = {form for word, forms in hints.items() if word in text.lower() for form in forms}
-    return {form: weight * (_HINTED if form in meant else 1.0) for form, weight in weights.items()}
+def _weights(
+    families: dict[F, float], hints: dict[str, tuple[F, ...]], text: str, power: float = 1.0
+) -> dict[F, float]:
+    """Multiply the weights of families that a word of the text hints at, then raise all to a power."""
+    meant = {family for word, some in hints.items() if word in text.lower() for family in some}
+    return {family: (weight * (_HINTED if family in meant else 1.0)) ** power for family, weight in families.items()}
 
 
 def _read_batch(question: OptimizerQuestion) -> Batch:
@@ -116,20 +110,17 @@ def _read_batch(question: OptimizerQuestion) -> Batch:
     return Batch(tuple(row for row, _ in pairs), tuple(number for _, number in pairs))
 
 
-def _next(request: Request) -> tuple[str, Rule]:
-    """Return the reasoning and the next rule: the current one, or the best idea that means something else."""
+def _best(request: Request) -> Idea:
+    """Return the best idea that keeps the current rule or means something else."""
     ideas = _label_ideas(request) if request.question.labels else _number_ideas(request)
     luck = request.temperature * _BOLDNESS * request.rng.gumbel(size=len(ideas))
-    ranked = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
-    current = request.current
+    ranked: list[Idea] = [ideas[at] for at in np.argsort(-([idea.score for idea in ideas] + luck))]
+    current = request.reading.rule
     if current is None:
-        return ranked[0].why, ranked[0].rule
+        return ranked[0]
     differs = teller(request.batch, current, request.rng)
-    chosen = next((one for one in ranked if one.rule == current or differs(one.rule)), ideas[0])
-    return chosen.why, current if chosen.rule == current else chosen.rule
+    return next((idea for idea in ranked if idea.rule == current or differs(idea.rule)), ideas[0])
 
-
-# --- synonyms -----------------------------------------------------------------------------------------------
 
 _PROBES = 200
 _NOISE = 0.1
@@ -152,9 +143,8 @@ def _probes(batch: Batch, rng: Generator) -> Iterator[Row]:
         float(np.nanmax(values[name]) - np.nanmin(values[name])) if name in values else 0.0 for name in batch.names
     ]
     for places, moves in zip(origins, noise * spans, strict=True):
-        cells = [batch.rows[at].cells.get(name) for name, at in zip(batch.names, places, strict=True)]
-        moved = [_moved(cell, move, rng) for cell, move in zip(cells, moves, strict=True)]
-        yield Row(dict(zip(batch.names, moved, strict=True)))
+        origin = zip(batch.names, places, moves, strict=True)
+        yield Row({name: _moved(batch.rows[at].cells.get(name), move, rng) for name, at, move in origin})
 
 
 def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
@@ -165,8 +155,6 @@ def _moved(cell: rules.Value, move: float, rng: Generator) -> rules.Value:
     return float(round(cell + move)) if cell == round(cell) else float(cell + move)
 
 
-# --- ideas for labels ---------------------------------------------------------------------------------------
-
 _PER_CONDITION = 0.4
 """Penalty of a condition, in errors."""
 _STAYING = 1.6
@@ -175,7 +163,7 @@ _HASTE = 0.4
 """Probability of a variation tried on no row, at temperature 1."""
 _NEAR_LABELS = 0.3
 """Bonus of a revision of the current rule, in errors."""
-LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
+_LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
     "circ": (fitting.circle,), "radius": (fitting.circle,), "ring": (fitting.circle,),
     "distance": (fitting.circle,), "line": (fitting.border,), "straight": (fitting.border,),
     "threshold": (fitting.cuts,), "cut-off": (fitting.cuts,), "even": (fitting.pattern,),
@@ -184,13 +172,18 @@ LABEL_HINTS: dict[str, tuple[LabelFamily, ...]] = {
 
 
 def _label_ideas(request: Request) -> list[Idea]:
-    question, batch, current = request.question, request.batch, request.current
+    question, batch, current = request.question, request.batch, request.reading.rule
     if current is None:
         # Some of the rows, so that a first rule may be too simple, or use a column that means nothing. But a few
         # sequences fit too many properties: the rule guessed from them would hardly ever be the right one.
         return _new_label_rules(request, batch if batch.sequential else fitting.part(batch, request.glance(0.3, 1.1)))
+    size = len(batch.rows)
     errors = sum(answer != true for answer, true in zip(question.predictions, question.targets, strict=True))
-    unchanged = _unchanged(batch, current, errors)
+    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
+    if not errors:
+        why = f"All {size} answers are right, so I keep the rule."
+    is_informative = len({current.answer(row) for row in batch.rows}) > 1
+    unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
     if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
         return [replace(unchanged, score=-math.inf), *hasty]
     return [unchanged, *_revisions(request, current), *_new_label_rules(request, batch)]
@@ -207,18 +200,8 @@ def _variations(request: Request, rule: Rule) -> list[Idea]:
     return [Idea(one, 0.0, why) for why, some in variations for one in some]
 
 
-def _unchanged(batch: Batch, current: Rule, errors: int) -> Idea:
-    size = len(batch.rows)
-    why = f"{errors} of {size} answers are wrong, but I see no better rule that is as simple, so I keep it."
-    if not errors:
-        why = f"All {size} answers are right, so I keep the rule."
-    is_informative = len({current.answer(row) for row in batch.rows}) > 1
-    return Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
-
-
 def _new_label_rules(request: Request, seen: Batch) -> list[Idea]:
-    families = request.some_of(fitting.label_families(seen), LABEL_HINTS)
-    some = [family(seen, request.rng) for family in families]
+    some = [family(seen, request.rng) for family in request.some_of(fitting.label_families(seen), _LABEL_HINTS)]
     ideas = [_label_idea(seen, rule, "A rule of another form") for rule in some if rule is not None]
     return ideas or [_label_idea(seen, Rule((), seen.labels[0]), "The most frequent label")]
 
@@ -235,16 +218,7 @@ def _revisions(request: Request, rule: Rule) -> list[Idea]:
 
 
 def _label_score(rule: Rule, errors: int) -> float:
-    return -errors - _PER_CONDITION * sum(_size(case.condition) for case in rule.cases)
-
-
-def _size(condition: Condition) -> int:
-    match condition:
-        case And() | Or():
-            return sum(map(_size, condition.parts))
-        case Not():
-            return _size(condition.part)
-    return 1
+    return -errors - _PER_CONDITION * sum(len(list(_leaves(case.condition))) for case in rule.cases)
 
 
 def _label_idea(seen: Batch, rule: Rule, words: str, bonus: float = 0.0) -> Idea:
@@ -253,25 +227,31 @@ def _label_idea(seen: Batch, rule: Rule, words: str, bonus: float = 0.0) -> Idea
     return Idea(rule, _label_score(rule, errors) + bonus, why)
 
 
-# --- revisions of a rule for labels -------------------------------------------------------------------------
-
 _MOST_BOUNDS = 6
 
 
-def _bounds(condition: Condition) -> Iterator[Is]:
+def _leaves(condition: Condition) -> Iterator[Condition]:
     match condition:
-        case Is(check=Compare(sign="<" | "<=" | ">" | ">=", other=Number())):
-            yield condition
-        case And() | Or():
+        case Joint():
             for part in condition.parts:
-                yield from _bounds(part)
+                yield from _leaves(part)
         case Not():
-            yield from _bounds(condition.part)
+            yield from _leaves(condition.part)
+        case _:
+            yield condition
+
+
+def _bounds(condition: Condition) -> Iterator[tuple[Is, str]]:
+    """Yield the comparisons of order with a number, and their signs."""
+    for leaf in _leaves(condition):
+        match leaf:
+            case Is(check=Compare(sign="<" | "<=" | ">" | ">=" as sign, other=Number())):
+                yield leaf, sign
 
 
 def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
     match condition:
-        case And() | Or():
+        case Joint():
             return replace(condition, parts=tuple(_swapped(part, old, new) for part in condition.parts))
         case Not():
             return Not(_swapped(condition.part, old, new))
@@ -279,25 +259,16 @@ def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
 
 
 def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int = 0) -> Iterator[Rule]:
-    """Yield, for each bound, the rule with the bound moved to minimise errors on the batch, or near that.
-
-    tolerated: errors above the fewest.
-    """
-    places = [(at, bound) for at, case in enumerate(rule.cases) for bound in _bounds(case.condition)]
-    for at, bound in places[:_MOST_BOUNDS]:
-        whole = rule.cases[at].condition
-        moved = [_with_condition(rule, at, _swapped(whole, bound, new)) for new in _moves(batch, bound)]
+    """Yield, for each bound, the rule with it moved to the fewest errors on the batch, or to `tolerated` more."""
+    places = [(at, *bound) for at, case in enumerate(rule.cases) for bound in _bounds(case.condition)]
+    for at, bound, sign in places[:_MOST_BOUNDS]:
+        values = batch.values(bound.term)
+        gaps = pairwise(np.unique(values[~np.isnan(values)]))
+        moves = [Is(bound.term, Compare(sign, Number(round_between(float(low), float(high))))) for low, high in gaps]
+        moved = [_with_condition(rule, at, _swapped(rule.cases[at].condition, bound, new)) for new in moves]
         if moved:
             errors = np.array([batch.errors(other) for other in moved])
             yield moved[int(rng.choice(np.flatnonzero(errors <= errors.min() + tolerated)))]
-
-
-def _moves(batch: Batch, bound: Is) -> Iterator[Is]:
-    values = batch.values(bound.term)
-    for low, high in pairwise(np.unique(values[~np.isnan(values)])):
-        if isinstance(bound.check, Compare):
-            constant = Number(round_between(float(low), float(high)))
-            yield replace(bound, check=replace(bound.check, other=constant))
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
@@ -316,7 +287,7 @@ def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Ru
 
 def simpler(rule: Rule) -> Iterator[Rule]:
     for at, case in enumerate(rule.cases):
-        if isinstance(case.condition, And | Or):
+        if isinstance(case.condition, Joint):
             for part in case.condition.parts:
                 left = tuple(one for one in case.condition.parts if one != part)
                 if left:
@@ -325,20 +296,18 @@ def simpler(rule: Rule) -> Iterator[Rule]:
             yield replace(rule, cases=rule.cases[:at] + rule.cases[at + 1 :])
 
 
-# --- refinements of a rule for labels, from what its wrong rows have in common ------------------------------
-
 _MOST_COMMON = 2
 """Most conditions that describe the missed rows of a label."""
 
 
 def refined(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
     deciding = [rule.deciding(row) for row in batch.rows]
-    right = np.array([rule.answer(row) == target for row, target in zip(batch.rows, batch.targets, strict=True)])
+    wrong = np.array([rule.answer(row) != target for row, target in zip(batch.rows, batch.targets, strict=True)])
     decided = [np.array([one is case for one in deciding]) for case in rule.cases]
     if decided:
-        worst = max(range(len(decided)), key=lambda at: int((decided[at] & ~right).sum()))
-        yield from _narrowed(rule, worst, batch, decided[worst] & right, decided[worst] & ~right, rng)
-    yield from _widened(rule, batch, np.array([one is None for one in deciding]), ~right, rng)
+        worst = max(range(len(decided)), key=lambda at: int((decided[at] & wrong).sum()))
+        yield from _narrowed(rule, worst, batch, decided[worst] & ~wrong, decided[worst] & wrong, rng)
+    yield from _widened(rule, batch, np.array([one is None for one in deciding]), wrong, rng)
 
 
 def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
@@ -348,8 +317,8 @@ def _narrowed(rule: Rule, at: int, batch: Batch, right: Mask, wrong: Mask, rng: 
     one = max(sides, key=lambda side: int((side.mask & right).sum() - (side.mask & wrong).sum()), default=None)
     if one is not None and (one.mask & right).any() and not (one.mask & wrong).all():
         condition = rule.cases[at].condition
-        parts = condition.parts if isinstance(condition, And) else (condition,)
-        yield _with_condition(rule, at, And((*parts, one.condition)))
+        parts = condition.parts if isinstance(condition, Joint) and condition.word == "and" else (condition,)
+        yield _with_condition(rule, at, Joint("and", (*parts, one.condition)))
 
 
 def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[Split]:
@@ -362,7 +331,8 @@ def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[S
             cells = np.array(batch.cells(name), dtype=object)
             kinds = batch.kinds(name, right)
             mostly_right = [kind for kind in kinds if (cells[right] == kind).sum() > (cells[wrong] == kind).sum()]
-            yield from _membership(batch, name, mostly_right)
+            if mostly_right:
+                yield fitting.membership(batch, name, mostly_right)
         elif (bound := fitting.cut(batch, Cell(name), right | wrong, rng)) is not None:
             yield from (bound, flipped(bound))
 
@@ -370,13 +340,12 @@ def _sides(batch: Batch, right: Mask, wrong: Mask, rng: Generator) -> Iterator[S
 def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) -> Iterator[Rule]:
     """Yield the rule with a new case for a label: a condition that its missed rows share and other rows lack."""
     missed = [label for at, label in enumerate(batch.labels) if (rest & wrong & (batch.codes == at)).any()]
-    if not missed:
-        return
-    label = pick(missed, rng)
-    inside = rest & (batch.codes == batch.labels.index(label))
-    condition = _common(batch, inside, rest & ~inside, rng)
-    if condition is not None:
-        yield replace(rule, cases=(*rule.cases, Case(condition, label)))
+    if missed:
+        label = pick(missed, rng)
+        inside = rest & (batch.codes == batch.labels.index(label))
+        condition = _common(batch, inside, rest & ~inside, rng)
+        if condition is not None:
+            yield replace(rule, cases=(*rule.cases, Case(condition, label)))
 
 
 def _common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condition | None:
@@ -386,7 +355,7 @@ def _common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condit
         return None if one is None or not one.mask[inside].all() else one.condition
     splits = (_holding(batch, name, inside, outside) for name in _few(batch, rng, least=_MOST_COMMON))
     some = [one.condition for one in splits if one is not None][: int(rng.integers(1, 1 + _MOST_COMMON))]
-    return None if not some else some[0] if len(some) == 1 else And(tuple(some))
+    return None if not some else some[0] if len(some) == 1 else Joint("and", tuple(some))
 
 
 def _few(batch: Batch, rng: Generator, *, least: int) -> list[str]:
@@ -397,17 +366,14 @@ def _few(batch: Batch, rng: Generator, *, least: int) -> list[str]:
 
 def _holding(batch: Batch, name: str, inside: Mask, outside: Mask) -> Split | None:
     """Return the condition on a column that holds on all rows inside and the fewest outside; None if on all outside."""
-    if name in batch.categories:
-        ways = _membership(batch, name, batch.kinds(name, inside))
-    else:
-        ways = list(_around(batch, name, inside, outside))
+    kinds, values = batch.kinds(name, inside), batch.values(Cell(name))
+    ways = [fitting.membership(batch, name, kinds)] if kinds else [*_around(name, values, inside, outside)]
     useful = [one for one in ways if one.mask[inside].all() and not one.mask[outside].all()]
     return min(useful, key=lambda one: int(one.mask[outside].sum()), default=None)
 
 
-def _around(batch: Batch, name: str, inside: Mask, outside: Mask) -> Iterator[Split]:
+def _around(name: str, values: Floats, inside: Mask, outside: Mask) -> Iterator[Split]:
     """Yield a lower and an upper bound around all values inside, halfway to the next value outside."""
-    values = batch.values(Cell(name))
     low, high = float(values[inside].min()), float(values[inside].max())
     below, above = values[outside & (values < low)], values[outside & (values > high)]
     if below.size:
@@ -418,19 +384,13 @@ def _around(batch: Batch, name: str, inside: Mask, outside: Mask) -> Iterator[Sp
         yield Split(Is(Cell(name), Compare("<=", Number(at))), values <= at)
 
 
-def _membership(batch: Batch, name: str, kinds: list[str]) -> list[Split]:
-    return [fitting.membership(batch, name, kinds)] if kinds else []
-
-
-# --- ideas for numbers --------------------------------------------------------------------------------------
-
 _PER_TERM = 1.0
 """Penalty of a term, in units of log-likelihood."""
 _NEAR_NUMBERS = 0.5
 """Bonus of the current formula and its revisions, in units of log-likelihood."""
 _REACH = 2.0
 """Largest error of a formula on any row, in ranges of the targets."""
-NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
+_NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
     "line": (fitting.line, fitting.plane), "straight": (fitting.line, fitting.plane),
     "parabola": (fitting.quadratic,), "quadratic": (fitting.quadratic,), "cubic": (fitting.cubic,),
     "polynomial": (fitting.quadratic, fitting.cubic), "sine": (fitting.sine,), "sinus": (fitting.sine,),
@@ -439,19 +399,16 @@ NUMBER_HINTS: dict[str, tuple[NumberFamily, ...]] = {
 
 
 def _number_ideas(request: Request) -> list[Idea]:
-    batch, rng, current = request.batch, request.rng, request.current
+    batch, rng, current = request.batch, request.rng, request.reading.rule
     selected = request.glance(0.5, 1.4).astype(float)
-    families = request.some_of(fitting.number_families(batch), NUMBER_HINTS)
+    families = request.some_of(fitting.number_families(batch), _NUMBER_HINTS)
     fresh = _sane((family(batch, selected, rng) for family in families), batch)
     ideas = [_number_idea(batch, rule, selected, "A formula of another form") for rule in fresh]
     if current is not None:
-        words = "The same formula with other coefficients"
-        near = [_number_idea(batch, current, selected, "I keep the rule: it", _NEAR_NUMBERS)]
-        near += [
-            _number_idea(batch, rule, selected, words, _NEAR_NUMBERS)
-            for rule in _sane([refitted(current, batch, selected, rng)], batch)
-        ]
-        ideas = near + ideas
+        near = [("I keep the rule: it", current)]
+        again = _sane([refitted(current, batch, selected, rng)], batch)
+        near += [("The same formula with other coefficients", rule) for rule in again]
+        ideas = [*(_number_idea(batch, rule, selected, words, _NEAR_NUMBERS) for words, rule in near), *ideas]
     mean = Rule((), fitting.mean(batch, batch.everything))
     return ideas or [Idea(mean, 0.0, "I see no form here, so I take the mean.")]
 
@@ -479,15 +436,12 @@ def _parts(term: Term) -> list[tuple[float, Term | None]]:
     match term:
         case Number():
             return [(term.value, None)]
-        case Arithmetic(op="+"):
-            return _parts(term.left) + _parts(term.right)
-        case Arithmetic(op="-"):
-            return _parts(term.left) + [(-weight, part) for weight, part in _parts(term.right)]
-        case (
-            Arithmetic(op="*", left=Number(value=weight), right=scaled)
-            | Arithmetic(op="*", left=scaled, right=Number(value=weight))
-        ):
-            return [(weight * own, part) for own, part in _parts(scaled)]
+        case Formula("+", (left, right)):
+            return _parts(left) + _parts(right)
+        case Formula("-", (left, right)):
+            return _parts(left) + [(-weight, part) for weight, part in _parts(right)]
+        case Formula("*", (Number(weight), factor) | (factor, Number(weight))):
+            return [(weight * own, part) for own, part in _parts(factor)]
     return [(1.0, term)]
 
 
@@ -497,3 +451,51 @@ def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule
     basis = dict.fromkeys(part for _, part in _parts(rule.otherwise) if part is not None)
     term = fitting.least_squares(batch, list(basis), selected, fitting.some_digits(rng))
     return None if term is None else replace(rule, otherwise=term)
+
+
+# --- rules without rows, fitted to made-up ones --------------------------------------------------------------
+
+_ROWS = 10
+_SEQUENCE_LENGTH = 4
+_TRIES = 8
+"""Most draws until a rule has a condition."""
+_COLDEST = 0.2
+"""Lowest effective temperature of the choice of a form."""
+_SCALES = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+_LETTERS = "aeionrst"
+
+
+def _label_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
+    labels = [question.labels[int(at)] for at in rng.permutation(len(question.labels))]
+    worded = [name for name, kind in question.columns if kind not in ("number", "sequence")]
+    if worded and rng.random() < len(worded) / len(question.columns):
+        letter = rules.Holds(pick(_LETTERS, rng))
+        return Rule((Case(Is(Cell(pick(worded, rng)), letter), labels[0]),), labels[-1])
+    batch = Batch(_imaginary_rows(question, rng), tuple(labels[at % len(labels)] for at in range(_ROWS)))
+    weights = _weights(fitting.label_families(batch), _LABEL_HINTS, question.rule, power)
+    tries = (fitting.draw(weights, rng)(batch, rng) for _ in range(_TRIES))
+    return next((rule for rule in tries if rule is not None and rule.cases), None)
+
+
+def _number_rule(question: PriorQuestion, power: float, rng: Generator) -> Rule | None:
+    rows = _imaginary_rows(question, rng)
+    slopes = rng.integers(-4, 5, size=len(question.columns))
+    targets = (float(rng.integers(-5, 6)) + sum(map(mul, slopes, row.numbers)) + rng.normal() for row in rows)
+    batch = Batch(rows, tuple(float(one) for one in targets))
+    weights = _weights(fitting.number_families(batch), _NUMBER_HINTS, question.rule, power)
+    return fitting.draw(weights, rng)(batch, np.ones(_ROWS), rng)
+
+
+def _imaginary_rows(question: PriorQuestion, rng: Generator) -> tuple[Row, ...]:
+    """Make rows up: all digits, or numbers about zero; a sequence holds digits, and other columns are left out."""
+    scale = float(rng.choice(_SCALES)) if rng.random() < 0.4 else None
+    return tuple(
+        Row({name: _cell(kind, scale, rng) for name, kind in question.columns if kind in ("number", "sequence")})
+        for _ in range(_ROWS)
+    )
+
+
+def _cell(kind: str, scale: float | None, rng: Generator) -> rules.Value:
+    if kind == "sequence":
+        return tuple(float(digit) for digit in rng.integers(10, size=_SEQUENCE_LENGTH))
+    return float(rng.integers(10)) if scale is None else fitting.round_to(scale * float(rng.normal()), 2)

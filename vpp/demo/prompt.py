@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 _HEADING = re.compile(r"[\s*#]*([A-Za-z][A-Za-z .'()/-]{0,70}?)\s*:[\s*]*")
-_NUMBERED = re.compile(r"\[(\d+)\]\s?")
+_NUMBERED = re.compile(r"(?m)^\[(\d+)\]\s?")
 _SECTIONS = (
     ("targets", ("correct output", "target", "ground truth", "true label", "true output")),
     ("predictions", ("answers given", "prediction", "outputs", "model answered")),
@@ -25,9 +25,7 @@ _NO_SECTION = ("new ", "answer in", "reasoning", "explanation", "format", "examp
 
 
 Style = Literal["text", "brief", "json", "letter"]
-"""Form of the answer: reasons under headings, no reasons, a JSON object, or a label's letter.
-
-Does not affect its content."""
+"""Form of the answer: reasons under headings, no reasons, a JSON object, or a label's letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,6 @@ class OptimizerQuestion:
     """None for a missing answer."""
     targets: tuple[str, ...]
     labels: tuple[str, ...]
-    """Empty if the target is a number."""
     heading: str = field(default="New rule")
     """Heading of the rule in the answer."""
     style: Style = field(default="text", repr=False)
@@ -96,35 +93,26 @@ def _question(text: str) -> Question | None:
     if inputs is None:
         return _prior_question(rule, sections["columns"]) if "columns" in sections else None
     labels = _labels(sections.get("labels", ""))
-    if "targets" in sections:
-        return _optimizer_question(text, rule, sections, labels)
-    return LearnerQuestion(rule, inputs, labels)
+    if "targets" not in sections:
+        return LearnerQuestion(rule, inputs, labels)
+    rows, targets, answers = (_blocks(sections.get(name, "")) for name in ("inputs", "targets", "predictions"))
+    keys = [key for key in rows if key in targets]
+    heading = re.search(r"(?m)^\W{0,4}(New [A-Za-z ]{1,40}?)\W{0,4}:", text)
+    question = OptimizerQuestion(
+        rule=rule,
+        inputs=tuple(rows[key] for key in keys),
+        predictions=tuple(None if answers.get(key) == "no answer" else answers.get(key) for key in keys),
+        targets=tuple(targets[key] for key in keys),
+        labels=labels,
+        heading=heading[1] if heading else "New rule",
+    )
+    return question if keys else None
 
 
 def _prior_question(rule: str, section: str) -> PriorQuestion:
     columns, _, labels = f"\n\n{section}".partition("\n\nLabels:\n")
     named = (line.rpartition(": ") for line in columns.split("\n"))
     return PriorQuestion(rule, tuple((name.strip(), kind.strip()) for name, _, kind in named if name), _labels(labels))
-
-
-def _optimizer_question(
-    text: str, rule: str, sections: dict[str, str], labels: tuple[str, ...]
-) -> OptimizerQuestion | None:
-    inputs, targets = _blocks(sections["inputs"]), _blocks(sections["targets"])
-    predictions = _blocks(sections.get("predictions", ""))
-    keys = [key for key in inputs if key in targets]
-    if not keys:
-        return None
-    given = (predictions.get(key, "no answer") for key in keys)
-    heading = re.search(r"(?m)^\W{0,4}(New [A-Za-z ]{1,40}?)\W{0,4}:", text)
-    return OptimizerQuestion(
-        rule=rule,
-        inputs=tuple(inputs[key] for key in keys),
-        predictions=tuple(None if one == "no answer" else one for one in given),
-        targets=tuple(targets[key] for key in keys),
-        labels=labels,
-        heading=heading[1] if heading else "New rule",
-    )
 
 
 def _sections(text: str) -> dict[str, str]:
@@ -164,12 +152,5 @@ def _labels(section: str) -> tuple[str, ...]:
 
 def _blocks(section: str) -> dict[str, str]:
     """Return `[1] …` blocks by number."""
-    blocks: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in section.split("\n"):
-        match = _NUMBERED.match(line)
-        if match:
-            current = blocks.setdefault(match[1], [])
-            line = line[match.end() :]
-        current.append(line)
-    return {key: "\n".join(lines).strip() for key, lines in blocks.items()}
+    _, *parts = _NUMBERED.split(section)
+    return {number: text.strip() for number, text in zip(parts[::2], parts[1::2], strict=True)}

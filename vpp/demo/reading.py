@@ -4,30 +4,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from vpp.demo import rules
-from vpp.demo.rules import (
-    WHOLE,
-    Arithmetic,
-    Compare,
-    Condition,
-    Fails,
-    Fold,
-    Is,
-    Items,
-    Not,
-    Number,
-    Pattern,
-    Tally,
-    Term,
-)
+from vpp.demo.rules import WHOLE, Compare, Condition, Fails, Fold, Formula, Is, Items, Not, Number, Pattern, Tally, Term
 
 LONGEST_TEXT = 20_000
 """Characters of a rule that are read; the rest is ignored."""
 
 _MOST_STEPS = 60_000
-_DEEPEST = 200
 
 _TOKEN = re.compile(
     r"""
@@ -47,8 +32,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token: `kind` is stop, number, string, word or symbol; `plain` is its normalised form."""
 
     kind: str
@@ -67,39 +51,28 @@ def _token(match: re.Match[str]) -> Token:
 
 
 @lru_cache(maxsize=4096)
-def _phrases(alternatives: str) -> dict[str, tuple[tuple[str, ...], ...]]:
+def _phrases(alternatives: str) -> dict[str, list[list[str]]]:
     """Group the phrases of `a b|c` by first word, the longest first."""
-    by_first: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in sorted((tuple(one.split()) for one in alternatives.split("|")), key=len, reverse=True):
+    by_first: dict[str, list[list[str]]] = {}
+    for phrase in sorted((phrase.split() for phrase in alternatives.split("|")), key=len, reverse=True):
         by_first.setdefault(phrase[0], []).append(phrase)
-    return {first: tuple(phrases) for first, phrases in by_first.items()}
-
-
-class TooTangled(Exception):
-    """The text is nested too deeply or takes too many steps to read."""
+    return by_first
 
 
 class Cursor:
-    """A position in a rule's text, and what the grammar knows while it reads.
+    """A position in a rule's text, and what the grammar knows while it reads."""
 
-    A grammar function takes the cursor and moves it forward, or returns None; `attempt` then moves it back.
-    """
-
-    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str = "") -> None:
+    def __init__(self, text: str, names: tuple[str, ...], labels: tuple[str, ...], target: str) -> None:
         self.text = text[:LONGEST_TEXT]
         matches = (match for match in _TOKEN.finditer(self.text) if match.lastgroup != "skip")
         self.tokens = (*map(_token, matches), Token("stop", "", len(self.text), len(self.text)))
         self.position = 0
         self.names = sorted((name for name in names if name), key=len, reverse=True)
-        """Columns, the longest name first."""
         self.labels = sorted(labels, key=len, reverse=True)
-        """Labels, the longest first; empty if the answer is a number."""
         self.target = target
-        """Name of the target, if the text gives it; else empty."""
         self.subject: Term | None = None
         """Last term that was checked, for `the sum is even and at most 26`."""
         self._steps = 0
-        self._depth = 0
 
     @property
     def here(self) -> Token:
@@ -110,17 +83,14 @@ class Cursor:
     def before(self) -> Token:
         return self.tokens[self.position - 1]
 
-    def finished(self) -> bool:
-        return self.position >= len(self.tokens) - 1
-
     def take(self, alternatives: str) -> str | None:
         """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
-            raise TooTangled
+            raise RecursionError
         for phrase in _phrases(alternatives).get(self.here.plain, ()):
             ahead = self.tokens[self.position : self.position + len(phrase)]
-            if tuple(token.plain for token in ahead) == phrase and all(token.kind != "string" for token in ahead):
+            if phrase == [token.plain for token in ahead if token.kind != "string"]:
                 self.position += len(phrase)
                 return " ".join(phrase)
         return None
@@ -131,11 +101,11 @@ class Cursor:
         self.position = mark
         return is_here
 
-    def take_kind(self, kind: str) -> Token | None:
-        if self.here.kind != kind or self.finished():
+    def take_kind(self, kind: str) -> str | None:
+        if self.here.kind != kind:
             return None
         self.position += 1
-        return self.before
+        return self.before.plain
 
     def take_text(self, wanted: str) -> bool:
         """Step over this text in any case, if it is at the cursor as whole words."""
@@ -144,7 +114,7 @@ class Cursor:
             return False
         if re.match(r"\w\w", wanted[-1] + self.text[end : end + 1]):
             return False
-        while not self.finished() and self.here.start < end:
+        while self.here.start < end:
             self.position += 1
         return True
 
@@ -156,13 +126,7 @@ class Cursor:
     def attempt(self, read: "Reader") -> Any:
         """Call a reader; move the cursor back if it returns None."""
         mark = self.position
-        self._depth += 1
-        try:
-            if self._depth > _DEEPEST:
-                raise TooTangled
-            result = read(self)
-        finally:
-            self._depth -= 1
+        result = read(self)
         if result is None:
             self.position = mark
         return result
@@ -178,7 +142,6 @@ _WORDS = """
     seventh sin six sixth smaller smallest sqrt strictly sum ten text than that the then there third three to total
     two under value values when y zero
 """
-
 RESERVED = frozenset(_WORDS.split())
 """Words that a rule may use, in lower case. The writer quotes names that hold one, so a change alters proposals."""
 
@@ -186,7 +149,7 @@ RESERVED = frozenset(_WORDS.split())
 # --- combinators: readers made of smaller readers -----------------------------------------------------------
 
 Reader = Callable[[Cursor], Any]
-"""Moves the cursor over one form and returns the form's value, or None if the form is not there."""
+"""Moves the cursor over one form and returns the form's value; None if it is not there, and `attempt` moves back."""
 
 
 def seq(*parts: str | Reader, make: Callable[..., Any] = lambda *values: values[0]) -> Reader:
@@ -220,7 +183,6 @@ def first(*readers: Reader) -> Reader:
 
 
 def named(values: Mapping[str, Any]) -> Reader:
-    """Read the longest of the phrases at the cursor and return its value."""
     phrases = "|".join(values)
 
     def read(cursor: Cursor) -> Any:
@@ -228,6 +190,11 @@ def named(values: Mapping[str, Any]) -> Reader:
         return None if phrase is None else values[phrase]
 
     return read
+
+
+def unless(alternatives: str) -> Reader:
+    """Move nowhere; fail if one of the phrases is at the cursor."""
+    return lambda cursor: None if cursor.sees(alternatives) else True
 
 
 def joined(part: Reader, joints: str, make: Callable[[tuple[Any, ...]], Any]) -> Reader:
@@ -247,34 +214,28 @@ def joined(part: Reader, joints: str, make: Callable[[tuple[Any, ...]], Any]) ->
 
 NOUNS = "integers|integer|numbers|number|digits|digit|values|value"
 _NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-# --- constants, columns and items ---------------------------------------------------------------------------
+_numeral = named({word: value for value, word in enumerate(_NUMERALS)})
 
 
 def number(cursor: Cursor) -> float | None:
     sign = -1.0 if cursor.take("-") else 1.0
-    token = cursor.take_kind("number")
-    if token is not None:
-        return sign * float(token.plain)
-    word = cursor.take("|".join(_NUMERALS))
-    return None if word is None else sign * _NUMERALS.index(word)
+    digits = cursor.take_kind("number") or cursor.attempt(_numeral)
+    return None if digits is None else sign * float(digits)
+
+
+def _string(cursor: Cursor) -> str | None:
+    return cursor.take_kind("string")
 
 
 def column_name(cursor: Cursor) -> str | None:
-    quoted = cursor.take_kind("string")
+    quoted = _string(cursor)
     if quoted is not None:
-        return quoted.plain if quoted.plain in cursor.names else None
+        return quoted if quoted in cursor.names else None
     cursor.take("the")
     return cursor.take_one_of(cursor.names)
 
 
 _column = seq(column_name, make=rules.Cell)
-
-
-def items(cursor: Cursor) -> Items | None:
-    """Read `the integers in the sequence`, `the first three integers` or `a, b and c`."""
-    cursor.take("all of|all")
-    return _some_items(cursor)  # type: ignore[no-any-return]
 
 
 def _source(cursor: Cursor) -> Items:
@@ -288,47 +249,38 @@ def _slice(side: str, count: float, _: Items) -> Items | None:
     return Items((), None, int(count)) if side == "first" else Items((), -int(count), None)
 
 
-_some_items = first(
-    seq("the?", named({"first": "first", "last": "last"}), number, NOUNS, _source, make=_slice),
-    seq("the sequence", make=lambda: WHOLE),
-    seq("the?", NOUNS, _source),
-    joined(column_name, ", and|, or|,|and|or", Items),
+items = seq(
+    "all of|all?",
+    first(
+        seq("the?", named({"first": "first", "last": "last"}), number, NOUNS, _source, make=_slice),
+        seq("the sequence", make=lambda: WHOLE),
+        seq("the?", NOUNS, _source),
+        joined(column_name, ", and|, or|,|and|or", Items),
+    ),
 )
+"""Reads `the integers in the sequence`, `the first three integers` or `a, b and c`."""
 
-# --- formulas -----------------------------------------------------------------------------------------------
-
-_LONGEST_FORMULA = 400
-"""Tokens of a formula."""
+_MOST_FORMULA_TOKENS = 400
 
 
-def term(cursor: Cursor) -> Term | None:
-    start = cursor.position
-    result = _chain(cursor, lambda part: _chain(part, _signed, "*|/"), "+|-")
-    if cursor.position - start > _LONGEST_FORMULA:
-        raise TooTangled
-    return result
+def _chain(part: Reader, signs: str) -> Reader:
+    """Read parts joined by signs, of which the left one binds first."""
+    step = seq(named({sign: sign for sign in signs}), part, make=lambda sign, right: (sign, right))
 
+    def read(cursor: Cursor) -> Term | None:
+        left: Term | None = cursor.attempt(part)
+        while left is not None and (pair := cursor.attempt(step)) is not None:
+            left = Formula(pair[0], (left, pair[1]))
+        return left
 
-def _chain(cursor: Cursor, part: Reader, signs: str) -> Term | None:
-    left: Term | None = cursor.attempt(part)
-    while left is not None:
-        mark = cursor.position
-        sign = cursor.take(signs)
-        right = cursor.attempt(part) if sign else None
-        if right is None:
-            cursor.position = mark
-            break
-        left = Arithmetic(str(sign), left, right)
-    return left
+    return read
 
 
 def _signed(cursor: Cursor) -> Term | None:
     if not cursor.take("-"):
         return cursor.attempt(_scaled)  # type: ignore[no-any-return]
     inner = cursor.attempt(_signed)
-    if isinstance(inner, Number):
-        return Number(-inner.value)
-    return inner and Arithmetic("-", Number(0.0), inner)
+    return Number(-inner.value) if isinstance(inner, Number) else inner and Formula("-", (Number(0.0), inner))
 
 
 def _scaled(cursor: Cursor) -> Term | None:
@@ -336,18 +288,27 @@ def _scaled(cursor: Cursor) -> Term | None:
     left = cursor.attempt(_power)
     touches = cursor.before.end == cursor.here.start and (cursor.here.kind == "word" or cursor.here.plain == "(")
     right = cursor.attempt(_power) if isinstance(left, Number) and touches else None
-    return left if left is None or right is None else Arithmetic("*", left, right)
+    return left if right is None else Formula("*", (left, right))
 
 
 def _power(cursor: Cursor) -> Term | None:
     base: Term | None = cursor.attempt(_atom)
     exponent = cursor.attempt(_signed) if base is not None and cursor.take("^") else None
-    return base if base is None or exponent is None else Arithmetic("^", base, exponent)
+    return base if base is None or exponent is None else Formula("^", (base, exponent))
+
+
+_sum = _chain(_chain(_signed, "*/"), "+-")
+
+
+def term(cursor: Cursor) -> Term | None:
+    start = cursor.position
+    result = _sum(cursor)
+    if cursor.position - start > _MOST_FORMULA_TOKENS:
+        raise RecursionError
+    return result  # type: ignore[no-any-return]
 
 
 _brackets = seq("(", term, ")")
-
-# --- checks of numbers --------------------------------------------------------------------------------------
 
 _SIGNS = {
     ">=": ">=", "at least": ">=", "greater than or equal to": ">=",
@@ -356,7 +317,6 @@ _SIGNS = {
     "<": "<", "less than": "<", "smaller than": "<", "below": "<", "under": "<",
     "=": "=", "equal to": "=", "equals": "=", "!=": "!=",
 }  # fmt: skip
-COMPARISONS = "|".join(_SIGNS)
 
 
 def _multiple(divisor: float) -> rules.Check | None:
@@ -369,32 +329,18 @@ divisibility = first(
     seq("divisible by|a multiple of", number, make=_multiple),
 )
 
-# --- counts -------------------------------------------------------------------------------------------------
-
-
-def _equal(cursor: Cursor) -> rules.Check | None:
-    """Read `0s`; the number before a noun is no counted item."""
-    value = cursor.attempt(number)
-    cursor.take("s")
-    return None if value is None or cursor.sees(NOUNS) else Compare("=", Number(value))
-
-
 _checked = first(divisibility, comparison)
 _counted = first(
     seq(named({"even": rules.EVEN, "odd": rules.ODD}), NOUNS),
-    _equal,
+    seq(number, "s?", unless(NOUNS), make=lambda value, _: Compare("=", Number(value))),
     seq(NOUNS, "that are|that is?", first(seq("not", _checked, make=Fails), _checked)),
 )
 tally = seq(_counted, _source, make=lambda check, among: Tally(among, check))
 """Reads counted items: `even integers in the sequence`, `0s`, `integers that are greater than 5`."""
 
-# --- terms in words -----------------------------------------------------------------------------------------
-
-_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
-_EXTREMES = {"largest": "max", "smallest": "min"}
 _FOLDS = {
-    "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "mean", "average": "mean",
-    "range": "range", "length": "length", **_EXTREMES,
+    "digit sum": "sum", "sum": "sum", "total": "sum", "product": "product", "mean": "average", "average": "average",
+    "range": "range", "length": "length", "largest": "largest", "smallest": "smallest",
 }  # fmt: skip
 
 
@@ -415,36 +361,25 @@ _phrase = seq(
         seq("number of distinct", NOUNS, _source, make=lambda among: Fold("distinct", among)),
         seq("number of", tally),
         seq(
-            "distance from",
-            first(seq("the origin", make=lambda: (0.0, 0.0)), _bracketed(number)),
-            "to the point|to",
-            _bracketed(_column),
-            make=lambda centre, point: rules.Distance(point, centre),
+            "distance from", first(seq("the origin", make=lambda: (0.0, 0.0)), _bracketed(number)),
+            "to the point|to", _bracketed(_column), make=lambda centre, point: rules.Distance(point, centre),
         ),
-        seq(named(_ORDINALS), NOUNS, _source, make=lambda index, among: rules.Item(among, index)),
-        seq(named(_EXTREMES), NOUNS, _source, make=Fold),
+        seq(named({word: word for word in (*rules.ORDINALS, "largest", "smallest")}), NOUNS, _source, make=Fold),
         seq(named(_FOLDS), "of", items, make=Fold),
         _bare_fold,
     ),
-)
-_function = seq(named({name: name for name in rules.FUNCTIONS}), _brackets, make=rules.Function)
+)  # fmt: skip
+_FUNCTIONS = {name: name for name in rules.OPERATIONS if name.isalpha()}
+_function = seq(named(_FUNCTIONS), _brackets, make=lambda name, inner: Formula(name, (inner,)))
 _atom = first(_brackets, _function, _phrase, seq(number, make=Number), _column)
 
-
-# --- values of categories -----------------------------------------------------------------------------------
-
 _COPULA = "is|are"
-_VERBS = f"{_COPULA}|contains|does not|{COMPARISONS}"
+_VERBS = f"{_COPULA}|contains|does not|{'|'.join(_SIGNS)}"
 _ENDS_TEXT = (
     "and|or|nor|neither|both|then|otherwise|else|if|when|unless|because|while|output|predict|answer|return|say|is|are|but"
     "|not|only|the|in|of|to|than|at|by|with|as|that|which|from|about|more|less|fewer|greater|larger|smaller|higher|lower"
 )
 """Words that no unquoted category holds, so that a wording which cannot be read is no category."""
-
-
-def _string(cursor: Cursor) -> str | None:
-    token = cursor.take_kind("string")
-    return None if token is None else token.plain
 
 
 def _separate_number(cursor: Cursor) -> float | None:
@@ -456,10 +391,8 @@ def _separate_number(cursor: Cursor) -> float | None:
 def _words(cursor: Cursor) -> str | None:
     """Read the words of a category up to one that belongs to the rule; a column's name is no category."""
     start, end = cursor.here.start, -1
-    mark = cursor.position
     if cursor.attempt(column_name) is not None:
         return None
-    cursor.position = mark
     while cursor.here.kind in {"word", "number"} or (cursor.here.plain in {"-", "/", "&"} and end >= 0):
         if cursor.sees(_ENDS_TEXT):
             break
@@ -496,24 +429,12 @@ def _choice(joints: str) -> Reader:
     return read
 
 
-# --- checks of one value ------------------------------------------------------------------------------------
-
-
-def _no_formula(cursor: Cursor) -> bool | None:
-    return None if cursor.sees("+|-|*|/|^") else True
-
-
-def _span(cursor: Cursor) -> rules.Check | None:
-    """Read `12 to 30`, `from 12 to 30` or `12-30`; `30-12` and `12-30*x` are formulas."""
-    cursor.take("from")
-    low = number(cursor)
-    joint = None if low is None else cursor.take("to|-")
-    high = None if joint is None else _separate_number(cursor)
-    if low is None or high is None or low >= high or not _no_formula(cursor):
-        return None
-    return rules.Between(Number(low), Number(high))
-
-
+_no_formula = unless("+|-|*|/|^")
+_span = seq(
+    "from?", number, "to|-", _separate_number, _no_formula,
+    make=lambda low, high, _: rules.Between(Number(low), Number(high)) if low < high else None,
+)  # fmt: skip
+"""Reads `12 to 30`, `from 12 to 30` or `12-30`; `30-12` and `12-30*x` are formulas."""
 _property = first(
     divisibility,
     seq("between", term, "and", term, make=rules.Between),
@@ -539,29 +460,23 @@ _judgement = first(
 )
 """Reads a check after its subject: `is even`, `> 3`, `is not Biscoe`, `does not contain "a"`."""
 
-# --- order and repetition -----------------------------------------------------------------------------------
-
+_ASCENDING, _DESCENDING, _DISTINCT, _EQUAL_NEIGHBOURS, _SPLIT_PAIR, _PALINDROME = rules.PATTERNS
 _ORDERS = {
-    "in ascending order": "ascending", "in increasing order": "ascending",
-    "in descending order": "descending", "in decreasing order": "descending",
-    "all different": "distinct", "all distinct": "distinct", "a palindrome": "palindrome",
+    "in ascending order": _ASCENDING, "in increasing order": _ASCENDING,
+    "in descending order": _DESCENDING, "in decreasing order": _DESCENDING,
+    "all different": _DISTINCT, "all distinct": _DISTINCT, "a palindrome": _PALINDROME,
 }  # fmt: skip
 _REPETITIONS = {
-    "exactly two identical integers that are not adjacent": Pattern("split pair", WHOLE),
-    "exactly two identical numbers that are not adjacent": Pattern("split pair", WHOLE),
-    **{f"a repeated {noun}": Not(Pattern("distinct", WHOLE)) for noun in NOUNS.split("|")},
+    **{f"exactly two identical {noun} that are not adjacent": Pattern(_SPLIT_PAIR) for noun in ("integers", "numbers")},
+    **{f"a repeated {noun}": Not(Pattern(_DISTINCT)) for noun in NOUNS.split("|")},
 }
-_EQUAL_NEIGHBOURS = Pattern("neighbours equal", WHOLE)
 
-_neighbours = seq(
-    named({"two": _EQUAL_NEIGHBOURS, "no two": Not(_EQUAL_NEIGHBOURS)}), "neighbours are equal|neighbors are equal"
-)
+_EQUALITIES = {"two": Pattern(_EQUAL_NEIGHBOURS), "no two": Not(Pattern(_EQUAL_NEIGHBOURS))}
+_neighbours = seq(named(_EQUALITIES), "neighbours are equal|neighbors are equal")
 _order = first(
-    seq(items, _COPULA, named(_ORDERS), make=lambda among, kind: Pattern(kind, among)),
-    seq(items, _COPULA, "not", named(_ORDERS), make=lambda among, kind: Not(Pattern(kind, among))),
+    seq(items, _COPULA, named(_ORDERS), make=lambda among, sentence: Pattern(sentence, among)),
+    seq(items, _COPULA, "not", named(_ORDERS), make=lambda among, sentence: Not(Pattern(sentence, among))),
 )
-
-# --- counts -------------------------------------------------------------------------------------------------
 
 _NONE, _SOME = Compare("=", Number(0.0)), Compare(">=", Number(1.0))
 _BOUNDS = {"at least": ">=", "at most": "<=", "more than": ">", "fewer than": "<", "exactly": "="}
@@ -573,14 +488,11 @@ _count = first(
 """Reads a required number: `at least two`, `no`, `any`, `exactly one`."""
 _quantified = first(
     seq(
-        "all|every one of|every|each of|each",
-        "of?",
-        items,
-        _judgement,
+        "all|every one of|every|each of|each", "of?", items, _judgement,
         make=lambda among, check: Is(Tally(among, Fails(check)), _NONE),
     ),
     seq(_count, "of?", items, _judgement, make=lambda count, among, check: Is(Tally(among, check), count)),
-)
+)  # fmt: skip
 """Reads `all integers are even`, `any of a, b and c is 0`, `at least two of the integers are odd`."""
 _content = first(
     named(_REPETITIONS),
@@ -592,17 +504,15 @@ _contains = first(
 )
 """Reads `the sequence contains at least one 0`, `there is no 0 in the sequence`, `the sequence contains a 0`."""
 
-# --- joined conditions --------------------------------------------------------------------------------------
+
+_term_and_check = seq(term, _judgement, make=Is)
 
 
 def _comparison(cursor: Cursor) -> Condition | None:
     """Read a term and its check; remember the term for an elided subject."""
-    subject = cursor.attempt(term)
-    check = None if subject is None else cursor.attempt(_judgement)
-    if subject is None or check is None:
-        return None
-    cursor.subject = subject
-    return Is(subject, check)
+    result: Is | None = cursor.attempt(_term_and_check)
+    cursor.subject = result.term if result else cursor.subject
+    return result
 
 
 def _elided(cursor: Cursor) -> Condition | None:
@@ -614,15 +524,15 @@ def _elided(cursor: Cursor) -> Condition | None:
 _check = first(divisibility, comparison, _denied)
 
 
-def _joined_by(combine: Callable[[tuple[Condition, ...]], Condition], part: Reader, joints: str) -> Reader:
-    return joined(part, joints, lambda parts: parts[0] if len(parts) == 1 else combine(parts))
-
-
 def _part(cursor: Cursor) -> Condition | None:
     return _any_part(cursor)  # type: ignore[no-any-return]
 
 
-condition = _joined_by(rules.Or, _joined_by(rules.And, _part, "and|, and"), ", or|or")
+def _joint(word: Literal["and", "or"]) -> Callable[[tuple[Condition, ...]], Condition]:
+    return lambda parts: parts[0] if len(parts) == 1 else rules.Joint(word, parts)
+
+
+condition = joined(joined(_part, "and|, and", _joint("and")), ", or|or", _joint("or"))
 """Reads parts joined by `or`; `and` binds closer."""
 _any_part = first(
     seq("not", _part, make=Not), seq("(", condition, ")"),
@@ -641,16 +551,12 @@ _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Result of reading a text."""
-
     rule: rules.Rule | None
     """None if no sentence decides anything."""
     start: int
-    """Offset of the rule's first sentence in the text."""
+    """Offset of the rule's first sentence in the text; before it stand the seed sentence and the prior."""
     unread: tuple[str, ...]
     """Sentences that seem to belong to the rule and could not be read."""
-    hints: str
-    """Text before the rule: seed sentence and prior."""
 
 
 _Clause = tuple[Condition | None, rules.Outcome]
@@ -663,14 +569,14 @@ def read_rule(text: str, names: tuple[str, ...], labels: tuple[str, ...]) -> Rea
     cursor = Cursor(text, names, labels, match[1].strip() if match else "")
     try:
         return _read(cursor)
-    except (TooTangled, RecursionError):
-        return Reading(None, len(text), (text[:80],), text)
+    except RecursionError:
+        return Reading(None, len(text), (text[:80],))
 
 
 def _read(cursor: Cursor) -> Reading:
     """Read every sentence; sentences after an unconditional one begin the rule anew, so that the last rule counts."""
-    start, clauses, unread = 0, list[_Clause](), list[str]()
-    while not cursor.finished():
+    start, clauses, unread = len(cursor.text), list[_Clause](), list[str]()
+    while cursor.position < len(cursor.tokens) - 1:
         if cursor.here.kind == "stop":
             cursor.position += 1
             continue
@@ -682,23 +588,21 @@ def _read(cursor: Cursor) -> Reading:
             sentence = cursor.text[begin : cursor.here.start]
             unread += [sentence] if clauses or _CONDITIONAL.search(sentence) else []
             continue
-        if not clauses or clauses[-1][0] is None:
-            unread = [] if clauses else unread
-            start, clauses = begin, []
+        if not clauses:
+            start = begin
+        elif clauses[-1][0] is None:
+            start, clauses, unread = begin, [], []
         clauses += decided
-    if not clauses:
-        return Reading(None, len(cursor.text), tuple(unread), cursor.text)
-    return Reading(_rule(clauses, cursor.labels), start, tuple(unread), cursor.text[:start])
+    return Reading(_rule(clauses, cursor.labels) if clauses else None, start, tuple(unread))
 
 
 def _rule(clauses: list[_Clause], labels: list[str]) -> rules.Rule:
     """Build the rule; without an outcome for other rows, it is that of two labels which no case has."""
     cases = tuple(rules.Case(asked, outcome) for asked, outcome in clauses if asked is not None)
-    otherwise = clauses[-1][1] if clauses[-1][0] is None else None
+    if clauses[-1][0] is None:
+        return rules.Rule(cases, clauses[-1][1])
     left = [label for label in labels if label not in {case.outcome for case in cases}]
-    if otherwise is None and len(labels) == 2 and len(left) == 1:
-        otherwise = left[0]
-    return rules.Rule(cases, otherwise)
+    return rules.Rule(cases, left[0] if len(labels) == 2 and len(left) == 1 else None)
 
 
 def _sentence(cursor: Cursor) -> list[_Clause] | None:
@@ -716,22 +620,18 @@ def _sentence(cursor: Cursor) -> list[_Clause] | None:
 def _outcome(cursor: Cursor) -> rules.Outcome | None:
     """Read `output 3x + 4`, `TARGET = 3x + 4` or `the class label is 1`."""
     cursor.take("then|always")
-    if not cursor.attempt(_target_is):
+    mark = cursor.position
+    cursor.take("the")
+    if not ((cursor.take_text(cursor.target) or cursor.take("y")) and cursor.take("=|is")):
+        cursor.position = mark
         cursor.take(_SAYS)
     return cursor.attempt(_label if cursor.labels else _formula)  # type: ignore[no-any-return]
 
 
-def _target_is(cursor: Cursor) -> bool | None:
-    cursor.take("the")
-    is_named = cursor.take_text(cursor.target) or cursor.take("y")
-    return True if is_named and cursor.take("=|is") else None
-
-
 def _label(cursor: Cursor) -> rules.Outcome | None:
-    quoted = cursor.take_kind("string")
+    quoted = _string(cursor)
     if quoted is not None:
-        wanted = quoted.plain.strip().casefold()
-        return next((label for label in cursor.labels if label.casefold() == wanted), None)
+        return next((label for label in cursor.labels if label.casefold() == quoted.strip().casefold()), None)
     label = cursor.take_one_of(cursor.labels)
     value = cursor.attempt(number) if label is None else None
     return label if value is None else next((one for one in cursor.labels if rules.read_number(one) == value), None)
@@ -740,7 +640,7 @@ def _label(cursor: Cursor) -> rules.Outcome | None:
 _formula = first(
     seq(
         "multiply", term, "by", term, "and add", term,
-        make=lambda left, factor, base: Arithmetic("+", Arithmetic("*", left, factor), base),
+        make=lambda left, factor, base: Formula("+", (Formula("*", (left, factor)), base)),
     ),
     term,
 )  # fmt: skip

@@ -5,11 +5,10 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
 from statistics import fmean
-
-# --- values and rows, parsed from the lines `name: value` of an input ----------------------------------------
+from typing import Literal
 
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
@@ -32,19 +31,14 @@ def read_number(text: str) -> float | None:
 
 
 def read_value(text: str) -> Value:
-    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text.
-
-    Digits with a leading zero are a text, since they are a code.
-    """
+    """Parse a cell: `missing`, a number with or without a unit, several numbers, or else a text, as a code like 007."""
     text = text.strip()
     if text == _MISSING or not text:
         return None
-    if _CODE.fullmatch(text):
-        return text
     with_unit = _WITH_UNIT.fullmatch(text)
     number = read_number(with_unit[1] if with_unit else text.replace("−", "-"))
     if number is not None:
-        return number
+        return text if _CODE.fullmatch(text) else number
     if len(text) <= _LONGEST_SEQUENCE and _IS_SEQUENCE.fullmatch(text):
         return tuple(float(part) for part in _IS_NUMBER.findall(text))
     return text
@@ -88,9 +82,6 @@ def same(left: Value, right: Value) -> bool:
     return left == right
 
 
-# --- items: a part of the row's sequence ---------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Items:
     """Numbers of a row: those of columns `names`, or the row's sequence without names; then a slice of them."""
@@ -130,50 +121,32 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """Two terms joined by one of + - * / ^."""
-
-    op: str
-    left: "Term"
-    right: "Term"
-
-    def of(self, row: Row) -> Value:
-        left, right = self.left.of(row), self.right.of(row)
-        if not (isinstance(left, float) and isinstance(right, float)):
-            return None
-        return _finite(_ARITHMETIC[self.op], left, right)
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """sin, cos, sqrt, abs, exp or log of a term."""
+class Formula:
+    """A sign or a function of `OPERATIONS`, applied to its terms."""
 
     name: str
-    argument: "Term"
+    terms: tuple["Term", ...]
 
     def of(self, row: Row) -> Value:
-        value = self.argument.of(row)
-        return _finite(FUNCTIONS[self.name], value) if isinstance(value, float) else None
+        values = [term.of(row) for term in self.terms]
+        are_numbers = all(isinstance(value, float) for value in values)
+        return _finite(OPERATIONS[self.name], *values) if are_numbers else None
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A statistic of items: sum, product, mean, max, min, range, length or distinct."""
+    """A statistic of items, or one of them: a word of `FOLDS`."""
 
     kind: str
     items: Items
 
     def of(self, row: Row) -> Value:
         numbers = self.items.of(row)
-        if not numbers and self.kind not in {"sum", "length", "distinct"}:
-            return None
-        return _finite(_FOLDS[self.kind], numbers)
+        return _finite(FOLDS[self.kind], numbers) if numbers or self.kind in {"sum", "length", "distinct"} else None
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Number of items that pass a check."""
-
     items: Items
     check: "Check"
 
@@ -183,21 +156,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """The item at an index; -1 is the last."""
-
-    items: Items
-    index: int
-
-    def of(self, row: Row) -> Value:
-        numbers = self.items.of(row)
-        return numbers[self.index] if -len(numbers) <= self.index < len(numbers) else None
-
-
-@dataclass(frozen=True, slots=True)
 class Distance:
-    """Euclidean distance of a point from a centre."""
-
     point: tuple["Term", ...]
     centre: tuple[float, ...]
 
@@ -206,44 +165,41 @@ class Distance:
         return math.dist(point, self.centre) if len(point) == len(self.point) else None
 
 
-Term = Number | Cell | Arithmetic | Function | Fold | Tally | Item | Distance
-"""A value of a row."""
+Term = Number | Cell | Formula | Fold | Tally | Distance
 
 
 def _finite(function: Callable[..., float], *arguments: object) -> float | None:
     """Call the function; None if it fails or its value is not a finite real number."""
     try:
         value = function(*arguments)
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, IndexError, ValueError):
         return None
     return float(value) if not isinstance(value, complex) and math.isfinite(value) else None
 
 
-_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+OPERATIONS: dict[str, Callable[..., float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
-}  # fmt: skip
-FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "abs": abs, "exp": math.exp, "log": math.log,
 }  # fmt: skip
-_FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
-    "sum": math.fsum, "product": math.prod, "mean": fmean, "max": max, "min": min,
+ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "last": -1}
+FOLDS: dict[str, Callable[[tuple[float, ...]], float]] = {
+    "sum": math.fsum, "product": math.prod, "average": fmean, "largest": max, "smallest": min,
     "range": lambda numbers: max(numbers) - min(numbers), "length": len, "distinct": lambda numbers: len(set(numbers)),
+    **{word: operator.itemgetter(index) for word, index in ORDINALS.items()},
 }  # fmt: skip
 
 
 def total(parts: list[tuple[float, Term | None]]) -> Term:
     """Sum of coefficient times term; None stands for 1."""
     terms = [_scaled(weight, term) for weight, term in parts if weight or term is None]
-    result = terms[0]
-    for term in terms[1:]:
-        result = Arithmetic("+", result, term)
-    return result
+    return reduce(lambda left, right: Formula("+", (left, right)), terms)
 
 
 def _scaled(weight: float, term: Term | None) -> Term:
     if term is None:
         return Number(weight)
-    return term if weight == 1 else Arithmetic("*", Number(weight), term)
+    return term if weight == 1 else Formula("*", (Number(weight), term))
 
 
 # --- checks: of one value -----------------------------------------------------------------------------------
@@ -263,7 +219,8 @@ class Compare:
             return None
         if self.sign in {"=", "!="}:
             return same(value, other) is (self.sign == "=")
-        return _ORDER[self.sign](value, other) if isinstance(value, float) and isinstance(other, float) else None
+        are_numbers = isinstance(value, float) and isinstance(other, float)
+        return bool(OPERATIONS[self.sign](value, other)) if are_numbers else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +282,6 @@ class Fails:
 
 
 Check = Compare | Between | Multiple | OneOf | Holds | Absent | Fails
-"""A test of one value."""
-_ORDER: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
 EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
 
 # --- conditions: on a row -----------------------------------------------------------------------------------
@@ -346,31 +299,29 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The items are in an order, or equal, as the kind says; too few items satisfy every order."""
+    """The items are in an order, or equal: a sentence of `PATTERNS`, which says it of the whole sequence."""
 
-    kind: str
-    items: Items
+    sentence: str
+    items: Items = WHOLE
 
     def holds(self, row: Row) -> bool | None:
-        return PATTERNS[self.kind](self.items.of(row))
+        return PATTERNS[self.sentence](self.items.of(row))
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class Joint:
+    """Conditions joined by `and` or `or`: one that is false, or true, decides."""
+
+    word: Literal["and", "or"]
     parts: tuple["Condition", ...]
 
-    def holds(self, row: Row) -> bool | None:
-        results = tuple(part.holds(row) for part in self.parts)
-        return False if False in results else None if None in results else True
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    parts: tuple["Condition", ...]
+    @property
+    def decisive(self) -> bool:
+        return self.word == "or"
 
     def holds(self, row: Row) -> bool | None:
-        results = tuple(part.holds(row) for part in self.parts)
-        return True if True in results else None if None in results else False
+        results = [part.holds(row) for part in self.parts]
+        return self.decisive if self.decisive in results else None if None in results else not self.decisive
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,28 +333,23 @@ class Not:
         return None if result is None else not result
 
 
-Condition = Is | Pattern | And | Or | Not
-"""A test of a row."""
+Condition = Is | Pattern | Joint | Not
 
 
 def _split_pair(numbers: tuple[float, ...]) -> bool:
     """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
-    twice = [value for value in set(numbers) if numbers.count(value) > 1]
-    if len(twice) != 1 or numbers.count(twice[0]) != 2:
-        return False
-    return numbers[numbers.index(twice[0]) + 1] != twice[0]
+    repeats = [number for number in numbers if numbers.count(number) > 1]
+    return len(repeats) == 2 and numbers[numbers.index(repeats[0]) + 1] != repeats[0]
 
 
 PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
-    "ascending": lambda numbers: all(left <= right for left, right in pairwise(numbers)),
-    "descending": lambda numbers: all(left >= right for left, right in pairwise(numbers)),
-    "distinct": lambda numbers: len(set(numbers)) == len(numbers),
-    "neighbours equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
-    "split pair": _split_pair,
-    "palindrome": lambda numbers: numbers == numbers[::-1],
+    "the numbers are in ascending order": lambda numbers: numbers == tuple(sorted(numbers)),
+    "the numbers are in descending order": lambda numbers: numbers == tuple(sorted(numbers, reverse=True)),
+    "the numbers are all different": lambda numbers: len(set(numbers)) == len(numbers),
+    "two neighbours are equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
+    "the sequence contains exactly two identical numbers that are not adjacent": _split_pair,
+    "the sequence is a palindrome": lambda numbers: numbers == numbers[::-1],
 }
-
-# --- rules --------------------------------------------------------------------------------------------------
 
 Outcome = str | Term
 """A label, or the term for a number."""

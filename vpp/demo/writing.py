@@ -5,14 +5,12 @@ import re
 
 from vpp.demo import rules
 from vpp.demo.reading import LONGEST_TEXT, RESERVED
-from vpp.demo.rules import EVEN, ODD, WHOLE, And, Arithmetic, Cell, Compare, Fold, Is, Not, Number, Or, Tally, Term
+from vpp.demo.rules import EVEN, ODD, WHOLE, Cell, Compare, Fold, Formula, Is, Joint, Not, Number, Pattern, Tally, Term
 
 
 class Unsayable(ValueError):
     """The rule cannot be written."""
 
-
-# --- names and numbers --------------------------------------------------------------------------------------
 
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w*(?: \w+)*(?: \([^()\n\"]*\))?")
 _PLAIN_LABEL = re.compile(r"\w+")
@@ -45,16 +43,12 @@ def say_number(value: float) -> str:
 
 
 def _listed(words: list[str], joint: str = "and") -> str:
-    """Join words, as in `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"
 
 
-# --- terms --------------------------------------------------------------------------------------------------
-
-_ORDINALS = {0: "first", 1: "second", 2: "third", 3: "fourth", 4: "fifth", 5: "sixth", 6: "seventh", -1: "last"}
-_STATISTICS = {"max": "largest", "min": "smallest", "mean": "average"}
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
 _MINUS_BINDS = 3
+_PARITIES = {EVEN: "even", ODD: "odd"}
 
 
 def say_term(term: Term) -> str:
@@ -63,25 +57,22 @@ def say_term(term: Term) -> str:
             return say_number(term.value)
         case Cell():
             return say_name(term.name)
-        case Arithmetic():
-            return _say_arithmetic(term)
-        case rules.Function():
-            return f"{term.name}({say_term(term.argument)})"
-        case Fold(kind="max" | "min", items=items) if items == WHOLE:
-            return f"the {_STATISTICS[term.kind]} number"
+        case Formula():
+            return _say_formula(term)
         case Fold(kind="distinct"):
             return f"the number of distinct numbers{_among(term.items)}"
+        case Fold(kind=word, items=items) if word in rules.ORDINALS or (
+            word in {"largest", "smallest"} and items == WHOLE
+        ):
+            return f"the {word} number{_among(items)}"
         case Fold():
-            return f"the {_STATISTICS.get(term.kind, term.kind)} of {_say_items(term.items)}"
+            return f"the {term.kind} of {_say_items(term.items)}"
         case Tally():
             return f"the number of {_say_counted(term, 's')}"
-        case rules.Item(items=items, index=index) if index in _ORDINALS:
-            return f"the {_ORDINALS[index]} number{_among(items)}"
         case rules.Distance():
             point = ", ".join(map(say_term, term.point))
             centre = "the origin" if term.centre == (0.0, 0.0) else f"({', '.join(map(say_number, term.centre))})"
             return f"the distance from {centre} to the point ({point})"
-    raise Unsayable
 
 
 def _say_items(items: rules.Items) -> str:
@@ -98,52 +89,44 @@ def _among(items: rules.Items) -> str:
 
 
 def _say_counted(tally: Tally, s: str) -> str:
-    """Write the counted items: `even numbers`, `0s`, `numbers that are greater than 5 among a, b and c`.
-
-    s: ending of the noun, empty for one item.
-    """
+    """Write the counted items, as in `even numbers` or `0s among a and b`; s: ending of the noun, if any."""
     match tally.check:
         case Compare(sign="=", other=Number(value=value)):
             words = say_number(value) + s
-        case rules.Multiple() as check if check in (EVEN, ODD):
-            words = f"{'even' if check == EVEN else 'odd'} number{s}"
+        case rules.Multiple() as check if check in _PARITIES:
+            words = f"{_PARITIES[check]} number{s}"
         case check:
             words = f"number{s} that {'are' if s else 'is'} {_say_check(check).removeprefix('is ')}"
     return words + _among(tally.items)
 
 
-def _say_arithmetic(term: Arithmetic) -> str:
-    if _is_negation(term):
-        return f"-{_inner(term.right, _MINUS_BINDS)}"
-    if term.op == "+" and (subtracted := _negated(term.right)) is not None:
-        return say_term(Arithmetic("-", term.left, subtracted))
-    binds = _BINDS[term.op]
-    if term.op == "^":
-        return f"{_inner(term.left, binds + 1)}^{_inner(term.right, binds)}"
-    return f"{_inner(term.left, binds)} {term.op} {_inner(term.right, binds + 1)}"
-
-
-def _is_negation(term: Arithmetic) -> bool:
-    return (term.op, term.left) in (("-", Number(0.0)), ("*", Number(-1.0)))
-
-
-def _negated(term: Term) -> Term | None:
+def _say_formula(term: Formula) -> str:
     match term:
-        case Number(value=value) if value < 0:
-            return Number(-value)
-        case Arithmetic(op="*", left=Number(value=value)) if value < 0:
-            return term.right if value == -1 else Arithmetic("*", Number(-value), term.right)
-    return None
+        case Formula("-", (Number(0.0), part)) | Formula("*", (Number(-1.0), part)):
+            return f"-{_inner(part, _MINUS_BINDS)}"
+        case Formula("+", (left, Number(value))) if value < 0:
+            return say_term(Formula("-", (left, Number(-value))))
+        case Formula("+", (left, Formula("*", (Number(value), part)))) if value < 0:
+            part = part if value == -1 else Formula("*", (Number(-value), part))
+            return say_term(Formula("-", (left, part)))
+        case Formula("^", (left, right)):
+            return f"{_inner(left, _BINDS['^'] + 1)}^{_inner(right, _BINDS['^'])}"
+        case Formula(sign, (left, right)):
+            return f"{_inner(left, _BINDS[sign])} {sign} {_inner(right, _BINDS[sign] + 1)}"
+    return f"{term.name}({say_term(term.terms[0])})"
 
 
 def _inner(term: Term, binding: int) -> str:
-    text = say_term(term)
-    if isinstance(term, Arithmetic):
-        return f"({text})" if (_MINUS_BINDS if _is_negation(term) else _BINDS[term.op]) < binding else text
-    return f"({text})" if isinstance(term, Number) and term.value < 0 and binding > _MINUS_BINDS else text
+    """Write a part of a formula, in brackets if it binds less than its place needs."""
+    match term:
+        case Formula("-", (Number(0.0), _)) | Formula("*", (Number(-1.0), _)):
+            binds = _MINUS_BINDS
+        case Formula():
+            binds = _BINDS.get(term.name, binding)
+        case _:
+            binds = _MINUS_BINDS if isinstance(term, Number) and term.value < 0 else binding
+    return f"({say_term(term)})" if binds < binding else say_term(term)
 
-
-# --- checks -------------------------------------------------------------------------------------------------
 
 _COMPARED = {
     ">": "greater than", ">=": "at least", "<": "less than", "<=": "at most", "=": "equal to", "!=": "not equal to",
@@ -157,10 +140,8 @@ def _say_check(check: rules.Check) -> str:
             return f"is {_COMPARED[check.sign]} {say_term(check.other)}"
         case rules.Between():
             return f"is between {say_term(check.low)} and {say_term(check.high)}"
-        case rules.Multiple() if check in (EVEN, ODD):
-            return "is even" if check == EVEN else "is odd"
         case rules.Multiple():
-            return f"is divisible by {check.of}"
+            return f"is {_PARITIES.get(check, f'divisible by {check.of}')}"
         case rules.OneOf():
             values = [say_number(value) if isinstance(value, float) else _quoted(value) for value in check.values]
             return f"is {'one of ' if len(values) > 1 else ''}{_listed(values, 'or')}"
@@ -177,17 +158,11 @@ def _say_check(check: rules.Check) -> str:
     raise Unsayable
 
 
-# --- conditions and rules -----------------------------------------------------------------------------------
-
-_PATTERNS = {
-    "ascending": ("the numbers are in ascending order", ""),
-    "descending": ("the numbers are in descending order", ""),
-    "distinct": ("the numbers are all different", "the sequence contains a repeated number"),
-    "neighbours equal": ("two neighbours are equal", "no two neighbours are equal"),
-    "palindrome": ("the sequence is a palindrome", "the sequence is not a palindrome"),
-    "split pair": ("the sequence contains exactly two identical numbers that are not adjacent", ""),
+_NEGATIONS = {
+    "the numbers are all different": "the sequence contains a repeated number",
+    "two neighbours are equal": "no two neighbours are equal",
+    "the sequence is a palindrome": "the sequence is not a palindrome",
 }
-"""How each pattern is written, and its negation if that is not `not (…)`."""
 
 
 def _say_condition(condition: rules.Condition) -> str:
@@ -199,14 +174,13 @@ def _say_condition(condition: rules.Condition) -> str:
             return f"the sequence contains no {_say_counted(tally, 's')}"
         case Is():
             return f"{say_term(condition.term)} {_say_check(condition.check)}"
-        case rules.Pattern(items=items) if items == WHOLE:
-            return _PATTERNS[condition.kind][0]
-        case And() | Or():
+        case Pattern(items=items) if items == WHOLE:
+            return condition.sentence
+        case Joint():
             parts = [(part, _say_condition(part)) for part in condition.parts]
-            joint = " and " if isinstance(condition, And) else " or "
-            return joint.join(f"({text})" if isinstance(part, And | Or) else text for part, text in parts)
-        case Not(part=rules.Pattern(kind=kind, items=items)) if items == WHOLE and _PATTERNS[kind][1]:
-            return _PATTERNS[kind][1]
+            return f" {condition.word} ".join(f"({text})" if isinstance(part, Joint) else text for part, text in parts)
+        case Not(part=Pattern(sentence, items)) if items == WHOLE and sentence in _NEGATIONS:
+            return _NEGATIONS[sentence]
         case Not():
             return f"not ({_say_condition(condition.part)})"
     raise Unsayable
@@ -224,29 +198,20 @@ def say_rule(rule: rules.Rule) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-# --- why a rule answers a row as it does --------------------------------------------------------------------
-
 _MOST_NUMBERS = 12
 """Most numbers of a sequence in an explanation."""
 
 
 def explain(rule: rules.Rule, row: rules.Row, answer: rules.Value) -> str:
-    case = rule.deciding(row)
-    label = answer if isinstance(answer, str) else None
+    case, label = rule.deciding(row), answer if isinstance(answer, str) else None
+    outcome = rule.otherwise if case is None else case.outcome
     try:
-        text = _because(rule, case, row, label)
+        result = f"the rule gives {label}" if label else _computed(outcome, row)
+        reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
     except Unsayable:
         return "I worked through the rule case by case" + (f"; it gives {label}." if label else ".")
+    text = f"{'; '.join(reasons)}, so {result}." if reasons else f"{result}{' for every input' if label else ''}."
     return text[0].upper() + text[1:]
-
-
-def _because(rule: rules.Rule, case: rules.Case | None, row: rules.Row, label: str | None) -> str:
-    outcome = rule.otherwise if case is None else case.outcome
-    result = f"the rule gives {label}" if label is not None else _computed(outcome, row)
-    if not rule.cases:
-        return f"{result}{' for every input' if label is not None else ''}."
-    reasons = [_fact(one.condition, row) for one in ([case] if case is not None else rule.cases[:3])]
-    return f"{'; '.join(reasons)}, so {result}."
 
 
 def _computed(outcome: rules.Outcome | None, row: rules.Row) -> str:
@@ -265,10 +230,8 @@ def _names(term: Term) -> set[str]:
     match term:
         case Cell():
             return {term.name}
-        case Arithmetic():
-            return _names(term.left) | _names(term.right)
-        case rules.Function():
-            return _names(term.argument)
+        case Formula():
+            return set().union(*map(_names, term.terms))
     return set()
 
 
@@ -289,12 +252,12 @@ def _fact(condition: rules.Condition, row: rules.Row) -> str:
             if passes is None:
                 return f"{subject}, so it cannot be said whether it {check}"
             return f"{subject}, which {check if passes else _denied(check)}"
-        case And() | Or():
-            deciding = [part for part in condition.parts if part.holds(row) is isinstance(condition, Or)]
+        case Joint():
+            deciding = [part for part in condition.parts if part.holds(row) is condition.decisive]
             return _fact(deciding[0], row) if deciding else _listed([_fact(part, row) for part in condition.parts[:4]])
         case Not():
             return _fact(condition.part, row)
-        case rules.Pattern():
+        case Pattern():
             word = "" if condition.holds(row) else "it is not so that "
             return f"{word}{_say_condition(condition)} in {_say_value(condition.items.of(row))}"
 

@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_decimal_comma, read_float, without_noun
-from vpp.llm.table_words import shortened
 
 # --- values ---------------------------------------------------------------------------------------------------------
 
@@ -46,7 +45,9 @@ def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
     for layer in (*layers, *without_noun(layers)):
         for words in (layer, *_result(layer)):
             if (number := _read_with(words, unit, expected)) is not None:
-                return _finite(number, value)
+                if math.isfinite(number):
+                    return number
+                raise Unreadable(f"{_quoted(value)} is not a finite number")
     raise Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
 
 
@@ -110,13 +111,13 @@ def _why(value: str) -> str:
     return " alone: write nothing after it" if _WITH_WORDS.fullmatch(layer) else ""
 
 
-def _finite(number: float, value: str) -> float:
-    if not math.isfinite(number):
-        raise Unreadable(f"{_quoted(value)} is not a finite number")
-    return number
-
-
 # --- reasons --------------------------------------------------------------------------------------------------------
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """Return `text` in one line of at most `limit` characters."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else line[:limit] + "…"
 
 
 def _listed(labels: tuple[str, ...]) -> str:
@@ -255,16 +256,12 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
     yield from json_values(answer, JSON_OUTPUT)
     yield from (tagged["value"] for tagged in latest(_TAGGED.finditer(answer)))
     yield from _boxed(answer)
-    if not _is_refused(answer, outputs):
+    if not (_REFUSAL.search(answer) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)):
         yield from _last_line(answer)
         yield from json_values(answer, _JSON_OTHER)
     whole = without_fences(answer)
     if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
         yield whole
-
-
-def _is_refused(answer: str, outputs: Iterable[re.Match[str]]) -> bool:
-    return bool(_REFUSAL.search(answer)) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)
 
 
 def _last_line(answer: str) -> Iterator[str]:
@@ -343,9 +340,15 @@ def parse_rule(text: str) -> Parsed[str]:
     The answer ends where the model, after a first such heading, repeats the form of the question. The rule ends before
     a line that explains it.
     """
-    answer = _before_next_question(answer_text(text))
-    heading = last(_RULE_HEADING.finditer(answer))
-    written = _without_explanation(answer[heading.end() :]) if heading else next(json_values(answer, _JSON_RULE), None)
+    answer = answer_text(text)
+    first = _RULE_HEADING.search(answer)
+    if first and (question := _NEXT_QUESTION.search(answer, first.end())):
+        answer = answer[: question.start()]
+    written = next(json_values(answer, _JSON_RULE), None)
+    if heading := last(_RULE_HEADING.finditer(answer)):
+        written = answer[heading.end() :]
+        explained = _RULE_EXPLAINED.search(written)
+        written = (written[: explained.start()].rstrip() if explained else "") or written
     if written is None:
         return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
     rule = without_fences(written)
@@ -354,17 +357,6 @@ def parse_rule(text: str) -> Parsed[str]:
     if len(rule) > RULE_LIMIT:
         return Parsed(reason=f"the new rule has {len(rule)} characters, at most {RULE_LIMIT} are taken")
     return Parsed(value=rule)
-
-
-def _without_explanation(rule: str) -> str:
-    after = _RULE_EXPLAINED.search(rule)
-    return rule[: after.start()] if after and rule[: after.start()].strip() else rule
-
-
-def _before_next_question(answer: str) -> str:
-    first = _RULE_HEADING.search(answer)
-    after = _NEXT_QUESTION.search(answer, first.end()) if first else None
-    return answer[: after.start()] if after else answer
 
 
 # --- parts of any answer --------------------------------------------------------------------------------------------

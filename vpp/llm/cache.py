@@ -10,11 +10,11 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import MODE_PICKLE
@@ -225,35 +225,3 @@ def _from_json(stored: object) -> Completion | None:
         return replace(_ANSWER.validate_json(stored, strict=True, extra="forbid"), cached=True)  # type: ignore[arg-type]
     except (ValidationError, TypeError):
         return None
-
-
-@dataclass(slots=True, eq=False)
-class _Flight(Generic[T]):
-    """Work in progress and the number of callers that wait for it."""
-
-    task: asyncio.Task[T]
-    waiting: int = 0
-
-
-class SingleFlight(Generic[T]):
-    """Shares work in progress between callers with the same key. Work that nobody waits for is cancelled."""
-
-    def __init__(self) -> None:
-        self._flights: dict[str, _Flight[T]] = {}
-
-    async def run(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """Return the work's result, and whether another caller had begun it. Raises what the work raises."""
-        flight = self._flights.get(key)
-        is_joined = flight is not None
-        if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.create_task(work()))
-        flight.waiting += 1
-        try:
-            return await asyncio.shield(flight.task), is_joined
-        finally:
-            flight.waiting -= 1
-            if not flight.waiting:
-                self._flights.pop(key, None)
-                if not flight.task.done():
-                    flight.task.cancel()
-                    await asyncio.gather(flight.task, return_exceptions=True)

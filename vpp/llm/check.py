@@ -4,6 +4,7 @@ Nothing of a user's table is sent: the prompts are the shipped templates over a 
 """
 
 import asyncio
+import math
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,14 +24,14 @@ from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import question
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import Completion, Endpoint, ServedModel
+from vpp.llm.endpoint import Endpoint
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
 from vpp.llm.forms import CARRIERS, FIELDS, Carrier, carrier_for, is_kept, one_of_words
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
-from vpp.llm.protocol import FIX_THOUGHTS, NO_API, printable
+from vpp.llm.protocol import FIX_THOUGHTS, NO_API, Completion, ServedModel, printable
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction
 
@@ -71,19 +72,11 @@ class Finding:
     """The same as numbers and names, for programs."""
 
 
-def works(name: str, words: str, **values: Any) -> Finding:
-    """Return a finding that is as it should be."""
-    return Finding(name=name, mark="works", words=words, values=values)
+def _finding(mark: Mark, name: str, words: str, **values: Any) -> Finding:
+    return Finding(name=name, mark=mark, words=words, values=values)
 
 
-def note(name: str, words: str, **values: Any) -> Finding:
-    """Return a finding with which a run works, with a limitation."""
-    return Finding(name=name, mark="note", words=words, values=values)
-
-
-def fails(name: str, words: str, **values: Any) -> Finding:
-    """Return a finding with which no run works."""
-    return Finding(name=name, mark="fails", words=words, values=values)
+_works, _note, _fails = partial(_finding, "works"), partial(_finding, "note"), partial(_finding, "fails")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,87 +90,6 @@ class Trial:
     optimizer_max_tokens: int = 1536
     structured: str = "off"
     """How the learner's answers are structured (`choices.STRUCTURED`)."""
-    longest_s: float = CHECK_S
-    """Seconds after which no further part begins."""
-
-
-def toy() -> Dataset:
-    """Return a made-up table with six training rows and two test rows."""
-    table = Table.read(TOY, name="made up")
-    return build_dataset(
-        table,
-        target="animal",
-        columns=ColumnChoice(task="classification"),
-        split=SplitPlan(seed=0, train_size=6, test_size=2),
-    )
-
-
-def _templates(endpoint: Endpoint) -> str:
-    return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
-
-
-async def learner_finding(endpoint: Endpoint, trial: Trial, *, carrier: str) -> Finding:
-    """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
-    attempts: list[int] = []
-    dataset, name = toy(), "learner prompt"
-    learner = LlmLearner(
-        endpoint,
-        LearnerPrompts(
-            dataset=dataset,
-            template=shipped("learner", _templates(endpoint)),
-            carrier=carrier_for(trial.structured, carrier),
-        ),
-        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
-        counters=Counters(),
-        on_answer=lambda _, __, n: attempts.append(n),
-    )
-    try:
-        (prediction,) = await learner.predict(RULE, dataset.train[:1])
-    except EndpointError as error:
-        return note(name, f"not answered: {error}", parsed=False)
-    if prediction.value is None:
-        return _unread(name, prediction.reason, prediction.raw or "")
-    verdict = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
-    again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
-    quote = quoted(prediction.explanation or str(prediction.value))
-    words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
-    return works(name, words, parsed=True, answers=attempts[0])
-
-
-async def optimizer_finding(endpoint: Endpoint, trial: Trial) -> Finding:
-    """Ask about one batch that a wrong rule answered, as a run does."""
-    dataset, name = toy(), "optimizer prompt"
-    text = seed_sentence(dataset)
-    prompts = OptimizerPrompts(
-        dataset=dataset,
-        refining=shipped("optimizer", _templates(endpoint)),
-        drawing=shipped("prior", _templates(endpoint)),
-        seed_text=text,
-    )
-    limits = ModelLimits(max_tokens=trial.optimizer_max_tokens)
-    optimizer = LlmOptimizer(endpoint, prompts, limits, counters=Counters())
-    wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]
-    rule = f"{text} Every animal is a dax."
-    try:
-        proposal = await optimizer.propose(rule, dataset.train, wrong, temperature=0.7, seed=0)
-    except EndpointError as error:
-        return note(name, f"not answered: {error}", parsed=False)
-    if proposal.text is None:
-        return _unread(name, proposal.reason, proposal.raw)
-    return works(name, f"read: {quoted(proposal.text.removeprefix(text).strip())}", parsed=True)
-
-
-def _unread(name: str, reason: str | None, raw: str) -> Finding:
-    is_cut = "cut off at its limit" in (reason or "")
-    fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
-    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
-    return note(name, words, parsed=False, mend=fix)
-
-
-def quoted(text: str) -> str:
-    """Return the beginning of an answer in quotes, in one line."""
-    line = printable(text[: 4 * QUOTE_LIMIT])
-    return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
 
 
 # --- the check ------------------------------------------------------------------------------------------------------
@@ -191,6 +103,7 @@ SHORT = 128
 LOGPROBS = "log-probabilities"
 NAMED = 12
 """Models named of a server's list."""
+Part = Callable[[], Awaitable[Finding]]
 
 
 async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
@@ -198,7 +111,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
 
     endpoint: attempts each call once, without a cache.
     """
-    ends_at = time.monotonic() + trial.longest_s
+    ends_at = time.monotonic() + CHECK_S
     models, why_not = await _list(endpoint)
     listed = _listed(endpoint, models, why_not)
     for finding in listed:
@@ -216,55 +129,36 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         return
     if models is None:
         no_list = "the server has no list of its models" if NO_API in why_not else f"cannot be listed: {why_not}"
-        yield note("models", no_list, models=[])
-    untried, carrier = [], ""
+        yield _note("models", no_list, models=[])
     one_s: float = answered.values["latency_s"]
-    for name, part in _parts(endpoint, trial, one_s):
-        outcome = await _in_time(partial(part, carrier), ends_at, one_s)
-        if outcome is None:
-            untried.append(name)
-        else:
-            carrier = outcome.values.get("carrier", carrier)
-            yield outcome
-    yield _dropped(endpoint)
-    if untried:
-        words = f"{', '.join(untried)}: the server is slow, and a check ends after {trial.longest_s:g} s"
-        yield note("not tried", words, untried=untried)
-
-
-Part = Callable[[str], Awaitable[Finding]]
-"""A part of the check. It is given the carrier of structured output that the server honours; empty if none."""
-
-
-def _parts(endpoint: Endpoint, trial: Trial, one_s: float) -> list[tuple[str, Part]]:
-    """Return the parts of the check, the most important first. one_s: seconds of one answer, alone.
-
-    Structured output comes first, since its carrier decides the form of the learner's prompt.
-    """
-    calls, burst_s = min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)
+    untried, carrier = [], ""
     prompts: dict[Role, Part] = {
-        "learner": lambda carrier: learner_finding(endpoint, trial, carrier=carrier),
-        "optimizer": lambda _: optimizer_finding(endpoint, trial),
+        "learner": lambda: _learner_prompt(endpoint, trial, carrier),
+        "optimizer": lambda: _optimizer_prompt(endpoint, trial),
     }
-    return [
-        ("structured output", lambda _: _structured(endpoint)),
-        *((f"{role} prompt", prompts[role]) for role in trial.roles),
-        ("throughput", lambda _: _burst(endpoint, calls, burst_s)),
-        ("seed", lambda _: _seed(endpoint)),
-        (LOGPROBS, lambda _: _letters(endpoint)),
-    ]
-
-
-async def _in_time(part: Callable[[], Awaitable[Finding]], ends_at: float, one_s: float) -> Finding | None:
-    """Return the part's finding; None if the time is over, or the part takes one answer longer than that."""
-    left_s = ends_at - time.monotonic()
-    if left_s <= 0:
-        return None
-    try:
-        async with asyncio.timeout(left_s + one_s):
-            return await part()
-    except TimeoutError:
-        return None
+    parts: dict[str, Part] = {  # the most important first; the first decides the form of the learner's prompt
+        "structured output": lambda: _structured(endpoint),
+        **{f"{role} prompt": prompts[role] for role in trial.roles},
+        "throughput": lambda: _burst(endpoint, min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)),
+        "seed": lambda: _seed(endpoint),
+        LOGPROBS: lambda: _letters(endpoint),
+    }
+    for name, part in parts.items():
+        left_s = ends_at - time.monotonic()
+        try:
+            async with asyncio.timeout(left_s + one_s if left_s > 0 else 0):
+                finding = await part()
+        except TimeoutError:
+            untried.append(name)
+            continue
+        except EndpointError as error:
+            finding = _note(name, f"not answered: {error}")
+        carrier = finding.values.get("carrier", carrier)
+        yield finding
+    yield _optional_fields(endpoint)
+    if untried:
+        words = f"{', '.join(untried)}: the server is slow, and a check ends after {CHECK_S:g} s"
+        yield _note("not tried", words, untried=untried)
 
 
 # --- reachable, key, model, context length --------------------------------------------------------------------------
@@ -285,18 +179,22 @@ def _listed(endpoint: Endpoint, models: Sequence[ServedModel] | None, why_not: s
     """Return the findings; none if only an answer of the model can show whether the server is reachable."""
     if models is None:
         return [] if endpoint.model else [_unreached(why_not)]
-    reached = works("reachable", f"a server answers at {endpoint.base_url}")
+    reached = _works("reachable", f"a server answers at {endpoint.base_url}")
     if KEY_REFUSED in why_not:
-        return [reached, fails("key", why_not)]
+        return [reached, _fails("key", why_not)]
     if not models:
-        return [reached, note("models", f"the server lists none: {why_not}", models=[])]
-    key = works("key", "accepted, or not asked for")
+        return [reached, _note("models", f"the server lists none: {why_not}", models=[])]
+    key = _works("key", "accepted, or not asked for")
     names, model = _names(models), endpoint.model
     if model and model not in names:
         return [reached, key]  # what it answers decides
-    served = works("models", f"{model} is served", models=names)
-    nameless = note("models", f"none is named; the server has {_shown(names)}", models=names)
-    return [reached, key, served if model else nameless, _context(model, models)]
+    served = _works("models", f"{model} is served", models=names)
+    nameless = _note("models", f"none is named; the server has {_shown(names)}", models=names)
+    length = next((one.max_model_len for one in models if one.id == model), None)
+    context = _note("context length", "the server does not say", tokens=None)
+    if length:
+        context = _works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
+    return [reached, key, served if model else nameless, context]
 
 
 def _names(models: Sequence[ServedModel]) -> list[str]:
@@ -314,28 +212,19 @@ def _unlisted(model: str, names: Sequence[str], answered: Finding) -> Finding:
     if answered.mark == "fails" and UNKNOWN_MODEL in answered.words:
         fix = f"Did you mean {' or '.join(near)}?" if near else "Name one of them"
         words = f"{UNKNOWN_MODEL} {model}: the server has {_shown(names)}. {fix}"
-        return fails("models", words, models=names, near=near)
-    return note("models", f"{model} is not in the server's list: {_shown(names)}", models=names, near=near)
+        return _fails("models", words, models=names)
+    return _note("models", f"{model} is not in the server's list: {_shown(names)}", models=names)
 
 
 def _unreached(why: str) -> Finding:
-    return fails("API" if NO_API in why else "reachable", why)
-
-
-def _context(model: str, models: Sequence[ServedModel]) -> Finding:
-    length = next((one.max_model_len for one in models if one.id == model), None)
-    if length:
-        return works("context length", f"{length:,} tokens, prompt and answer together", tokens=length)
-    return note("context length", "the server does not say", tokens=None)
+    return _fails("API" if NO_API in why else "reachable", why)
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-async def _ask(
-    endpoint: Endpoint, text: str, *, max_tokens: int = SHORT, seed: int = 0, temperature: float = 0.0
-) -> Completion:
-    return await endpoint.complete([question(text)], temperature=temperature, seed=seed, max_tokens=max_tokens)
+async def _ask(endpoint: Endpoint, text: str, **options: Any) -> Completion:
+    return await endpoint.complete([question(text)], **{"temperature": 0.0, "seed": 0, "max_tokens": SHORT, **options})
 
 
 async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Finding:
@@ -343,77 +232,134 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
     try:
         completion = await _ask(endpoint, "Answer with the word OK.", max_tokens=max_tokens)
     except EndpointError as error:
-        return _unreached(str(error)) if is_new or NO_API in str(error) else fails("answers", str(error))
+        return _unreached(str(error)) if is_new or NO_API in str(error) else _fails("answers", str(error))
     latency_s = time.perf_counter() - started
     words = f"{quoted(completion.text)} in {latency_s:.2f} s, alone"
     if completion.reasoning:
         words += "; it thinks before it answers, which --reasoning-effort none may switch off"
     if not completion.prompt_tokens:
         words += "; it does not count tokens"
-    return works("answers", words, latency_s=round(latency_s, 4))
+    return _works("answers", words, latency_s=round(latency_s, 4))
+
+
+# --- the parts: structured output, a prompt of each role, throughput, seed, log-probabilities -----------------------
+
+
+def _toy() -> Dataset:
+    split = SplitPlan(seed=0, train_size=6, test_size=2)
+    columns = ColumnChoice(task="classification")
+    return build_dataset(Table.read(TOY, name="made up"), target="animal", columns=columns, split=split)
+
+
+def _templates(endpoint: Endpoint) -> str:
+    return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
+
+
+async def _learner_prompt(endpoint: Endpoint, trial: Trial, carrier: str) -> Finding:
+    """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
+    attempts: list[int] = []
+    dataset, name = _toy(), "learner prompt"
+    template, form = shipped("learner", _templates(endpoint)), carrier_for(trial.structured, carrier)
+    learner = LlmLearner(
+        endpoint,
+        LearnerPrompts(dataset=dataset, template=template, carrier=form),
+        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
+        counters=Counters(),
+        on_answer=lambda _, __, n: attempts.append(n),
+    )
+    (prediction,) = await learner.predict(RULE, dataset.train[:1])
+    if prediction.value is None:
+        return _unread(name, prediction.reason, prediction.raw or "")
+    verdict = "as the rule says" if prediction.value == dataset.train[0].target else "against the rule"
+    again = f", at answer {attempts[0]}" if attempts[:1] > [1] else ""
+    quote = quoted(prediction.explanation or str(prediction.value))
+    words = f"read{again}: {prediction.value}, {verdict}; it said {quote}"
+    return _works(name, words, parsed=True, answers=attempts[0])
+
+
+async def _optimizer_prompt(endpoint: Endpoint, trial: Trial) -> Finding:
+    """Ask about one batch that a wrong rule answered, as a run does."""
+    dataset, name = _toy(), "optimizer prompt"
+    text = seed_sentence(dataset)
+    prompts = OptimizerPrompts(
+        dataset=dataset,
+        refining=shipped("optimizer", _templates(endpoint)),
+        drawing=shipped("prior", _templates(endpoint)),
+        seed_text=text,
+    )
+    limits = ModelLimits(max_tokens=trial.optimizer_max_tokens)
+    optimizer = LlmOptimizer(endpoint, prompts, limits, counters=Counters())
+    wrong = [Prediction(row=row.id, value="dax", explanation="") for row in dataset.train]
+    rule = f"{text} Every animal is a dax."
+    proposal = await optimizer.propose(rule, dataset.train, wrong, temperature=0.7, seed=0)
+    if proposal.text is None:
+        return _unread(name, proposal.reason, proposal.raw)
+    return _works(name, f"read: {quoted(proposal.text.removeprefix(text).strip())}", parsed=True)
+
+
+def _unread(name: str, reason: str | None, raw: str) -> Finding:
+    is_cut = "cut off at its limit" in (reason or "")
+    fix = FIX_THOUGHTS if is_cut else "take another of the gallery's prompts, or a model that follows instructions"
+    words = f"answered three times, and could not be read ({printable(reason or '')}); it said {quoted(raw)}"
+    return _note(name, words, parsed=False, mend=fix)
+
+
+def quoted(text: str) -> str:
+    """Return the beginning of an answer in quotes, in one line."""
+    line = printable(text[: 4 * QUOTE_LIMIT])
+    return f"'{line}'" if len(line) <= QUOTE_LIMIT else f"'{line[:QUOTE_LIMIT]}…'"
 
 
 async def _structured(endpoint: Endpoint) -> Finding:
     """Test whether the server enforces a choice that the prompt does not mention, and through which field."""
-    name = "structured output"
-    try:
-        tested = await try_carriers(endpoint)
-    except EndpointError as error:
-        return note(name, f"refused: {error}", structured="refused")
+    name, tested = "structured output", await try_carriers(endpoint)
     if carrier := honoured(tested):
         words = f"honoured through {carrier}: --structured auto uses it"
-        return works(name, words, structured="honoured", carrier=carrier)
+        return _works(name, words, structured="honoured", carrier=carrier)
     refused = [f"{one.carrier} refused: {quoted(one.answer)}" for one in tested if one.outcome == "refused"]
     ignored = [one for one in tested if one.outcome == "ignored"]
     words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
     if ignored:
         names = ", ".join(one.carrier for one in ignored)
         words += f"; ignored in silence: {names}: asked for one of two words, it said {quoted(ignored[0].answer)}"
-    return note(name, words, structured="refused" if refused else "ignored")
+    return _note(name, words, structured="refused" if refused else "ignored")
 
 
 async def _seed(endpoint: Endpoint) -> Finding:
     """Ask twice with one seed and once with another, at temperature 1."""
     text = "Write twenty random digits and nothing else."
-    try:
-        first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
-    except EndpointError as error:
-        return note("seed", f"not known: {error}", seed="unknown")
+    first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
     said, repeated, others = ((one.text, one.reasoning) for one in (first, again, other))
     if "seed" in endpoint.dropped_fields:
-        return note("seed", "refused: no seed is sent", seed="refused")
+        return _note("seed", "refused: no seed is sent", seed="refused")
     if said != repeated:
         words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
-        return note("seed", words, seed="ignored")
+        return _note("seed", words, seed="ignored")
     if said == others:
-        return note("seed", "not known: two seeds gave one answer at temperature 1", seed="unknown")
+        return _note("seed", "not known: two seeds gave one answer at temperature 1", seed="unknown")
     words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
-    return works("seed", words, seed="honoured")
+    return _works("seed", words, seed="honoured")
 
 
 async def _letters(endpoint: Endpoint) -> Finding:
     """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
     text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
-    asking = partial(
-        endpoint.complete, [question(text)], temperature=0.0, seed=0, max_tokens=1, top_logprobs=len(grading.LETTERS)
-    )
-    try:
-        one, other = [(await asking()).first_tokens for _ in range(2)]
-    except EndpointError as error:
-        return note(LOGPROBS, f"not known: {error}", logprobs="unknown")
+    n_asked = len(grading.LETTERS)
+    one, other = [(await _ask(endpoint, text, max_tokens=1, top_logprobs=n_asked)).first_tokens for _ in range(2)]
     if set(grading.FIELDS) & set(endpoint.dropped_fields):
-        return note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
+        return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
     if not one or not other:
-        return note(LOGPROBS, "none: the server does not send them", logprobs="none")
-    mass, apart = grading.mass_and_difference(one, other, n)
+        return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
+    shares, again = (grading.letter_shares(each, n) for each in (one, other))
+    mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
     if apart > grading.STABLE:
         words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
-        return note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
+        return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
     if mass < grading.SOUND:
         words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
-        return note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
+        return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
     words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"
-    return works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
+    return _works(LOGPROBS, words, logprobs="sound", mass=round(mass, 4))
 
 
 async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
@@ -433,29 +379,21 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
         outcomes = await cancel(tasks)
     times = sorted(outcome for outcome in outcomes if isinstance(outcome, float))
     pace, failed = len(times) / wall_s, len(done) - len(times)
-    values = {
-        "calls": calls,
-        "answered": len(times),
-        "failed": failed,
-        "late": len(late),
-        "calls_per_s": round(pace, 2),
-    }
+    counts = {"calls": calls, "answered": len(times), "failed": failed, "late": len(late)}
     words = f"{len(times)} of {calls} short calls at once answered within {wall_s:.1f} s"
     if not times:
-        return note("throughput", words, **values)
+        return _note("throughput", words, **counts, calls_per_s=0.0)
     words += f", {pace:.1f} a second; half of them within {statistics.median(times):.2f} s"
-    finding = note if failed or late else works
-    return finding("throughput", words, **values, median_s=round(statistics.median(times), 4))
+    finding = _note if failed or late else _works
+    median_s = round(statistics.median(times), 4)
+    return finding("throughput", words, **counts, calls_per_s=round(pace, 2), median_s=median_s)
 
 
-# --- optional fields ------------------------------------------------------------------------------------------------
-
-
-def _dropped(endpoint: Endpoint) -> Finding:
+def _optional_fields(endpoint: Endpoint) -> Finding:
     dropped = [name for name in endpoint.dropped_fields if name not in (*FIELDS.values(), *grading.FIELDS)]
     if not dropped:
-        return works("optional fields", "all are taken", refused=[])
-    return note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
+        return _works("optional fields", "all are taken", refused=[])
+    return _note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
 
 
 # Which request field a server honours for structured output: it must answer with a word that does not fit
@@ -466,12 +404,15 @@ CARRIER_TOKENS = 32
 """Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
 
 
+Outcome = Literal["honoured", "ignored", "refused"]
+
+
 @dataclass(frozen=True, slots=True)
 class CarrierTest:
     """A server's reaction to one field."""
 
     carrier: Carrier
-    outcome: Literal["honoured", "ignored", "refused"]
+    outcome: Outcome
     answer: str
     """The model's answer, or the server's reason."""
     is_answered: bool
@@ -480,28 +421,25 @@ class CarrierTest:
 
 async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
     """Test the fields in order, up to the first that the server honours. Raises EndpointUnreachable."""
-    tested: tuple[CarrierTest, ...] = ()
+    tested: list[CarrierTest] = []
     for carrier in CARRIERS:
-        tested += (await _try(endpoint, carrier),)
-        if honoured(tested):
+        asked = one_of_words(CARRIER_WORDS, carrier)
+        try:
+            completion = await _ask(endpoint, CARRIER_QUESTION, max_tokens=CARRIER_TOKENS, structured=asked)
+        except EndpointRefused as error:
+            tested.append(CarrierTest(carrier, "refused", str(error), is_answered=False))
+            continue
+        if FIELDS[carrier] in endpoint.dropped_fields:
+            tested.append(CarrierTest(carrier, "refused", f"{FIELDS[carrier]} is not accepted", is_answered=True))
+            continue
+        is_honoured = is_kept(asked, completion.text)
+        outcome: Outcome = "honoured" if is_honoured else "ignored"
+        tested.append(CarrierTest(carrier, outcome, completion.text, is_answered=True))
+        if is_honoured:
             break
-    return tested
+    return tuple(tested)
 
 
 def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
     """Return the carrier that the server honours; None if it honours none."""
     return next((test.carrier for test in tested if test.outcome == "honoured"), None)
-
-
-async def _try(endpoint: Endpoint, carrier: Carrier) -> CarrierTest:
-    asked = one_of_words(CARRIER_WORDS, carrier)
-    try:
-        completion = await endpoint.complete(
-            [question(CARRIER_QUESTION)], temperature=0.0, seed=0, max_tokens=CARRIER_TOKENS, structured=asked
-        )
-    except EndpointRefused as error:
-        return CarrierTest(carrier, "refused", str(error), is_answered=False)
-    if FIELDS[carrier] in endpoint.dropped_fields:
-        return CarrierTest(carrier, "refused", f"{FIELDS[carrier]} is not accepted", is_answered=True)
-    is_honoured = is_kept(asked, completion.text)
-    return CarrierTest(carrier, "honoured" if is_honoured else "ignored", completion.text, is_answered=True)

@@ -42,14 +42,10 @@ def question(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-def answer(raw: str) -> Message:
-    """Return the model's own turn, shortened for showing it again."""
-    return {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
-
-
 def complaint(raw: str, fault: str | None) -> list[Message]:
-    """Return the answer, and the request to answer again. fault: why it could not be read."""
-    return [answer(raw), question(f"That answer could not be read: {fault}. Answer again, in exactly the asked form.")]
+    """Return the answer, shortened, and the request to answer again. fault: why it could not be read."""
+    answer = {"role": "assistant", "content": raw.strip()[:REPEATED_LIMIT] or "(empty)"}
+    return [answer, question(f"That answer could not be read: {fault}. Answer again, in exactly the asked form.")]
 
 
 def asked_briefly(messages: Sequence[Message]) -> list[Message]:

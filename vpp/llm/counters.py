@@ -76,6 +76,6 @@ class Counters:
         """Return the counts so far."""
         narrowed = [(one.limit, one.narrowed_by) for one in self._throttles if one.narrowed_by]
         window, reason = min(narrowed, default=(0, ""))
-        held_until = max((one.held_until for one in self._throttles), default=0.0)
+        held_until = max((one.semaphore.held_until for one in self._throttles), default=0.0)
         now = {"window": window, "narrowed_by": reason, "held_until": held_until}
         return Usage(**{**self._counts, "faults": dict(self._counts["faults"]), **now})

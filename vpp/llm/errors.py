@@ -34,11 +34,7 @@ NO_CHAT = frozenset({405, 501})
 
 
 class BodyTooLarge(Exception):
-    """The reply is longer than any answer."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit)
-        self.limit = limit
+    """The reply is longer than any answer; its argument is the limit in bytes."""
 
 
 class Fault(NamedTuple):
@@ -55,7 +51,7 @@ def transport_fault(error: BaseException, *, base_url: str) -> Fault:
     """Explain a connection's error; an unknown one is quoted."""
     chain = list(chain_of(error))
     for one in chain:
-        if fault := _known(one, base_url) or _by_name(one, base_url):
+        if fault := _known(one, place_of(base_url), urlsplit(base_url).hostname or ""):
             return fault
     root = chain[0]
     words = f"{type(root).__name__}: {root}" if str(root) else type(root).__name__
@@ -70,11 +66,9 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
     yield from reversed(chain)
 
 
-def _known(error: BaseException, base_url: str) -> Fault | None:
-    """Explain an error of a class that this process always has."""
-    place, host = place_of(base_url), urlsplit(base_url).hostname
+def _known(error: BaseException, place: str, host: str) -> Fault | None:
     if isinstance(error, BodyTooLarge):
-        words = f"the reply is longer than {error.limit // 1024:,} KiB"
+        words = f"the reply is longer than {error.args[0] // 1024:,} KiB"
         return Fault("reply too long", words, "check that the address is a model's (/v1)")
     if isinstance(error, ssl.SSLError):
         fix = "write http:// where the server speaks no TLS, or trust its certificate on this machine (SSL_CERT_FILE)"
@@ -86,39 +80,27 @@ def _known(error: BaseException, base_url: str) -> Fault | None:
         return Fault("nothing listens", f"nothing listens at {place}", "is the server up, and is its port right?")
     if isinstance(error, OSError) and error.errno in _NO_ROUTE:
         return Fault("no route", f"there is no way to {host} from this machine", "check the network and the address")
-    if isinstance(error, zlib.error):
-        return Fault("broken compression", "the reply's compression cannot be undone")
-    if isinstance(error, ConnectionResetError | BrokenPipeError):
-        return Fault("connection cut", "the connection was cut without an answer")
-    return None
+    name = "DecodingError" if isinstance(error, zlib.error) else type(error).__name__
+    kind, words = _NAMED.get(name, ("", ""))
+    fix = "is it an https:// address?" if kind == "not HTTP" else FIX_DOWN
+    return Fault(kind, words.format(host=host, place=place), fix) if kind else None
 
 
+_COMPRESSION = ("broken compression", "the reply's compression cannot be undone")
+_STOPPED = ("reply stopped", "the reply stopped in its middle")
+_CUT = ("connection cut", "the connection was cut without an answer")
+_NO_CONNECTION = ("no connection in time", "{place} takes no connection")
 _NAMED = {
     "ClientConnectorDNSError": ("name not found", "no machine called {host} is known"),
-    "DecodingError": ("broken compression", "the reply's compression cannot be undone"),
-    "ContentEncodingError": ("broken compression", "the reply's compression cannot be undone"),
-    "ClientPayloadError": ("reply stopped", "the reply stopped in its middle"),
-    "ContentLengthError": ("reply stopped", "the reply stopped in its middle"),
-    "TransferEncodingError": ("reply stopped", "the reply stopped in its middle"),
-    "ServerDisconnectedError": ("connection cut", "the connection was cut without an answer"),
-    "ClientConnectionResetError": ("connection cut", "the connection was cut without an answer"),
-    "ConnectionTimeoutError": ("no connection in time", "{place} takes no connection"),
-    "ConnectTimeout": ("no connection in time", "{place} takes no connection"),
-    "BadStatusLine": ("not HTTP", "{place} does not speak HTTP"),
-    "BadHttpMessage": ("not HTTP", "{place} does not speak HTTP"),
-    "InvalidHeader": ("not HTTP", "{place} does not speak HTTP as it should"),
-    "LineTooLong": ("not HTTP", "{place} does not speak HTTP as it should"),
+    **dict.fromkeys(("DecodingError", "ContentEncodingError"), _COMPRESSION),
+    **dict.fromkeys(("ClientPayloadError", "ContentLengthError", "TransferEncodingError"), _STOPPED),
+    **dict.fromkeys(("ServerDisconnectedError", "ClientConnectionResetError"), _CUT),
+    **dict.fromkeys(("ConnectionResetError", "BrokenPipeError"), _CUT),
+    **dict.fromkeys(("ConnectionTimeoutError", "ConnectTimeout"), _NO_CONNECTION),
+    **dict.fromkeys(("BadStatusLine", "BadHttpMessage"), ("not HTTP", "{place} does not speak HTTP")),
+    **dict.fromkeys(("InvalidHeader", "LineTooLong"), ("not HTTP", "{place} does not speak HTTP as it should")),
 }
-"""Errors of the HTTP libraries by the name of their class, so that this module does not import them."""
-
-
-def _by_name(error: BaseException, base_url: str) -> Fault | None:
-    named = _NAMED.get(type(error).__name__)
-    if named is None:
-        return None
-    kind, words = named
-    fix = "is it an https:// address?" if kind == "not HTTP" else FIX_DOWN
-    return Fault(kind, words.format(host=urlsplit(base_url).hostname, place=place_of(base_url)), fix)
+"""Errors by the name of their class, so that this module does not import the HTTP libraries."""
 
 
 class Refusal(NamedTuple):

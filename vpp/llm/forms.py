@@ -7,11 +7,11 @@ shown    as text; worked examples show the form, no words are added: `{answer_fo
 
 letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
 
-`json_brief`, one JSON object with the answer alone, has no slot. A server that takes only a JSON schema may need it.
+A server that takes only a JSON schema is asked for JSON in any style, for the answer alone if it is `brief`.
 
 Structured output is the learner's answer form that the server enforces. One of these carriers in the request names it:
 
-structured_outputs   vLLM's field: a `regex`, or a `choice` where a server is tested
+structured_outputs   vLLM's field: a regular expression
 grammar              llama.cpp's field: a grammar in GBNF
 json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
 
@@ -30,7 +30,7 @@ from vpp.data.dataset import Dataset
 from vpp.llm.grading import LETTERS
 from vpp.llm.rendering import render_labels, units
 
-Style = Literal["text", "brief", "json", "json_brief", "shown", "letter"]
+Style = Literal["text", "brief", "json", "shown", "letter"]
 FORM_SLOTS: Mapping[str, Style] = {
     "answer_form": "text",
     "answer_form_brief": "brief",
@@ -42,20 +42,6 @@ FORM_SLOTS: Mapping[str, Style] = {
 _ASKED = "Answer in exactly this form:"
 _ASKED_JSON = "Answer in exactly this form (one JSON object and nothing else):"
 _EXPLAINED = "one or two short sentences"
-
-
-def learner_form(style: Style, dataset: Dataset) -> str:
-    """Return the learner's answer form."""
-    if style == "shown":
-        return ""
-    if style == "letter":
-        return f"{lettered_labels(dataset)}\n\nAnswer with the letter of the label and nothing else."
-    if style in ("json", "json_brief"):
-        output = {"output": answer_kind(dataset)}
-        fields = output if style == "json_brief" else {"explanation": _EXPLAINED, **output}
-        return after_labels(dataset, f"{_ASKED_JSON}\n{json.dumps(fields)}")
-    explanation = "" if style == "brief" else f"Explanation: {_EXPLAINED}\n"
-    return after_labels(dataset, f"{_ASKED}\n{explanation}Output: {answer_kind(dataset)}, nothing else")
 
 
 def optimizer_form(style: Style) -> str:
@@ -79,12 +65,6 @@ def _rule_form(style: Style, reasoning: str, rule: str) -> str:
     return f"{_ASKED_JSON}\n{json.dumps({'reasoning': reasoning, 'new_rule': whole})}"
 
 
-def lettered_labels(dataset: Dataset) -> str:
-    """Return the list of labels, each with its letter."""
-    lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
-    return "\n".join(("Labels:", *lines))
-
-
 def answer_kind(dataset: Dataset) -> str:
     """Return the placeholder of a value in a form."""
     if dataset.task == "classification":
@@ -100,24 +80,18 @@ def outputs_of(dataset: Dataset) -> str:
     return answer_kind(dataset)
 
 
-def after_labels(dataset: Dataset, text: str) -> str:
-    """Return `text` below the list of labels, or alone if the outputs are numbers."""
-    return f"{render_labels(dataset)}\n\n{text}" if dataset.task == "classification" else text
-
-
 # --- structured output ----------------------------------------------------------------------------------------------
 
 Carrier = Literal["structured_outputs", "grammar", "json_schema"]
-CARRIERS: tuple[Carrier, ...] = ("structured_outputs", "grammar", "json_schema")
-"""In the order in which a server is tested for them."""
 FIELDS: dict[Carrier, str] = {
     "structured_outputs": "structured_outputs",
     "grammar": "grammar",
     "json_schema": "response_format",
 }
-"""Request field of each carrier."""
+"""Request field of each carrier, in the order in which a server is tested for them."""
+CARRIERS = tuple(FIELDS)
 Structure = dict[str, Any]
-"""`{"choice": […]}` or `{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
+"""`{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
 
 The regular expression of a grammar is not sent; it checks the answer.
 """
@@ -180,53 +154,50 @@ def carrier_for(option: str, carrier: str) -> Carrier | None:
     return None if option == "off" else next((each for each in CARRIERS if each == carrier), None)
 
 
-def answer_style(carrier: Carrier | None, style: Style) -> Style:
-    """Return the style of the learner's answers in both prompt and structure. style: the template's own."""
-    if carrier == "json_schema":
-        return "json_brief" if style == "brief" else "json"
-    return style
-
-
 def answer_form(carrier: Carrier | None, style: Style, dataset: Dataset) -> str:
     """Return the learner's answer form. style: the template's own."""
-    form = learner_form(answer_style(carrier, style), dataset)
-    return f"\n\n{form}" if form and style == "shown" else form
+    output, is_json = answer_kind(dataset), carrier == "json_schema" or style == "json"
+    if style == "shown" and not is_json:
+        return ""
+    if style == "letter":
+        lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
+        return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
+    if is_json:
+        explanation = {} if style == "brief" else {"explanation": _EXPLAINED}
+        form = f"{_ASKED_JSON}\n{json.dumps({**explanation, 'output': output})}"
+    else:
+        explained = "" if style == "brief" else f"Explanation: {_EXPLAINED}\n"
+        form = f"{_ASKED}\n{explained}Output: {output}, nothing else"
+    labels = f"{render_labels(dataset)}\n\n" if dataset.task == "classification" else ""
+    gap = "\n\n" if style == "shown" else ""  # its slot follows the input
+    return f"{gap}{labels}{form}"
 
 
 def structure(carrier: Carrier | None, style: Style, dataset: Dataset) -> Structure | None:
     """Return the structure of an answer, or None for free text. style: the template's own."""
     if carrier is None:
         return None
-    style = answer_style(carrier, style)
     labels = [one_line(label) for label in dataset.classes]
     if carrier == "json_schema":
-        return {"json_schema": _schema(style, labels)}
-    return _carried(sequence(_answer(style, labels)), carrier)
+        explanation = {"explanation": {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}}
+        output: dict[str, Any] = {"type": "string", "enum": labels} if labels else {"type": "number"}
+        return {"json_schema": _object({**({} if style == "brief" else explanation), "output": output})}
+    if style == "json":
+        value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
+        return _carried(sequence(['{"explanation": "', QUOTED, '", "output": ', value, "}"]), carrier)
+    explained: list[Pattern | str] = ["Explanation: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
+    return _carried(sequence([*explained, "Output: ", one_of(labels) if labels else NUMBER]), carrier)
 
 
 def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
     """Return the structure of an answer that is one of these words."""
     if carrier == "json_schema":
         return {"json_schema": _object({"output": {"type": "string", "enum": list(words)}})}
-    return {"choice": list(words)} if carrier == "structured_outputs" else _carried(one_of(words), carrier)
+    return _carried(one_of(words), carrier)
 
 
 def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
     return {"regex": pattern.regex, **({"grammar": f"root ::= {pattern.gbnf}"} if carrier == "grammar" else {})}
-
-
-def _answer(style: Style, labels: Sequence[str]) -> list[Pattern | str]:
-    if style == "json":
-        value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
-        return ['{"explanation": "', QUOTED, '", "output": ', value, "}"]
-    explained: list[Pattern | str] = ["Explanation: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
-    return [*explained, "Output: ", one_of(labels) if labels else NUMBER]
-
-
-def _schema(style: Style, labels: Sequence[str]) -> dict[str, Any]:
-    output: dict[str, Any] = {"type": "string", "enum": list(labels)} if labels else {"type": "number"}
-    explanation = {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}
-    return _object({"explanation": explanation, "output": output} if style == "json" else {"output": output})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +212,7 @@ def carrier_of(asked: Structure) -> Carrier:
 
 
 def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Return the request options that carry a structure, named as in `vpp.llm.protocol.SPELLING`."""
+    """Return the request options that carry a structure, named as in `vpp.llm.protocol.NAMES`."""
     if not asked:
         return {}
     if "grammar" in asked:
@@ -254,8 +225,6 @@ def request_options(asked: Structure | None) -> dict[str, Any]:
 
 def is_kept(asked: Structure, text: str) -> bool:
     """Return whether an answer has the requested structure."""
-    if "choice" in asked:
-        return text.strip() in asked["choice"]
     if "json_schema" in asked:
         try:
             return _follows(json.loads(text), asked["json_schema"])

@@ -9,7 +9,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -58,7 +58,12 @@ def read_load(page: str) -> Load | None:
         if match := _LINE.match(line):
             with suppress(ValueError):
                 series.setdefault(match[1], []).append(float(match[2]))
-    figures = {name: total(values) for name, (total, names) in _FIGURES.items() if (values := _first(series, names))}
+    valid = {name: [value for value in values if 0 <= value < math.inf] for name, values in series.items()}
+    figures = {
+        figure: total(values)
+        for figure, (total, names) in _FIGURES.items()
+        if (values := next(filter(None, map(valid.get, names)), None))
+    }
     hits, queries = figures.get("hits"), figures.get("queries")
     load = Load(
         running=int(figures["running"]) if "running" in figures else None,
@@ -67,12 +72,6 @@ def read_load(page: str) -> Load | None:
         prefix_hits=min(hits / queries, 1.0) if hits is not None and queries else figures.get("hit_rate"),
     )
     return None if load == Load() else load
-
-
-def _first(series: Mapping[str, list[float]], names: tuple[str, ...]) -> list[float]:
-    """Return the valid values, finite and not below 0, of the first name that has any."""
-    valid = ([value for value in series.get(name, ()) if math.isfinite(value) and value >= 0] for name in names)
-    return next(filter(None, valid), [])
 
 
 def load_words(load: Load) -> str:
@@ -99,7 +98,9 @@ def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
         with closing(connection(host, parts.port, timeout=TIMEOUT_S)) as asked:
             asked.connect()
             check_connected(asked.sock.getpeername()[0])
-            _shut_in_time(asked.sock)
+            timer = threading.Timer(TIMEOUT_S, _shut, [asked.sock])  # a byte now and then never hits the time-out
+            timer.daemon = True
+            timer.start()
             asked.request("GET", path)
             page = asked.getresponse()
             return page.read(PAGE_LIMIT).decode("utf-8", "replace") if page.status == 200 else None
@@ -107,16 +108,9 @@ def page_beside(base_url: str, path: str, gate: Gate) -> str | None:
         return None
 
 
-def _shut_in_time(connection: socket.socket) -> None:
-    """Close a connection 2 s from now: a server that sends a byte now and then never hits the socket's time-out."""
-
-    def shut() -> None:
-        with suppress(OSError):
-            socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-    timer = threading.Timer(TIMEOUT_S, shut)
-    timer.daemon = True
-    timer.start()
+def _shut(connection: socket.socket) -> None:
+    with suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class Gauge:

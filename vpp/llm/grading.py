@@ -60,15 +60,6 @@ def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:
     return tuple(shares.values())
 
 
-def mass_and_difference(one: Tokens, other: Tokens, n: int) -> tuple[float, float]:
-    """Return the first answer's probability on the letters, and the largest difference of a letter between both.
-
-    one, other: answers to equal questions. n: how many letters were asked for.
-    """
-    first, second = letter_shares(one, n), letter_shares(other, n)
-    return math.fsum(first), max(abs(a - b) for a, b in zip(first, second, strict=True))
-
-
 def graded(row: int, shares: Mapping[str, float]) -> Prediction:
     """Return the prediction whose value is the likeliest label, an abstention if no label has any probability.
 

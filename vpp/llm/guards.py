@@ -9,24 +9,176 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from vpp.data.answers import match_label, shown_label
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import is_truth_word
+from vpp.llm.answers import is_truth_word, shortened
 from vpp.llm.conversation import REFUSED
 from vpp.llm.forms import optimizer_form
-from vpp.llm.table_words import (
-    COMPUTED,
-    FUNCTION_WORDS,
-    INPUT_NOUNS,
-    TableWords,
-    any_of,
-    are_alike,
-    shortened,
-    spelt,
-    words,
+
+# --- the words of a table: names of columns, labels and cells --------------------------------------------------------
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces."""
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['’][^\W_{_UNSPACED}]+)*")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]+")
+STEM = 4
+"""Letters that two forms of one word share at their start."""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of `text` in lower case, without punctuation; underscores separate words."""
+    return _WORD.findall(text.casefold())
+
+
+FUNCTION_WORDS = frozenset(
+    words(
+        "a an the and or but nor not no none if when whenever where unless because while whether than then else "
+        "otherwise which who that this these those it its is are was were be been being has have had do does did "
+        "of to at by for from with without in on off over under above below between into as per so such any all "
+        "every each both one other i you we they he she there here what how will would can could should must may "
+        "might only also"
+    )
 )
+"""Words that say nothing about a table; a column or label may still have such a name."""
+INPUT_NOUNS = frozenset(
+    words(
+        "integer integers digit digits number numbers sequence value values item items column coordinate coordinates "
+        "text review sentence"
+    )
+)
+"""Words for inputs without their names: "the first of the integers"."""
+COMPUTED = frozenset(
+    words(
+        "sum total product point distance radius circle origin half twice double triple mean average median constant "
+        "parity remainder quotient modulo mod difference ratio maximum minimum max min larger smaller largest smallest"
+    )
+)
+"""Words for values computed from inputs: "the sum of a and b"."""
+_INPUTS_BY_PLACE = INPUT_NOUNS | frozenset(words("sum total product point distance radius circle origin"))
+
+
+def phrase(text: str) -> str:
+    """Return the words between single spaces, with one at each end, so that `in` compares whole words."""
+    return f" {' '.join(words(text))} "
+
+
+def spelt(text: str) -> str:
+    """Return a pattern of the text's words, with any separators between them."""
+    return r"[\W_]{1,3}".join(map(re.escape, words(text)))
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether they may be forms of one word: admit and admitted, pos and positive."""
+    short, long = sorted((one, other), key=len)
+    is_start = len(short) >= STEM - 1 and long.startswith(short)
+    return one == other or is_start or (len(short) >= STEM and one[:STEM] == other[:STEM])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableWords:
+    """Words of one table, from its training rows: test rows are never shown to a model that writes rules."""
+
+    dataset: Dataset
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """Words of the input columns' names, and words of their descriptions that say something about a table."""
+        meanings = (text for name, text in self.dataset.descriptions.columns if name in self.dataset.inputs)
+        said = {word for text in meanings for word in words(text)} - FUNCTION_WORDS - INPUT_NOUNS
+        return frozenset(said.union(*map(words, self.dataset.inputs)))
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Words of the labels."""
+        return frozenset(word for label in self.dataset.classes for word in words(label))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Words of all names, labels and training cells."""
+        cells = {cell for row in self.dataset.train for _, cell in row.inputs if cell}
+        of_cells = (word for cell in cells for word in words(cell))
+        return frozenset((*self.inputs, *self.labels, *words(self.dataset.target), *of_cells))
+
+    @cached_property
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of the input columns that hold free text."""
+        return self._inputs_of_kind("text")
+
+    @cached_property
+    def category_columns(self) -> tuple[str, ...]:
+        """Names of the input columns that hold categories."""
+        return self._inputs_of_kind("category")
+
+    def _inputs_of_kind(self, kind: str) -> tuple[str, ...]:
+        names = {column.name for column in self.dataset.columns if column.kind == kind}
+        return tuple(name for name in self.dataset.inputs if name in names)
+
+    @cached_property
+    def categories(self) -> frozenset[str]:
+        """Training cells of the category columns, as phrases."""
+        cells = {
+            cell for row in self.dataset.train for name, cell in row.inputs if cell and name in self.category_columns
+        }
+        return frozenset(phrase(cell) for cell in cells if not FUNCTION_WORDS.issuperset(words(cell)))
+
+    def has_category(self, text: str) -> bool:
+        """Return whether `text` names a category of a column."""
+        whole = phrase(text)
+        return any(category in whole for category in self.categories)
+
+    @cached_property
+    def are_labels_numbers(self) -> bool:
+        """Return whether every label is a number, which a rule may compute instead of naming it."""
+        return all(label.strip().replace(".", "", 1).lstrip("+-").isdigit() for label in self.dataset.classes)
+
+    @cached_property
+    def are_labels_cells(self) -> bool:
+        """Return whether every label is a value of an input, which a rule may pass on: "answer with the colour"."""
+        labels = {label.casefold() for label in self.dataset.classes}
+        return labels <= {cell.casefold() for row in self.dataset.train for _, cell in row.inputs if cell}
+
+    def holds(self, mark: str) -> bool:
+        """Return whether a name, a label or a training cell contains this text, in any case."""
+        sought = mark.casefold()
+        names = (*self.dataset.inputs, self.dataset.target, *self.dataset.classes)
+        cells = (cell for row in self.dataset.train for _, cell in row.inputs if cell)
+        return any(sought in text.casefold() for text in chain(names, cells))
+
+    def has_column(self, tokens: Sequence[str]) -> bool:
+        """Return whether a word may mean an input: a word of a column's name, or a common word for inputs."""
+        return not _INPUTS_BY_PLACE.isdisjoint(tokens) or _any_alike(tokens, self.inputs)
+
+    def has_label(self, text: str) -> bool:
+        """Return whether `text` names a label, a distinctive word of one, or a form of such a word but its adverb."""
+        shared = frozenset.intersection(*(frozenset(words(label)) for label in self.dataset.classes))
+        own = self.labels - shared
+        tokens = [word for word in words(text) if word in own or not word.endswith("ly")]
+        if _any_alike(tokens, own):
+            return True
+        whole = phrase(text)
+        plain = (label for label in self.dataset.classes if own.isdisjoint(words(label)))
+        return any(phrase(label) in whole if words(label) else label.strip() in text for label in plain)
+
+
+def _any_alike(tokens: Iterable[str], known: frozenset[str]) -> bool:
+    """Return whether one of the words is a known word or a form of one.
+
+    In scripts without spaces, a known word may be anywhere in a longer run.
+    """
+    given = set(tokens)
+    if not known.isdisjoint(given):
+        return True
+    runs = [word for word in given if _IS_UNSPACED.fullmatch(word)]
+    if runs and any(word in run for word in known if _IS_UNSPACED.fullmatch(word) for run in runs):
+        return True
+    by_start: dict[str, list[str]] = {}
+    for word in known:
+        by_start.setdefault(word[: STEM - 1], []).append(word)
+    return any(are_alike(word, other) for word in given for other in by_start.get(word[: STEM - 1], ()))
+
 
 # --- labels that a rule gives ---------------------------------------------------------------------------------------
 
@@ -153,7 +305,9 @@ def target_uses(table: TableWords) -> tuple[re.Pattern[str], ...]:
     patterns = [*_labels_of_categories(table)]
     if target and not is_of_input and not set(target) <= FUNCTION_WORDS:
         name = rf"{_MARK}(?<![^\W_]){spelt(table.dataset.target)}(?![^\W_])"
-        patterns += (_reading(name), *_conditions(name, table))
+        column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
+        reading = rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
+        patterns += (reading, *_conditions(name, table))
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
@@ -179,13 +333,9 @@ def _labels_of_categories(table: TableWords) -> Iterator[str]:
 
 
 def _any_of(patterns: Iterable[str]) -> str:
-    """Return a pattern of any of these as a whole word, limited to the longest."""
-    return rf"(?:{any_of(patterns, MOST_LISTED)})(?!\w)"
-
-
-def _reading(name: str) -> str:
-    column = rf"(?:{name}{_MARK}[ ](?:column|field|feature|attribute)\b|column[ ]{name})"
-    return rf"{_READ}[ ](?:only[ ])?(?:the[ ])?(?:values?[ ](?:of|in)[ ])?(?:the[ ])?{column}"
+    """Return a pattern of any of these as a whole word, limited to the longest; without any it matches nothing."""
+    longest = sorted(filter(None, patterns), key=len, reverse=True)[:MOST_LISTED]
+    return rf"(?:{'|'.join(longest) or '(?!)'})(?!\w)"
 
 
 def _conditions(name: str, table: TableWords) -> Iterator[str]:
@@ -204,7 +354,7 @@ def _conditions(name: str, table: TableWords) -> Iterator[str]:
     of_whom = rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
     asked = rf"{_lead(table)}{name}{of_whom}{verb}"
     yield rf"{_WHEN}[ ]{asked}"
-    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET}[ ](?:and|or)[ ]{asked}{_OBJECT}{_PHRASE_END}"
+    yield rf"{_WHEN}[ ]{_NO_ANSWER_YET},?[ ](?:and|or)[ ]{asked}{_OBJECT}{_PHRASE_END}"
 
 
 def _lead(table: TableWords) -> str:
@@ -275,26 +425,16 @@ class PromptText:
     def _marks(self, rule: str) -> Iterator[str]:
         yield from (mark[0].strip() for mark in _MARKS.finditer(rule))
         yield from (heading for heading in self._headings if heading in rule.casefold())
-        yield from self._numbered_answers(rule)
-
-    def _numbered_answers(self, rule: str) -> Iterator[str]:
-        """Yield the first number of `[1] admitted [2] rejected`: several numbered rows, each with an output alone."""
+        outputs = {"no answer", *(" ".join(words(shown_label(label))) for label in self.table.dataset.classes)}
         rows = [words(part) for part in _ROW_NUMBER.split(rule)[1:]]
-        answers = [row for row in rows if not row or (" ".join(row) in self._answers) or all(map(is_number, row))]
-        if len(answers) >= 2:
-            yield _ROW_NUMBER.findall(rule)[0]
+        if sum(" ".join(row) in outputs or all(map(is_number, row)) for row in rows) >= 2:
+            yield _ROW_NUMBER.findall(rule)[0]  # several rows with an output alone: `[1] admitted [2] rejected`
 
     @cached_property
     def _headings(self) -> tuple[str, ...]:
         lines = (line.strip().casefold() for line in self.instructions.splitlines())
         headings = [line for line in lines if line.endswith(":") and 2 <= len(words(line)) <= WORD_LIMIT]
         return tuple(dict.fromkeys((*headings, "current rule:", "correct outputs:", REFUSED.casefold())))
-
-    @cached_property
-    def _answers(self) -> frozenset[str]:
-        """Outputs that a numbered line of the prompt may show, as words."""
-        labels = self.table.dataset.classes
-        return frozenset(" ".join(words(shown_label(label))) for label in labels) | {"no answer"}
 
 
 def _runs(tokens: Sequence[str]) -> frozenset[tuple[str, ...]]:
@@ -341,7 +481,7 @@ class Guard:
         return (
             self._prompt_fault(rule, tokens, parent)
             or self._unfinished(rule)
-            or self._leaked_example(tokens, parent)
+            or self._leaked_example(rule, tokens, parent)
             or self._target_as_input(rule)
             or self._wrong_label(rule)
             or self._no_content(rule, tokens)
@@ -362,7 +502,9 @@ class Guard:
         last = (words(bare[-80:]) or [""])[-1]
         has_stop = bare.endswith((".", "!", "?", "。")) and not bare.endswith("..")
         is_word = last in CONTINUING and last not in self._table.words and not has_stop
-        if not is_word and not (_OPEN_END.search(bare[-80:]) and not self._ends_with_label(bare)):
+        unquoted = re.sub(r'"[^"\n]*"', "", bare)
+        is_open = not has_stop and ('"' in unquoted or unquoted.count("(") > unquoted.count(")"))
+        if not (is_word or is_open or _OPEN_END.search(bare[-80:])) or self._ends_with_label(bare):
             return None
         end = " ".join(bare[-80:].split()[-3:])
         return f"it stops in mid-sentence (“{shortened(end)}”): write one short, complete sentence"
@@ -372,11 +514,12 @@ class Guard:
         labels = (label.split() for label in self.dataset.classes)
         return any(_bare(rule.split()[-len(label) :]) == _bare(label) for label in labels)
 
-    def _leaked_example(self, tokens: Sequence[str], parent: str) -> str | None:
-        """Refuse a rule that names columns of the examples and none of the table."""
-        if self._table.text_columns or self._table.has_column(tokens):
-            return None
-        leak = next((word for word in tokens if word in self._example_words.difference(words(parent))), None)
+    def _leaked_example(self, rule: str, tokens: Sequence[str], parent: str) -> str | None:
+        """Refuse a rule that names columns of the examples and none of the table, or that compares such a column."""
+        foreign = self._example_words.difference(words(parent))
+        is_foreign = not (self._table.text_columns or self._table.has_column(tokens))
+        used = tokens if is_foreign else [word.casefold() for pair in _COMPARED.findall(rule) for word in pair]
+        leak = next((word for word in used if word in foreign), None)
         if leak is None:
             return None
         return f"it speaks of '{shortened(leak)}', a word of the examples: use this table's columns and labels alone"
@@ -428,6 +571,8 @@ class Guard:
 
 _PAIR = re.compile(r"(?:^|(?<=[,;]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):[ \t]{1,4}[^\s,;:]", re.MULTILINE)
 """A column and the beginning of its value in a worked example."""
+_COMPARED = re.compile(r"\b(?:if|when|and|or)[ ](\w+)[ ](?:is|=|<|>)|[*+][ ]?(\w+)(?![ ]?\()", re.IGNORECASE)
+"""A word used as a column: `if town is`, `3 * depth`."""
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.|\s[=<>≤≥+*/])\Z")
 CONTINUING = frozenset(
     words(

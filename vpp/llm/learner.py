@@ -2,15 +2,15 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from vpp.cancellation import cancel
-from vpp.data.dataset import Dataset, Row
+from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Bounds, Parsed, parse_label, parse_number
+from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
@@ -38,33 +38,20 @@ class _Request:
     """Callers that wait for it."""
 
 
-class SharedAnswers:
-    """Answers by question, and the requests in flight that will give more: a question is asked once."""
+class SharedRequests:
+    """The requests in flight: a question that several callers have is asked once."""
 
     def __init__(self) -> None:
-        self._answers: dict[Question, Prediction] = {}
         self._requests: dict[Question, _Request] = {}
 
-    def __len__(self) -> int:
-        return len(self._answers)
+    async def wait(self, questions: Mapping[Question, Callable[[], Coroutine[None, None, None]]]) -> None:
+        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError.
 
-    def __contains__(self, question: Question) -> bool:
-        return question in self._answers
-
-    def __getitem__(self, question: Question) -> Prediction:
-        return self._answers[question]
-
-    def keep(self, hypothesis: str, prediction: Prediction) -> None:
-        """Keep an answer without its thoughts, which are long and used nowhere."""
-        self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
-
-    def request(self, question: Question, ask: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Begin a request in which `ask` keeps the answer, unless one is in flight."""
-        if question not in self._requests:
-            self._requests[question] = _Request(asyncio.create_task(ask()))
-
-    async def wait(self, questions: Iterable[Question]) -> None:
-        """Wait until all are answered. A request is cancelled once nobody waits for it. Raises EndpointError."""
+        questions: with the call that asks each, unless a request is in flight.
+        """
+        for question, ask in questions.items():
+            if question not in self._requests:
+                self._requests[question] = _Request(asyncio.create_task(ask()))
         joined = {question: self._requests[question] for question in questions}
         for request in joined.values():
             request.waiting += 1
@@ -115,21 +102,20 @@ class LlmLearner:
         self._counters = counters
         self._on_answer = on_answer
         self._parse = _parser(prompts)
-        self._answers = SharedAnswers()
+        self._answers: dict[Question, Prediction] = {}
+        self._requests = SharedRequests()
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep (hypothesis id, prediction) pairs of an earlier session, without calling `on_answer`."""
         for hypothesis, prediction in entries:
-            self._answers.keep(hypothesis, prediction)
+            self._keep(hypothesis, prediction)
 
     async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
         """Return one prediction a row, in the order of `rows`, without thoughts. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)
-        missing = {row.id: row for row in rows if (identity, row.id) not in self._answers}
-        if missing:
-            for row in missing.values():
-                self._answers.request((identity, row.id), partial(self._answer, hypothesis, row))
-            await self._answers.wait((identity, row) for row in missing)
+        questions = {(identity, row.id): row for row in rows if (identity, row.id) not in self._answers}
+        if questions:
+            await self._requests.wait({at: partial(self._answer, hypothesis, row) for at, row in questions.items()})
         return tuple(self._answers[identity, row.id] for row in rows)
 
     async def _answer(self, hypothesis: str, row: Row) -> None:
@@ -137,7 +123,11 @@ class LlmLearner:
         prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
         if self._on_answer is not None:
             self._on_answer(identity, prediction, attempts)
-        self._answers.keep(identity, prediction)
+        self._keep(identity, prediction)
+
+    def _keep(self, hypothesis: str, prediction: Prediction) -> None:
+        """Keep an answer without its thoughts, which are long and used nowhere."""
+        self._answers[hypothesis, prediction.row] = replace(prediction, thoughts="")
 
     async def _answered(self, messages: list[Message], row: Row) -> Answered:
         """Ask for one letter, one answer, or several answers that are pooled, as prompts and options say."""
@@ -213,19 +203,13 @@ class LlmLearner:
 
 
 def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
-    dataset = prompts.dataset
+    dataset, expected = prompts.dataset, None
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)
-    unit, expected = prompts.units.get(dataset.target, ""), _expected(dataset)
+    if targets := [float(row.target) for row in dataset.train if row.target is not None]:
+        expected = min(targets) - dataset.target_range, max(targets) + dataset.target_range
+    unit = prompts.units.get(dataset.target, "")
     return lambda text: parse_number(text, unit=unit, expected=expected)
-
-
-def _expected(dataset: Dataset) -> Bounds | None:
-    """Return the range of the training targets, three times as wide."""
-    if not dataset.train:
-        return None
-    targets = [float(row.target) for row in dataset.train if row.target is not None]
-    return min(targets) - dataset.target_range, max(targets) + dataset.target_range
 
 
 def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:

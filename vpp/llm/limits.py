@@ -139,11 +139,6 @@ class Throttle:
             return "full"
         return "files" if self.ceiling < self._wanted else ""
 
-    @property
-    def held_until(self) -> float:
-        """Unix time before which no new call is sent, as the server asked; 0.0 if it did not ask."""
-        return self.semaphore.held_until
-
     def begin(self) -> Call:
         """Record that a call inside the semaphore is sent."""
         return Call(self._clock(), self.semaphore.inside)

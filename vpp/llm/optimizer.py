@@ -92,30 +92,23 @@ class LlmOptimizer:
         return proposal
 
     def _read(self, completion: Completion, parent: str, *, temperature: float, seed: int) -> Proposal:
-        """Return the proposal, or why the answer is unreadable or refused by the guard."""
-        parsed = self._parse(completion)
-        fault = None if parsed.value is None else self._prompts.guard.fault(parsed.value, parent=parent)
+        """Return the proposal without copies of the seed text, or why it is unreadable or refused by the guard."""
+        parsed: Parsed[str] = Parsed(reason=cut_off_words(completion))
+        if not completion.cut_off:
+            parsed = parse_rule(completion.text)
+        rule, reason = self._lead.sub("", parsed.value or "", count=1).strip(), parsed.reason
+        if parsed.value is not None and not rule:
+            reason = "the new rule only repeats its first sentence"
+        fault = self._prompts.guard.fault(rule, parent=parent) if rule else None
         return Proposal(
-            text=None if parsed.value is None or fault else f"{self._prompts.seed_text} {parsed.value}",
+            text=f"{self._prompts.seed_text} {rule}" if rule and not fault else None,
             raw=completion.text,
             temperature=temperature,
             seed=seed,
-            reason=fault or parsed.reason,
+            reason=fault or reason,
             refused=fault is not None,
             thoughts=(completion.reasoning or "")[:THOUGHTS_LIMIT],
         )
-
-    def _parse(self, completion: Completion) -> Parsed[str]:
-        """Return the rule without copies of the seed text at its start."""
-        if completion.cut_off:
-            return Parsed(value=None, reason=cut_off_words(completion))
-        parsed = parse_rule(completion.text)
-        if parsed.value is None:
-            return parsed
-        body = self._lead.sub("", parsed.value, count=1).strip()
-        if not body:
-            return Parsed(value=None, reason="the new rule only repeats its first sentence")
-        return replace(parsed, value=body)
 
 
 def _lead_pattern(seed_text: str, sentence: str) -> re.Pattern[str]:

@@ -59,11 +59,10 @@ def optimizer_task(dataset: Dataset) -> str:
     return f"{task}\n\n{render_labels(dataset)}" if dataset.task == "classification" else task
 
 
-def described(dataset: Dataset, messages: Sequence[Message]) -> list[Message]:
-    """Return the messages, the first with what the columns mean before it: a beginning that all questions share."""
-    first, *others = messages
+def described(dataset: Dataset, prompt: str) -> Message:
+    """Return the question, what the columns mean before it: a beginning that all questions share."""
     meanings = render_descriptions(dataset)
-    return [question(f"{meanings}\n\n{first['content']}") if meanings else first, *others]
+    return question(f"{meanings}\n\n{prompt}" if meanings else prompt)
 
 
 # --- the learner ----------------------------------------------------------------------------------------------------
@@ -89,7 +88,7 @@ class LearnerPrompts:
             outputs=outputs_of(self.dataset),
             answer_form=answer_form(self.carrier, self.template.style, self.dataset),
         )
-        return [*self.template.opening, *described(self.dataset, [question(prompt)])]
+        return [*self.template.opening, described(self.dataset, prompt)]
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -131,27 +130,11 @@ class OptimizerPrompts:
 
         `seed` chooses the order of the columns and, if there is a rule to improve, of the worked examples.
         """
-        prompt = self._batch_prompt(hypothesis, rows, predictions, seed)
-        is_first = rule_of(self.dataset, hypothesis) == NO_RULE
-        return [*self.refining.opening_for(0 if is_first else seed), *described(self.dataset, [question(prompt)])]
-
-    def about_columns(self) -> list[Message]:
-        """Return the question of a draw from the prior, which shows no row."""
-        prompt = self.drawing.fill(
-            hypothesis=self.seed_text,
-            rule=rule_of(self.dataset, self.seed_text),
-            columns=render_columns(self.dataset),
-            outputs=outputs_of(self.dataset),
-            answer_form=prior_form(self.drawing.style),
-        )
-        return [*self.drawing.opening, *described(self.dataset, [question(prompt)])]
-
-    def _batch_prompt(self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], seed: int) -> str:
         turned = tuple(turned_columns(row, seed) for row in rows)
         slots, shown = self.refining.slots, (units(self.dataset), self.cell_limit)
         rule = rule_of(self.dataset, hypothesis)
         is_listed = "mistakes" in slots and rule != NO_RULE
-        return self.refining.fill(
+        prompt = self.refining.fill(
             hypothesis=hypothesis,
             rule=rule,
             inputs=render_inputs(rows, *shown) if "inputs" in slots else "",
@@ -164,6 +147,19 @@ class OptimizerPrompts:
             outputs=outputs_of(self.dataset),
             answer_form=optimizer_form(self.refining.style),
         )
+        opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
+        return [*opening, described(self.dataset, prompt)]
+
+    def about_columns(self) -> list[Message]:
+        """Return the question of a draw from the prior, which shows no row."""
+        prompt = self.drawing.fill(
+            hypothesis=self.seed_text,
+            rule=rule_of(self.dataset, self.seed_text),
+            columns=render_columns(self.dataset),
+            outputs=outputs_of(self.dataset),
+            answer_form=prior_form(self.drawing.style),
+        )
+        return [*self.drawing.opening, described(self.dataset, prompt)]
 
     @property
     def instructions(self) -> str:

@@ -1,8 +1,4 @@
-"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies.
-
-OddReply    a 200 without a usable answer; asking again may help
-NoAnswer    a valid reply whose model gave no text: cut off while thinking, filtered, or a tool called
-"""
+"""JSON of the chat protocol as servers speak it (OpenAI, vLLM, LiteLLM, transformers, Ollama): fields and replies."""
 
 import json
 import re
@@ -30,13 +26,6 @@ _TAG = re.compile(r"<[^<>]*>")
 def is_web_page(body: bytes) -> bool:
     """Return whether a body is HTML or XML."""
     return body[:1000].lstrip().startswith(b"<")
-
-
-def page_title(body: bytes) -> bytes:
-    """Return a web page's title, or its text if it has none."""
-    page = body[:PAGE_LIMIT].decode("utf-8", "replace")
-    title = _TITLE.search(page)
-    return (title[1] if title else _TAG.sub(" ", page)).encode()
 
 
 def is_error(body: bytes) -> bool:
@@ -71,18 +60,15 @@ _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 _OPENAI_KEY = re.compile(r"\bsk-\S+")
 _AS_IS = ("temperature", "seed", "response_format", "grammar", "reasoning_effort", "chat_template_kwargs", *FIELDS)
-SPELLING = {
-    "max_tokens": "max_completion_tokens",
-    "structured": "structured_outputs",
-    **{name: name for name in _AS_IS},
+NAMES = {
+    "max_tokens": ("max_completion_tokens", "max_tokens"),
+    "structured": ("structured_outputs",),
+    **{name: (name,) for name in _AS_IS},
 }
-"""Field names under which options are first sent."""
-FALLBACKS = {"max_completion_tokens": "max_tokens"}
-"""Older name of a field, tried if the newer one is refused."""
+"""Field names under which an option is sent; the second one if the first is refused."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
-OPTIONAL = frozenset({*SPELLING.values(), *FALLBACKS.values()})
-LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
+OPTIONAL = frozenset(name for names in NAMES.values() for name in names)
 _NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
 OTHER_WORDS = {
@@ -104,13 +90,16 @@ FIX_THOUGHTS = (
 
 
 class OddReply(Exception):
-    """The reply is not a chat completion; the message says what it is instead."""
+    """A 200 without a usable answer; the message says what it is instead, and asking again may help."""
 
-    def __init__(self, kind: str, reason: str, *, fix: str = FIX_ADDRESS) -> None:
-        """kind: a word from a fixed vocabulary, to count by."""
+    def __init__(
+        self, kind: str, reason: str, *, fix: str = FIX_ADDRESS, completion: "Completion | None" = None
+    ) -> None:
+        """kind: a word from a fixed vocabulary, to count by. completion: of a valid reply without a text."""
         super().__init__(reason)
         self.kind = kind
         self.fix = fix
+        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +121,6 @@ class Completion:
     def cut_off(self) -> bool:
         """Return whether the answer stops at its limit of tokens rather than at its end."""
         return self.finish_reason == "length"
-
-
-class NoAnswer(OddReply):
-    """The reply is valid but holds no text."""
-
-    def __init__(self, kind: str, reason: str, *, fix: str, completion: Completion) -> None:
-        super().__init__(kind, reason, fix=fix)
-        self.completion = completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +163,7 @@ def _content(message: dict[str, Any]) -> tuple[str, str]:
 
 
 def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer: bool) -> None:
-    """Raise NoAnswer with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
+    """Raise OddReply with the reason why there is no text. is_answer: whether the model itself ended an empty text."""
     finish = completion.finish_reason
     if finish == "length":
         kind, reason, fix = "cut off before any answer", "the answer is empty, cut off at its limit of tokens", ""
@@ -197,14 +178,21 @@ def _refuse_empty(completion: Completion, message: dict[str, Any], *, is_answer:
     else:
         kind, reason = "no content", f"the answer has no content (finish reason {finish})"
         fix = "try another model"
-    raise NoAnswer(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
+    raise OddReply(kind, reason, fix=fix or FIX_THOUGHTS, completion=completion)
 
 
 def _read_json(body: bytes, secret: str) -> Any:
+    """Return the JSON value of a body. Raises OddReply."""
     try:
         return _redacted(json.loads(body), secret)
     except (ValueError, RecursionError):
-        raise _not_json(body, secret) from None
+        pass
+    if is_web_page(body):
+        raise OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
+    if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
+        fix = "switch streaming off at the server or the proxy before it"
+        raise OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
+    raise OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
 
 
 def _redacted(value: Any, secret: str) -> Any:
@@ -229,17 +217,12 @@ def _other_json(body: bytes, secret: str) -> OddReply:
     return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
 
 
-def _not_json(body: bytes, secret: str) -> OddReply:
-    if is_web_page(body):
-        return OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
-    if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
-        fix = "switch streaming off at the server or the proxy before it"
-        return OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
-    return OddReply("broken JSON", f"answered something that is not complete JSON: {_excerpt(body, secret)}")
-
-
 def _page_words(body: bytes, secret: str) -> str:
-    return f"a web page, '{_excerpt(page_title(body), secret)[: REASON_LIMIT // 2]}'"
+    """Quote a web page's title, or its text if it has none."""
+    page = body[:PAGE_LIMIT].decode("utf-8", "replace")
+    title = _TITLE.search(page)
+    words = title[1] if title else _TAG.sub(" ", page)
+    return f"a web page, '{_excerpt(words.encode(), secret)[: REASON_LIMIT // 2]}'"
 
 
 def _first_choice(reply: dict[str, Any], body: bytes, secret: str) -> dict[str, Any]:
@@ -306,17 +289,16 @@ def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) ->
     value = headers.get("retry-after")
     if value is None:
         return None
-    seconds = float(value) if _NUMBER.fullmatch(value.strip()) else _until(value, now)
-    return None if seconds is None else min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
-
-
-def _until(value: str, now: datetime | None) -> float | None:
     try:
-        moment = parsedate_to_datetime(value)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return (aware - (now or datetime.now(UTC))).total_seconds()
+        if _NUMBER.fullmatch(value.strip()):
+            seconds = float(value)
+        else:
+            moment = parsedate_to_datetime(value)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            seconds = (aware - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, OverflowError):
         return None
+    return min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
 
 
 def withheld(words: str, secret: str) -> str:
@@ -371,11 +353,11 @@ class OptionalFields:
     def __init__(self) -> None:
         self.dropped: tuple[str, ...] = ()
         """Names that the server refused, in that order."""
-        self._spelling: dict[str, str | None] = dict(SPELLING)
 
     def spelled(self, options: dict[str, Any], refused: Collection[str] = ()) -> dict[str, Any]:
         """Return the given options under names that this server accepts, except those `refused` just now."""
-        named = ((_unless(self._spelling[option], refused), value) for option, value in options.items())
+        gone = {*self.dropped, *refused}
+        named = ((next((n for n in NAMES[option] if n not in gone), None), value) for option, value in options.items())
         return {name: value for name, value in named if name and value is not None}
 
     def learn(self, sent: Mapping[str, Any], refused: Iterable[str], answer_tokens: int) -> tuple[str, ...]:
@@ -383,26 +365,12 @@ class OptionalFields:
 
         sent: the request. refused: names that the server refused before it accepted the request without them.
         """
-        before = len(self.dropped)
-        for refused_name in refused:
-            for option, name in self._spelling.items():
-                if name == refused_name:
-                    self._drop(option, name)
-        name = self._spelling["max_tokens"]
-        if name in FALLBACKS and name in sent and answer_tokens > sent[name] + OVERRUN:
-            self._drop("max_tokens", name)  # Ollama accepts the newer name and ignores it
-        return self.dropped[before:]
-
-    def _drop(self, option: str, name: str) -> None:
-        self._spelling[option] = FALLBACKS.get(name)
-        self.dropped = (*self.dropped, name)
-
-
-def _unless(name: str | None, refused: Collection[str]) -> str | None:
-    """Return the name, or the older one to try instead; None if no name is left."""
-    while name is not None and name in refused:
-        name = FALLBACKS.get(name)
-    return name
+        new = [name for name in refused if name not in self.dropped]
+        limit = NAMES["max_tokens"][0]
+        if limit in sent and limit not in self.dropped and answer_tokens > sent[limit] + OVERRUN:
+            new.append(limit)  # Ollama accepts the newer name and ignores it
+        self.dropped += tuple(new)
+        return tuple(new)
 
 
 def named_fields(refusal: bytes, sent: Iterable[str]) -> list[str]:
@@ -413,8 +381,8 @@ def named_fields(refusal: bytes, sent: Iterable[str]) -> list[str]:
     message, param = server_words(refusal), _param(refusal)
     if _NO_ROOM.search(message) or _NO_ROOM.search(param or ""):
         return []
-    required = LIMITS if _OUT_OF_BOUNDS.search(message) else frozenset[str]()
-    fields, words = [field for field in sent if field in OPTIONAL - required], param or message
+    required = NAMES["max_tokens"] if _OUT_OF_BOUNDS.search(message) else ()
+    fields, words = [field for field in sent if field in OPTIONAL.difference(required)], param or message
     named = [field for field in fields if re.search(rf"\b{re.escape(field)}\b", words)]
     return named or [name for name in fields if name in OTHER_WORDS and re.search(OTHER_WORDS[name], words, re.I)][:1]
 

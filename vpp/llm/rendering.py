@@ -19,8 +19,10 @@ QUOTED = "| "
 """Begins each line of a cell with several lines, so that none reads as a fence, a row's number or a heading."""
 
 
-def render_value(value: Value) -> str:
-    """Return a label in one line, or a number in its shortest form: 3 for 3.0."""
+def render_value(value: Value | None, absent: str = MISSING) -> str:
+    """Return a label in one line, or a number in its shortest form: 3 for 3.0; `absent` for None."""
+    if value is None:
+        return absent
     if isinstance(value, str):
         return one_line(value)
     number = float(value)
@@ -78,17 +80,16 @@ def render_inputs(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limi
 
 def render_predictions(predictions: Sequence[Prediction]) -> str:
     """Return the predicted value of each row after its number."""
-    return _numbered((prediction.value for prediction in predictions), absent=NO_ANSWER)
+    return _numbered((prediction.value for prediction in predictions), NO_ANSWER)
 
 
 def render_targets(rows: Sequence[Row]) -> str:
     """Return the correct output of each row after its number."""
-    return _numbered((row.target for row in rows), absent=MISSING)
+    return _numbered((row.target for row in rows), MISSING)
 
 
-def _numbered(values: Iterable[Value | None], *, absent: str) -> str:
-    shown = [absent if value is None else render_value(value) for value in values]
-    return "\n".join([f"[{number}] {line}" for number, line in enumerate(shown, 1)])
+def _numbered(values: Iterable[Value | None], absent: str) -> str:
+    return "\n".join([f"[{number}] {render_value(value, absent)}" for number, value in enumerate(values, 1)])
 
 
 def render_rows(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS, limit: int = 0) -> str:
@@ -102,11 +103,7 @@ def _by_target(row: Row) -> tuple[bool, Value]:
 
 def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
     inputs = ", ".join(f"{one_line(name)}: {_cell(cell, units.get(name), limit)}" for name, cell in row.inputs)
-    return f"{inputs} -> {_output(row.target)}"
-
-
-def _output(value: Value | None) -> str:
-    return MISSING if value is None else render_value(value)
+    return f"{inputs} -> {render_value(row.target)}"
 
 
 def render_mistakes(
@@ -114,8 +111,7 @@ def render_mistakes(
 ) -> str:
     """Return the rows whose prediction is not exactly the correct output, with both values."""
     wrong = [
-        f"{_labelled(row, units, limit)} "
-        f"(the rule gave {NO_ANSWER if given.value is None else render_value(given.value)})"
+        f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
         for row, given in zip(rows, predictions, strict=True)
         if given.value != row.target
     ]
@@ -142,7 +138,7 @@ def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> s
         by_output.setdefault(row.target, []).append(row)
     lines = []
     for at, (name, _) in enumerate(rows[0].inputs):
-        cells = {_output(output): [row.inputs[at][1] for row in group] for output, group in by_output.items()}
+        cells = {render_value(output): [row.inputs[at][1] for row in group] for output, group in by_output.items()}
         if all(len(cell or "") <= LISTED for column in cells.values() for cell in column):
             lines.append(f"{one_line(name)}: {_cells_by_output(cells, units.get(name))}")
     return "\n".join(lines)

@@ -19,11 +19,10 @@ from vpp.llm.cache import ResponseCache
 from vpp.llm.check import Finding, Role, Trial, check, honoured, try_carriers
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
-from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server
+from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.transport import warm_up
 from vpp.problem import Problem
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.keys import Keys

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
-from vpp.llm.table_words import TableWords
+from vpp.llm.guards import TableWords
 from vpp.posterior.likelihood import auto_tau
 from vpp.settings import PARTICLES_MIN, Config
 from vpp.wording.words import listed, number
