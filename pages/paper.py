@@ -9,13 +9,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts import blocks, endpoint, frame, person, pieces
-from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most
 from vpp.bench.sweep import (
+    PAPER,
+    SWEPT_TASKS,
+    VARIANTS,
+    Cell,
     Outcome,
+    Sizes,
     SweepDirectory,
     SweepReader,
     SweepSpec,
     SweepView,
+    calls_at_most,
     endpoint_text,
     extended,
     folder_name,

@@ -8,8 +8,7 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces
 from vpp.errors import VppError
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
-from vpp.reporting.document import report_body, report_html
-from vpp.reporting.exports import ways
+from vpp.reporting.document import report_body, report_html, ways
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv

@@ -19,7 +19,7 @@ from vpp.cli import main
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
-        *("tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.exports"),
+        *("tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.document"),
         *("scipy.cluster.hierarchy", "aiohttp"),
     ]
 )

@@ -68,6 +68,7 @@ NOTHING = "nothing"
 """Stands for a value that one side lacks."""
 CHANGEABLE = frozenset(("name", "result run", "result dir", "result spent max_calls", "result spent max_cost"))
 """Fields of posterior.json that the user may change after the run: name, directory and caps."""
+LISTS = (list, tuple)
 Difference = tuple[str, Any, Any]
 """Name of a value, as written, and as derived."""
 
@@ -110,8 +111,6 @@ class _Ledger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Result of a verification."""
-
     counts: dict[str, tuple[int, int]]
     """(comparisons that hold, comparisons) by claim."""
     faults: tuple[Fault, ...]
@@ -431,16 +430,12 @@ def differences(what: str, written: Any, follows: Any) -> Iterator[Difference]:
         for key in dict.fromkeys([*written, *follows]):
             name = f"{what} {key}".lstrip()
             yield from differences(name, written.get(key, NOTHING), follows.get(key, NOTHING))
-    elif _is_list(written) and _is_list(follows) and len(written) == len(follows):
+    elif isinstance(written, LISTS) and isinstance(follows, LISTS) and len(written) == len(follows):
         if tuple(written) != tuple(follows):
             for place, (one, other) in enumerate(zip(written, follows, strict=True)):
                 yield from differences(f"{what}[{place}]", one, other)
     elif not _is_same(written, follows):
         yield what or "content", written, follows
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple)
 
 
 def _is_same(written: Any, follows: Any) -> bool:

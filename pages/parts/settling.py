@@ -25,7 +25,7 @@ from vpp.inspection.points import (
     tau_of,
 )
 from vpp.inspection.scores import rows_by_id
-from vpp.reporting.sheet import filled_rows, sheet_csv
+from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
 from vpp.trials.trial import parting_rows, read_trial

@@ -20,7 +20,7 @@ from tests.hostile.opening import ENDED
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
 from tests.reporting.builders import SEED
-from vpp.reporting.exports import ways
+from vpp.reporting.document import ways
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.verification import verify

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from tests import inspected
 from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
-from vpp.bench.cells import Cell, Sizes
-from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.bench.sweep import Cell, Sizes, SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
 from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from tests import inspected
-from vpp.reporting.exports import write_all, write_html
+from vpp.reporting.document import write_all, write_html
 
 
 def test_three_files_are_written_and_their_paths_returned_and_again_the_same_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from vpp.data.dataset import Row
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.inspection.points import Question
-from vpp.reporting.sheet import BITS, filled_rows, sheet_csv, sheet_rows
+from vpp.reporting.predictions import BITS, filled_rows, sheet_csv, sheet_rows
 
 MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
 

@@ -13,7 +13,7 @@ from vpp.drawing.rail import band_html
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.summary import result
-from vpp.reporting.exports import posterior_json
+from vpp.reporting.document import posterior_json
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader

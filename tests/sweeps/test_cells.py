@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from vpp.bench.cells import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most, config_of, dataset_of, product
+from vpp.bench.sweep import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most, config_of, dataset_of, product
 from vpp.data.tasks import TASKS
 from vpp.settings import preset
 

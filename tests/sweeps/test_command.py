@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from tests.processes import Desk, Model, Outcome, Running, model, wait_until
-from vpp.bench.cells import Cell, Sizes, prepare
 from vpp.bench.runner import share
-from vpp.bench.sweep import SweepDirectory
+from vpp.bench.sweep import Cell, Sizes, SweepDirectory, prepare
 from vpp.cli import main
 from vpp.runs.spec import EndpointSpec
 

@@ -4,7 +4,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from vpp.bench.cells import SWEPT_TASKS
+from vpp.bench.sweep import SWEPT_TASKS
 from vpp.bench.tables import paper, papers_table, printed
 from vpp.data.tasks import TASKS
 

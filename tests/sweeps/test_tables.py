@@ -7,8 +7,7 @@ import json
 import pytest
 
 from tests.sweeps.outcomes import outcome, spec
-from vpp.bench.cells import PAPER
-from vpp.bench.sweep import COLUMNS, Outcome, SweepSpec, results_csv
+from vpp.bench.sweep import COLUMNS, PAPER, Outcome, SweepSpec, results_csv
 from vpp.bench.tables import Table, papers_part, tables, tables_markdown, uncovered
 from vpp.data.tasks import TASKS
 

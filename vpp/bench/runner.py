@@ -13,15 +13,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from joblib import Parallel, delayed, parallel_config
 
-from vpp.bench.cells import Cell, Sizes, prepare
-from vpp.bench.sweep import CellView, SweepDirectory, SweepReader, SweepSpec, SweepView, results_csv
+from vpp.bench.sweep import (
+    Cell,
+    CellView,
+    Sizes,
+    SweepDirectory,
+    SweepReader,
+    SweepSpec,
+    SweepView,
+    prepare,
+    results_csv,
+)
+from vpp.bench.tables import tables_markdown
 from vpp.errors import EndpointError, InputError, RunError, VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import write_atomically
@@ -48,18 +58,11 @@ class Watcher(Protocol):
         """Receive a line of text, once per event."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepResult:
-    """End of a sweep command."""
-
-    ending: Literal["done", "failed", "stopped"]
-    """`failed`: some cells failed and can be run again; the others are finished."""
-    view: SweepView
+Ending = Literal["done", "failed", "stopped"]
+"""End of a sweep command; `failed`: some cells failed and can be run again; the others are finished."""
 
 
 class Ended(NamedTuple):
-    """End of a cell's worker."""
-
     cell: Cell
     code: int
     reason: str = ""
@@ -68,7 +71,7 @@ class Ended(NamedTuple):
 
 def run_sweep(
     directory: SweepDirectory, spec: SweepSpec, *, jobs: int, slots: int, backend: Backend, watcher: Watcher
-) -> SweepResult:
+) -> tuple[Ending, SweepView]:
     """Run every cell of `spec` that is not finished; rewrite results.csv and tables.md after each.
 
     jobs: workers at a time. slots: runs that may ask models at a time. Raises InputError, RunError, RunLocked if
@@ -130,7 +133,7 @@ class _Sweep:
         self._stops = 0
         self._sent = Counter[Cell]()
 
-    def run(self, spec: SweepSpec, slots: int, backend: Backend) -> SweepResult:
+    def run(self, spec: SweepSpec, slots: int, backend: Backend) -> tuple[Ending, SweepView]:
         endpoint = share(spec.endpoint, self._jobs)
         folder = self._directory.path.resolve()
         tasks = [delayed(work)(folder, cell, spec.sizes, endpoint, slots) for cell in self._open]
@@ -186,7 +189,7 @@ class _Sweep:
         self._stops += 1
         self._directory.stop()
 
-    def _result(self, ends: Sequence[Ended]) -> SweepResult:
+    def _result(self, ends: Sequence[Ended]) -> tuple[Ending, SweepView]:
         """Report the cells that failed. Raises EndpointError."""
         view = self._reader.refresh()
         details = {each.cell: each.detail for each in view.cells}
@@ -199,13 +202,10 @@ class _Sweep:
                 why = reason or details[cell] or f"see {self._directory.run_of(cell).log}"
                 self._watcher.say(f"{cell.name} failed, can be run again: {why}")
         if not left:
-            return SweepResult(ending="done", view=view)
-        return SweepResult(ending="stopped" if self._stops else "failed", view=view)
+            return "done", view
+        return "stopped" if self._stops else "failed", view
 
     def _write_tables(self) -> None:
-        # Imported late: pandas would delay the first cells.
-        from vpp.bench.tables import tables_markdown
-
         view = self._reader.refresh()
         write_atomically(self._directory.results, results_csv(view.outcomes))
         write_atomically(self._directory.tables, tables_markdown(view.spec, view.outcomes).encode())

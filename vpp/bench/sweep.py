@@ -1,4 +1,4 @@
-"""A sweep on disk: its spec, and the progress of its cells as their run directories record it."""
+"""A sweep: its cells, a task, a method and a seed each; its folder; and the progress that its runs record."""
 
 import csv
 import io
@@ -17,21 +17,182 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from vpp import files
-from vpp.bench.cells import PRESET, VARIANTS, Cell, Sizes, checked, product
-from vpp.data.tasks import TASKS
+from vpp.data.build import build_dataset
+from vpp.data.dataset import Dataset
+from vpp.data.split import SplitPlan
+from vpp.data.table import ColumnChoice, Table
+from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
+from vpp.inference.plan import plan
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
+from vpp.llm import choices
+from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.disk import is_locked, locked
 from vpp.runs.journal import write_atomically
 from vpp.runs.keys import Keys
+from vpp.runs.preparation import Preparation
 from vpp.runs.process import detached
 from vpp.runs.reader import RunReader
 from vpp.runs.session import versions
-from vpp.runs.spec import EndpointSpec
+from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.store import is_text
 from vpp.runs.view import RunView
+from vpp.settings import Config, Preset, preset
+from vpp.wording.counts import steps_done
+
+# Cells
+
+PRESET: Preset = "paper"
+SWEPT_TASKS = ("linear", "two-circles", "sum-parity")
+"""Tasks on which the paper varies K (tab:ablation_K)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A method with its options, on top of the preset `paper`."""
+
+    name: str
+    title: str
+    options: Mapping[str, Any]
+    about: str
+    tasks: tuple[str, ...] = field(default=tuple(TASKS))
+    base: str = ""
+    """Variant to compare with; empty for the paper's own methods."""
+
+
+def _paper(name: str, title: str, about: str, **options: Any) -> Variant:
+    return Variant(name=name, title=title, about=about, options={"method": name} | options)
+
+
+def _beyond(method: str, suffix: str, about: str, *, base: str = "", **options: Any) -> Variant:
+    name = f"{method}-{suffix}"
+    return Variant(name=name, title=name, about=about, options={"method": method, **options}, base=base or method)
+
+
+VARIANTS: Mapping[str, Variant] = {
+    variant.name: variant
+    for variant in (
+        _paper("vml", "VML", "One hypothesis; every proposal is accepted."),
+        _paper("vml5", "VML×5", "Five independent vml runs."),
+        _paper("mh", "MH", "Algorithm 1: ten chains, likelihood-ratio accept on the batch."),
+        _paper("always-accept", "always-accept", "mh, accepting every proposal."),
+        _paper("smc", "SMC", "Algorithm 2: tempered weights on the buffer, resampling, mutation."),
+        *(
+            replace(_paper(f"mh-k{k}", f"K = {k}", f"mh with K = {k}.", method="mh", particles=k), tasks=SWEPT_TASKS)
+            for k in (1, 3, 5)
+        ),
+        _beyond("smc", "rescored", "Final weights score the final texts on the buffer.", final_weights="rescored"),
+        _beyond("smc", "train", "Final weights score the final texts on all training rows.", final_weights="train"),
+        _beyond("smc", "filtered", "A mutation must pass an accept step.", mutate="filtered"),
+        _beyond(
+            "smc", "incremental", "Weights accumulate along a fixed sequence of tempered posteriors.",
+            tempering="incremental",
+        ),
+        _beyond("smc", "adaptive", "The same, each exponent chosen to keep the target ESS.", tempering="adaptive"),
+        _beyond(
+            "smc", "restart", "Filtered mutation; one proposal in five is a new draw without data.",
+            base="smc-filtered", mutate="filtered", restart=0.2,
+        ),
+        _beyond(
+            "smc", "prior", "Incremental tempering; every hypothesis is drawn without data.",
+            base="smc-incremental", tempering="incremental", restart=1.0,
+        ),
+        _beyond(
+            "smc", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
+            particles=5, particles_max=20,
+        ),
+        _beyond("smc", "dedup", "The buffer keeps each row once.", buffer_repeats=False),
+        _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
+        _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),
+        _beyond("mh", "restart", "One proposal in five is a new draw without data.", restart=0.2),
+        _beyond(
+            "mh", "prior", "Every hypothesis is drawn without data and compared on all training rows.",
+            base="mh-train", mh_rows="train", restart=1.0,
+        ),
+        _beyond(
+            "mh", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
+            particles=5, particles_max=20,
+        ),
+    )
+}  # fmt: skip
+PAPER: tuple[str, ...] = tuple(name for name, variant in VARIANTS.items() if not variant.base)
+"""Methods that a sweep runs by default."""
+
+
+def checked(names: Sequence[str], known: Mapping[str, Any], noun: str) -> tuple[str, ...]:
+    """Return the names in the order of the known ones, without repeats. Raises InputError for an unknown one."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"no {noun} is called {name!r}: choose from {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Size of every cell's run; the paper's by default."""
+
+    train: int = 100
+    test: int = 60
+    epochs: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Cell:
+    task: str
+    method: str
+    """A name of `VARIANTS`."""
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.task}-{self.method}-{self.seed}"
+
+
+def product(tasks: tuple[str, ...], methods: tuple[str, ...], seeds: int) -> Iterator[Cell]:
+    """Yield every cell, seed by seed, so that tables fill evenly. Some methods run on a few tasks."""
+    for seed in range(seeds):
+        for task in tasks:
+            for method in methods:
+                if task in VARIANTS[method].tasks:
+                    yield Cell(task=task, method=method, seed=seed)
+
+
+def config_of(cell: Cell, sizes: Sizes) -> Config:
+    """Config of the cell: the paper's preset with the method's options, the task's prior and the cell's seed."""
+    prior = find_info(cell.task).prior or ""
+    options = {"seed": cell.seed, "prior": prior, "epochs": sizes.epochs, **VARIANTS[cell.method].options}
+    return replace(preset(PRESET), **options)
+
+
+def dataset_of(cell: Cell, sizes: Sizes) -> Dataset:
+    """Generate the task's rows from the cell's seed, all of which are used."""
+    info = find_info(cell.task)
+    content = generate(cell.task, seed=cell.seed, train_size=sizes.train, test_size=sizes.test)
+    return build_dataset(
+        Table.read(content, name=f"{cell.task}.csv"),
+        target=info.target,
+        notes=(describe(cell.task, seed=cell.seed),),
+        columns=ColumnChoice(task=info.task, inputs=info.inputs),
+        split=SplitPlan(seed=cell.seed, train_size=sizes.train, test_size=sizes.test),
+    )
+
+
+def prepare(cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> Preparation:
+    """Return the cell's checked run. Raises InputError."""
+    texts: dict[str, Any] = {f"{role}_template": text for role, text in set_texts(choices.PAPER).items()}
+    name = f"{cell.task}, {cell.method}, seed {cell.seed}"
+    spec = RunSpec(name=name, config=config_of(cell, sizes), endpoint=endpoint, **texts)
+    return Preparation(dataset=dataset_of(cell, sizes), spec=spec)
+
+
+def calls_at_most(cell: Cell, sizes: Sizes) -> int:
+    return plan(config_of(cell, sizes), n_train=sizes.train, n_test=sizes.test).calls
+
+
+# The folder
+
 
 OWN_NAMES = {".lock", "stop", "bench.log", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
@@ -76,19 +237,9 @@ _SPEC: TypeAdapter[SweepSpec] = TypeAdapter(SweepSpec)
 class SweepDirectory:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-
-    @property
-    def results(self) -> Path:
-        return self.path / "results.csv"
-
-    @property
-    def tables(self) -> Path:
-        return self.path / "tables.md"
-
-    @property
-    def log(self) -> Path:
-        """Path of bench.log: output of a sweep that the app started."""
-        return self.path / "bench.log"
+        self.results, self.tables = self.path / "results.csv", self.path / "tables.md"
+        self.log = self.path / "bench.log"
+        """Output of a sweep that the app started."""
 
     @property
     def exists(self) -> bool:
@@ -150,42 +301,36 @@ class SweepDirectory:
         write_atomically(self.path / "stop", b"")
 
     def is_stopped(self) -> bool:
-        """True if the sweep has been asked to stop since it began."""
         return (self.path / "stop").exists()
 
-    def begin(self, asked: SweepSpec) -> None:
-        """Record a new sweep, or extend the existing one, and forget stop commands; the caller holds the lock.
-
-        Raises InputError if the existing one uses another model or other sizes.
-        """
-        spec = extended(self.spec(), asked, self.path) if self.exists else asked
+    def begin(self, wanted: SweepSpec) -> None:
+        """Record or extend the sweep under the lock; forget stops. Raises InputError for another model or sizes."""
+        spec = extended(self.spec(), wanted, self.path) if self.exists else wanted
         self.write(spec)
         (self.path / "stop").unlink(missing_ok=True)
 
 
-def extended(old: SweepSpec, asked: SweepSpec, path: Path) -> SweepSpec:
+def extended(old: SweepSpec, wanted: SweepSpec, path: Path) -> SweepSpec:
     """Merge two specs. Raises InputError if their numbers would not belong in one table."""
-    for ours, theirs in zip(_fixed(old), _fixed(asked), strict=True):
-        if ours != theirs:
-            raise InputError(f"{path} holds a sweep of {ours}, not of {theirs}: name another folder with -o")
+    ours, theirs = (
+        (
+            endpoint_text(spec.endpoint),
+            f"{spec.sizes.train} training rows, {spec.sizes.test} test rows and {spec.sizes.epochs} epochs",
+        )
+        for spec in (old, wanted)
+    )
+    for before, now in zip(ours, theirs, strict=True):
+        if before != now:
+            raise InputError(f"{path} holds a sweep of {before}, not of {now}: name another folder with -o")
     return replace(
-        asked,
-        tasks=(*old.tasks, *asked.tasks),
-        methods=(*old.methods, *asked.methods),
-        seeds=max(old.seeds, asked.seeds),
+        wanted,
+        tasks=(*old.tasks, *wanted.tasks),
+        methods=(*old.methods, *wanted.methods),
+        seeds=max(old.seeds, wanted.seeds),
     )
 
 
-def _fixed(spec: SweepSpec) -> tuple[str, str]:
-    """Return what all cells of a sweep share: who answers, and the sizes."""
-    sizes = spec.sizes
-    return endpoint_text(
-        spec.endpoint
-    ), f"{sizes.train} training rows, {sizes.test} test rows and {sizes.epochs} epochs"
-
-
 def endpoint_text(endpoint: EndpointSpec) -> str:
-    """Describe the model or models that answer."""
     cache = f" {'with' if endpoint.cache else 'without'} the response cache"
     if endpoint.demo:
         pace = f", {endpoint.demo_latency_ms} ms per answer" if endpoint.demo_latency_ms else ""
@@ -220,9 +365,8 @@ class Outcome:
     K: int
     """Particles at the end."""
     n_initial: int
-    """Distinct texts among the first hypotheses."""
     n_unique: int
-    """Distinct texts at the end."""
+    """Distinct texts among the first hypotheses, and at the end."""
     n_ideas: int
     """Distinct behaviours at the end: texts with equal predictions on all evaluated rows count once."""
     ess: tuple[float, ...]
@@ -248,7 +392,6 @@ class Outcome:
 
     @property
     def is_error(self) -> bool:
-        """True if lower is better."""
         return self.metric == "mse"
 
     @property
@@ -258,8 +401,9 @@ class Outcome:
 
 
 def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
-    """Read the outcome of a finished run."""
-    values = result(directory, view)
+    values, started = result(directory, view), view.started
+    only = view.texts[view.population[0].hypothesis] if len(view.population) == 1 else ""
+    text = only.removeprefix(started.seed_text).strip() if started else ""
     calls, individual, evidence = values["calls"], values["individual"], values["log_evidence"]
     return Outcome(
         task=cell.task,
@@ -270,20 +414,15 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         test=float(values["metric"]["test"]),
         learner_calls=calls["learner"],
         optimizer_calls=calls["optimizer"],
-        cached=calls["cached"],
-        failed=calls["failed"],
-        unparsable=calls["unparsable"],
-        rounds=values["rounds"],
-        wall_s=values["wall_s"],
+        **{name: calls[name] for name in ("cached", "failed", "unparsable")},
         prompt_tokens=values["tokens"]["prompt"],
         completion_tokens=values["tokens"]["completion"],
+        **{name: values[name] for name in ("rounds", "wall_s", "n_unique", "acceptance_rate")},
         K=len(view.population),
         n_initial=len({p.hypothesis for p in view.finished_steps[0].population}),
-        n_unique=values["n_unique"],
         n_ideas=len(merge_ideas(view, load_dataset(directory, directory.spec())) or ()),
         ess=tuple(values["ess"]),
         resampled_at=tuple(values["resampled_at"]),
-        acceptance_rate=values["acceptance_rate"],
         log_evidence=evidence["value"] if evidence else None,
         uncertain=values["uncertain"]["points"],
         uncertain_of=values["uncertain"]["of"],
@@ -291,14 +430,9 @@ def outcome_of(cell: Cell, directory: RunDirectory, view: RunView) -> Outcome:
         individual_train=tuple(map(float, individual["train"] or ())),
         oracle_best_test=_float(values.get("oracle_best_test")),
         best_on_train=_float(values.get("best_on_train")),
-        last_text=_only_text(view),
-        versions=tuple(sorted((view.started.versions if view.started else {}).items())),
+        last_text=text,
+        versions=tuple(sorted(started.versions.items())) if started else (),
     )
-
-
-def _only_text(view: RunView) -> str:
-    texts = [view.texts[state.hypothesis] for state in view.population]
-    return texts[0].removeprefix(view.started.seed_text).strip() if len(texts) == 1 and view.started else ""
 
 
 def _float(value: Any) -> float | None:
@@ -332,14 +466,11 @@ class CellView:
 
     @property
     def is_live(self) -> bool:
-        """True if a worker holds the cell."""
         return self.state in ("queued", "running", "paused", "stalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepView:
-    """State of a sweep at one moment."""
-
     spec: SweepSpec
     cells: tuple[CellView, ...]
 
@@ -360,10 +491,7 @@ class SweepView:
         return [view for view in self.cells if view.state == "failed"]
 
     def seconds_left(self, left: Sequence[CellView], *, jobs: int) -> float | None:
-        """Estimate the time for some cells; None until each of their methods has a finished cell.
-
-        jobs: cells that run at a time.
-        """
+        """Estimate the time for some cells, `jobs` at a time; None until each of their methods has a finished cell."""
         took = defaultdict[str, list[float]](list)
         for view in self.cells:
             if view.outcome:
@@ -405,7 +533,7 @@ class SweepReader:
                 cell=cell,
                 state=snapshot.state,
                 detail=snapshot.view.detail,
-                step=0 if snapshot.view.last_step is None else snapshot.view.last_step + 1,
+                step=steps_done(snapshot.view),
                 steps=snapshot.view.total_steps,
                 wall_s=snapshot.view.wall_s,
                 outcome=outcome_of(cell, run, snapshot.view) if snapshot.state == "finished" else None,

@@ -5,17 +5,14 @@ Accuracies are shown in percent.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from math import isclose
 from statistics import fmean
 from typing import Any, Literal
 
-from pandas import DataFrame
-
-from vpp.bench.cells import SWEPT_TASKS, VARIANTS
-from vpp.bench.sweep import Outcome, SweepSpec, endpoint_text
+from vpp.bench.sweep import SWEPT_TASKS, VARIANTS, Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
 from vpp.wording.escaping import markdown_table, markdown_text
@@ -65,13 +62,11 @@ class Table:
 
     @property
     def about(self) -> str:
-        """The note, then the sentences on what the table shows."""
         names = {*self.head, *(row[1].partition(",")[0] for row in self.rows)}
         return " ".join((self.note, *(words for name, words in self.explains if name in names)))
 
     @property
     def metrics(self) -> dict[int, str]:
-        """The metric of each block of rows, by its first row."""
         firsts: dict[str, int] = {}
         for i, row in enumerate(self.rows if self.by_metric else ()):
             if row[0] in TASKS:
@@ -90,10 +85,7 @@ def markdown(table: Table) -> str:
 
 
 def papers_part(table: Table) -> Table:
-    """Return the paper's part of a table that has no value of yours yet; else the table.
-
-    Columns without any value are left out.
-    """
+    """Return the table without empty columns; if it has no value of yours yet, the paper's part alone."""
     by_column = table.quiet == "columns"
     yours = [row[1::2] if by_column else row[2:] for row in table.rows if by_column or row[1].startswith(HERE)]
     if any(cell != NONE for row in yours for cell in row):
@@ -150,20 +142,16 @@ def spread_text(task: str, values: Sequence[float]) -> str:
     return f"{mean} ± {value_text(deviation(values), is_error=is_error(task))} ({len(values)})"
 
 
+OF_FIVE = {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}
+"""Fields of an outcome of `vml5` that have a column of their own, by its key."""
+
+
 class Results:
     """Outcomes of the finished cells, by task, method and seed."""
 
     def __init__(self, spec: SweepSpec, outcomes: Iterable[Outcome]) -> None:
         self.spec = spec
         self._by_cell = {(o.task, o.method, o.seed): o for o in outcomes}
-        rows = [{**asdict(o), "calls": o.calls} for o in self._by_cell.values()]
-        self.frame = DataFrame(rows, columns=None if rows else ["task", "method", "seed", "test", "calls", "wall_s"])
-        tests = self.frame.pivot_table(index=["task", "seed"], columns="method", values="test")
-        for key, name in {"vml5-best": "oracle_best_test", "vml5-train": "best_on_train"}.items():
-            five = [(o.task, o.seed, value) for o in outcomes if (value := getattr(o, name)) is not None]
-            tests[key] = DataFrame(five, columns=["task", "seed", key]).set_index(["task", "seed"])[key]
-        self.tests = tests.reindex(columns=[*VARIANTS, "vml5-best", "vml5-train"])
-        """(task and seed, key of a column): metric on the test rows; NaN where it is missing."""
 
     def tasks(self, among: Iterable[str] = TASKS) -> list[str]:
         return [task for task in among if task in self.spec.tasks]
@@ -177,23 +165,25 @@ class Results:
     def of(self, task: str, method: str) -> list[Outcome]:
         return [o for seed in range(self.spec.seeds) if (o := self.at(task, method, seed)) is not None]
 
+    def by_seed(self, task: str, key: str) -> dict[int, float]:
+        """Metrics on the test rows, of a method or another value of `vml5`."""
+        found = {o.seed: getattr(o, OF_FIVE.get(key, "test")) for o in self.of(task, "vml5" if key in OF_FIVE else key)}
+        return {seed: value for seed, value in found.items() if value is not None}
+
     def values(self, task: str, key: str) -> list[float]:
-        return list(self.tests[key].get(task, DataFrame(columns=[key])[key]).dropna())
+        return list(self.by_seed(task, key).values())
 
     def value(self, task: str, seed: int, key: str) -> str:
-        """Format a column's test metric on a task with one seed."""
-        value = self.tests[key].get((task, seed))
-        return NONE if value is None or value != value else value_text(value, is_error=is_error(task))
+        value = self.by_seed(task, key).get(seed)
+        return NONE if value is None else value_text(value, is_error=is_error(task))
 
     def individual(self, task: str, seed: int) -> str:
-        """List the test metrics of the five vml runs."""
         five = self.at(task, "vml5", seed)
         return _join(value_text(v, is_error=is_error(task)) for v in (five.individual_test if five else ()))
 
-    def means(self, field: str, methods: Sequence[str]) -> DataFrame:
-        """(tasks, methods): mean of a field over seeds; NaN where it is missing."""
-        table = self.frame.pivot_table(index="task", columns="method", values=field)
-        return table.reindex(index=self.tasks(), columns=list(methods))
+    def means(self, task: str, methods: Iterable[str], field: str) -> dict[str, float]:
+        """Mean of a field over seeds, by method that has been run."""
+        return {method: fmean(getattr(o, field) for o in runs) for method in methods if (runs := self.of(task, method))}
 
 
 def _join(values: Iterable[str]) -> str:
@@ -206,13 +196,13 @@ def paper() -> dict[str, Any]:
 
 
 def papers_table(label: str) -> dict[str, Any]:
-    """Return a table of the paper, by task."""
     return dict(paper()["tables"][label])
 
 
 def printed(label: str, task: str, column: str) -> str:
-    """Return a cell of a table; a dash if the paper has none."""
-    return str(papers_table(label).get(task, {}).get(column, NONE))
+    """Return a cell of a table, or several in a list; a dash if the paper has none."""
+    cell = papers_table(label).get(task, {}).get(column, NONE)
+    return _join(cell) if isinstance(cell, list) else str(cell)
 
 
 def _run(label: str, task: str, run: int) -> Any:
@@ -226,18 +216,22 @@ def _in_text(measure: str, task: str) -> Any:
 
 def _beside(
     places: Iterable[Any],
-    columns: Iterable[str],
-    ours: Callable[..., Iterable[str]],
-    theirs: Callable[..., Iterable[str]],
+    columns: Mapping[str, str],
+    ours: Callable[..., str],
+    theirs: Callable[..., str],
     **texts: Any,
 ) -> Table:
-    """Return a table of two rows a place, yours and the paper's. places: tasks, or pairs of task and seed."""
+    """Return a table of two rows a place, yours and the paper's.
+
+    places: tasks, or pairs of task and seed. columns: titles by key. ours, theirs: the cell of a key at a place.
+    """
     rows: list[tuple[str, ...]] = []
     for place in places:
         task, *seed = (place,) if isinstance(place, str) else place
-        rows.append((task, f"{HERE}, seed {seed[0]}" if seed else HERE, *ours(task, *seed)))
-        rows.append(("", f"{PAPER}, run {seed[0] + 1}" if seed else PAPER, *theirs(task, *seed)))
-    return Table(head=("task", "source", *columns), rows=tuple(rows), quiet="rows", **texts)
+        source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
+        rows.append((task, source, *(ours(key, task, *seed) for key in columns)))
+        rows.append(("", run, *(theirs(key, task, *seed) for key in columns)))
+    return Table(head=("task", "source", *columns.values()), rows=tuple(rows), quiet="rows", **texts)
 
 
 def _spreads(
@@ -246,9 +240,9 @@ def _spreads(
     """Return spreads over seeds by task, beside the paper's table `label`. keys: titles of the columns."""
     return _beside(
         results.tasks(among),
-        keys.values(),
-        lambda task: (spread_text(task, results.values(task, key)) for key in keys),
-        lambda task: (printed(label, task, key) for key in keys),
+        keys,
+        lambda key, task: spread_text(task, results.values(task, key)),
+        lambda key, task: printed(label, task, key),
         by_metric=True,
         **texts,
     )
@@ -278,16 +272,17 @@ def main_results(results: Results) -> Table:
 
 def mh_against_smc(results: Results) -> Table:
 
-    def ours(task: str) -> tuple[str, ...]:
-        pair = [results.values(task, key) for key in PAIR]
-        means = (value_text(fmean(each), is_error=is_error(task)) if each else NONE for each in pair)
-        return *means, _winner(task, *pair)
+    def ours(key: str, task: str) -> str:
+        if key == "winner":
+            return _winner(task, *(results.values(task, method) for method in PAIR))
+        values = results.values(task, key)
+        return value_text(fmean(values), is_error=is_error(task)) if values else NONE
 
     return _beside(
         results.tasks(),
-        (*PAIR.values(), "winner"),
+        {**PAIR, "winner": "winner"},
         ours,
-        lambda task: (printed("tab:mh_vs_smc", task, key) for key in (*PAIR, "winner")),
+        lambda key, task: printed("tab:mh_vs_smc", task, key),
         title="MH against SMC",
         note="Means over seeds without a significance test: compare the winner with the spreads above.",
         explains=((HERE, "With one seed of either method there is no winner."),),
@@ -307,13 +302,11 @@ def _winner(task: str, mh: Sequence[float], smc: Sequence[float]) -> str:
 
 
 def robustness(results: Results) -> Table:
-    """Table tab:robustness of the paper."""
-    theirs = papers_table("tab:robustness")
     return _beside(
         results.tasks(ROBUSTNESS_TASKS),
-        ("VML×5 individual runs", *PAIR.values()),
-        lambda task: (results.individual(task, 0), *(results.value(task, 0, key) for key in PAIR)),
-        lambda task: (_join(theirs[task]["vml5"]), *(theirs[task][key] for key in PAIR)),
+        {"vml5": "VML×5 individual runs", **PAIR},
+        lambda key, task: results.individual(task, 0) if key == "vml5" else results.value(task, 0, key),
+        lambda key, task: printed("tab:robustness", task, key),
         title="Robustness on one data set",
         note="Five individual VML runs next to MH and SMC, on the same data.",
         explains=((HERE, "Yours: the data of seed 0."),),
@@ -322,7 +315,6 @@ def robustness(results: Results) -> Table:
 
 
 def accept_ablation(results: Results) -> Table:
-    """Table tab:ablation_accept of the paper."""
     return _spreads(
         results,
         {"mh": "MH, with reject", "always-accept": "always-accept"},
@@ -334,7 +326,6 @@ def accept_ablation(results: Results) -> Table:
 
 
 def particle_sweep(results: Results) -> Table:
-    """Table tab:ablation_K of the paper."""
     return _spreads(
         results,
         {"mh-k1": "K = 1", "mh-k3": "K = 3", "mh-k5": "K = 5", "mh": "K = 10"},
@@ -347,12 +338,11 @@ def particle_sweep(results: Results) -> Table:
 
 
 def per_seed(results: Results) -> Table:
-    """Table tab:per_seed of the paper."""
     return _beside(
         results.seeds(results.tasks()),
-        METHODS.values(),
-        lambda task, seed: (results.value(task, seed, key) for key in METHODS),
-        lambda task, seed: (_run("tab:per_seed", task, seed).get(key, NONE) for key in METHODS),
+        METHODS,
+        lambda key, task, seed: results.value(task, seed, key),
+        lambda key, task, seed: _run("tab:per_seed", task, seed).get(key, NONE),
         title="Every seed",
         note="The paper does not give its seeds.",
         explains=((HERE, "Its run 1 does not correspond to your seed 0."),),
@@ -361,12 +351,11 @@ def per_seed(results: Results) -> Table:
 
 
 def individual_runs(results: Results) -> Table:
-    """Table tab:vml_x5_full of the paper."""
     return _beside(
         results.seeds(results.tasks()),
-        ("individual runs",),
-        lambda task, seed: (results.individual(task, seed),),
-        lambda task, seed: (_join(_run("tab:vml_x5_full", task, seed)),),
+        {"vml5": "individual runs"},
+        lambda _, task, seed: results.individual(task, seed),
+        lambda _, task, seed: _join(_run("tab:vml_x5_full", task, seed)),
         title="The five runs of VML×5",
         note="Test metric of each of the five runs.",
         by_metric=True,
@@ -374,55 +363,39 @@ def individual_runs(results: Results) -> Table:
 
 
 def ess_by_step(results: Results) -> Table:
-    """Table tab:ess of the paper."""
-    runs = {task: run.ess for task in results.tasks() if (run := results.at(task, "smc", 0)) and run.ess}
-    ours = {task: {**dict(enumerate(ess)), "mean": fmean(ess), "min": min(ess)} for task, ess in runs.items()}
-    theirs = papers_table("tab:ess")
+    theirs, ours = papers_table("tab:ess"), dict[str, dict[str, str]]()
+    for task in results.tasks():
+        if (run := results.at(task, "smc", 0)) and run.ess:
+            numbers = {
+                **{str(step): ess for step, ess in enumerate(run.ess)},
+                "mean": fmean(run.ess),
+                "min": min(run.ess),
+            }
+            ours[task] = {name: fixed(value) for name, value in numbers.items()}
     tasks = [task for task in results.tasks() if task in ours or task in theirs]
-    steps = {
-        int(name) for task in tasks for name in (*ours.get(task, ()), *theirs.get(task, ())) if str(name).isdigit()
-    }
-    names = [*sorted(steps), *(("mean", "min") if tasks else ())]
-    cells = [
-        (fixed(ours[task][name]) if name in ours.get(task, ()) else NONE, printed("tab:ess", task, str(name)))
-        for name in names
-        for task in tasks
+    names = {name for task in tasks for part in (ours, theirs) for name in part.get(task, ())}
+    rows = [
+        (name, *(str(part.get(task, {}).get(name, NONE)) for task in tasks for part in (ours, theirs)))
+        for name in (*sorted(names - {"mean", "min"}, key=int), *(("mean", "min") if tasks else ()))
     ]
-    n = len(tasks)
     return Table(
         title="Effective sample size of SMC by step",
         note="Before resampling. The paper prints eleven steps of one representative seed.",
         explains=((PAPER, "Yours: seed 0."),),
         head=("step", *(title for task in tasks for title in (task, PAPER))),
-        rows=tuple((str(name), *sum(cells[i * n : i * n + n], ())) for i, name in enumerate(names)),
+        rows=tuple(rows),
         quiet="columns",
         labels=1,
     )
 
 
-def _one_number_per_seed(
-    tasks: Iterable[str],
-    results: Results,
-    ours: Callable[[Outcome], str],
-    theirs: Callable[[str], Mapping[str, str]],
-    **texts: Any,
-) -> Table:
-    return _beside(
-        tasks,
-        PAIR.values(),
-        lambda task: (_join(map(ours, results.of(task, method))) for method in PAIR),
-        lambda task: (theirs(task).get(method, NONE) for method in PAIR),
-        **texts,
-    )
-
-
 def unique_hypotheses(results: Results) -> Table:
     """Table of distinct texts; the paper's ranges are in app:smc_dynamics."""
-    return _one_number_per_seed(
+    return _beside(
         results.tasks(),
-        results,
-        lambda outcome: f"{outcome.n_unique} of {outcome.K}",
-        lambda task: {"smc": _in_text("unique", task) or NONE},
+        PAIR,
+        lambda key, task: _join(f"{outcome.n_unique} of {outcome.K}" for outcome in results.of(task, key)),
+        lambda key, task: (_in_text("unique", task) if key == "smc" else None) or NONE,
         title="Distinct hypotheses at the end",
         note="Different texts among the final particles; paraphrases count apart. The paper gives ranges over seeds.",
     )
@@ -430,11 +403,11 @@ def unique_hypotheses(results: Results) -> Table:
 
 def uncertain_points(results: Results) -> Table:
     """Table of uncertain points; the paper's numbers are in sec:exp_analysis."""
-    return _one_number_per_seed(
+    return _beside(
         results.tasks(CLASSIFICATION_TASKS),
-        results,
-        lambda outcome: f"{outcome.uncertain} of {outcome.uncertain_of}",
-        lambda task: _in_text("uncertain", task) or {},
+        PAIR,
+        lambda key, task: _join(f"{each.uncertain} of {each.uncertain_of}" for each in results.of(task, key)),
+        lambda key, task: (_in_text("uncertain", task) or {}).get(key, NONE),
         title="Test points on which the particles disagree",
         note="Points on which the particles' predictions differ, one number per seed. Regression has none: predicted "
         "numbers are almost never equal.",
@@ -446,7 +419,10 @@ def final_hypotheses(results: Results) -> Table:
     rows: list[tuple[str, ...]] = []
     for task in results.tasks(PATTERN_TASKS):
         for _, seed in results.seeds([task]):
-            populations = (cell for method in PAIR for cell in _population(results.at(task, method, seed)))
+            populations: list[str] = []
+            for run in (results.at(task, method, seed) for method in PAIR):
+                texts = f"{counted(run.n_unique, 'text')}, {counted(run.n_ideas, 'idea')}" if run else NONE
+                populations += [texts, f"{run.uncertain} of {run.uncertain_of}" if run else NONE]
             vml = results.at(task, "vml", seed)
             final = f"{value_text(vml.test, is_error=False)} %: “{vml.last_text}”" if vml else NONE
             rows.append((task, f"{HERE}, seed {seed}", *populations, final))
@@ -465,36 +441,38 @@ def final_hypotheses(results: Results) -> Table:
     )
 
 
-def _population(outcome: Outcome | None) -> tuple[str, str]:
-    if outcome is None:
-        return NONE, NONE
-    texts = f"{counted(outcome.n_unique, 'text')}, {counted(outcome.n_ideas, 'idea')}"
-    return texts, f"{outcome.uncertain} of {outcome.uncertain_of}"
-
-
 def calls(results: Results) -> Table:
     """Table of calls per run; sec:exp_compute of the paper counts calls per step."""
-    means = results.means("calls", CALLED).dropna(how="all")
+    means = {task: results.means(task, CALLED, "calls") for task in results.tasks()}
     return Table(
         title="Calls per run, and ratio to VML",
         note="Mean over seeds, learner and optimizer together, cached or not, with the final evaluation. A text that "
         "has been evaluated before costs no calls, so runs with equal plans differ.",
         head=("task", *(VARIANTS[method].title for method in CALLED)),
-        rows=tuple((str(task), *_with_ratios(row, _integer)) for task, row in means.to_dict("index").items()),
+        rows=tuple(
+            (task, *(_with_ratio(row, method, lambda mean: integer(round(mean))) for method in CALLED))
+            for task, row in means.items()
+            if row
+        ),
         labels=1,
     )
 
 
 def wall_clock(results: Results) -> Table:
-    """Table tab:compute of the paper."""
-    tasks = results.tasks()
-    ours = results.means("wall_s", TIMED)
-    theirs = DataFrame(papers_table("tab:compute")).T.astype(float)[list(TIMED)]
+    ours = {task: results.means(task, TIMED, "wall_s") for task in results.tasks()}
+
+    def text(value: float) -> str:
+        return fixed(value, 1 if value < 100 else 0)
+
+    def theirs(method: str, task: str) -> str:
+        row = papers_table("tab:compute")[task]
+        return _with_ratio({each: float(row[each]) for each in TIMED}, method, text)
+
     table = _beside(
-        tasks,
-        (VARIANTS[method].title for method in TIMED),
-        lambda task: _with_ratios(ours.loc[task].to_dict(), _seconds),
-        lambda task: _with_ratios(theirs.loc[task].to_dict(), _seconds),
+        ours,
+        {method: VARIANTS[method].title for method in TIMED},
+        lambda method, task: _with_ratio(ours[task], method, text),
+        theirs,
         title="Seconds per run, and ratio to VML",
         note="Mean running time over seeds. The paper ran its particles one after another. Its ratios per task are "
         "computed from its seconds; its mean ratio is as printed, although VML×5's comes to 4.9.",
@@ -505,35 +483,26 @@ def wall_clock(results: Results) -> Table:
             ),
         ),
     )
-    if not tasks:
+    if not ours:
         return table
-    ratios = ours.div(ours["vml"].where(ours["vml"] > 0), axis=0).mean()
+    ratios = [
+        [row[method] / row["vml"] for row in ours.values() if row.get("vml") and method in row] for method in TIMED
+    ]
     last = (
-        ("mean ratio to VML", HERE, *(f"{fixed(ratio, 1)}×" if ratio == ratio else NONE for ratio in ratios)),
+        ("mean ratio to VML", HERE, *(f"{fixed(fmean(each), 1)}×" if each else NONE for each in ratios)),
         ("", PAPER, *(f"{printed('tab:compute', 'mean ratio', method)}×" for method in TIMED)),
     )
     return replace(table, rows=(*table.rows, *last))
 
 
-def _integer(value: float) -> str:
-    return integer(round(value))
-
-
-def _seconds(value: float) -> str:
-    return fixed(value, 1 if value < 100 else 0)
-
-
-def _with_ratios(means: Mapping[str, float], text: Callable[[float], str]) -> list[str]:
-    """Format each method's mean, followed by its ratio to VML's."""
-    single = means["vml"]
-    return [
-        NONE if mean != mean else text(mean) + (f" ({fixed(mean / single, 1)}×)" if single > 0 else "")
-        for mean in means.values()
-    ]
+def _with_ratio(means: Mapping[str, float], method: str, text: Callable[[float], str]) -> str:
+    if method not in means:
+        return NONE
+    mean, single = means[method], means.get("vml")
+    return text(mean) + (f" ({fixed(mean / single, 1)}×)" if single else "")
 
 
 def beyond_the_paper(results: Results) -> Table:
-    """Table of the variants beyond the paper, each next to its base."""
     variants = [VARIANTS[name] for name in results.spec.methods if VARIANTS[name].base]
     tasks = results.tasks()
     rows = [(v.name, v.about, *(_against_base(results, task, v.name, v.base) for task in tasks)) for v in variants]
@@ -547,19 +516,17 @@ def beyond_the_paper(results: Results) -> Table:
 
 
 def _against_base(results: Results, task: str, name: str, base: str) -> str:
-    ours, error = results.values(task, name), is_error(task)
+    ours, theirs, error = results.by_seed(task, name), results.by_seed(task, base), is_error(task)
     if not ours:
         return NONE
-    mean = value_text(fmean(ours), is_error=error)
-    tests = results.tests.loc[task]
-    differences = list((tests[name] - tests[base]).dropna())
+    mean = value_text(fmean(ours.values()), is_error=error)
+    differences = [value - theirs[seed] for seed, value in ours.items() if seed in theirs]
     if not differences:
         return f"{mean}; {base} not run"
     n, difference = len(differences), fmean(differences)
     words = f"{mean}; {'+' if difference > 0 else ''}{value_text(difference, is_error=error)}"
-    if n == 1:
-        return f"{words} ({ONE_SEED})"
-    return f"{words} ± {value_text(deviation(differences) / n**0.5, is_error=error)} ({n})"
+    spread = f" ± {value_text(deviation(differences) / n**0.5, is_error=error)} ({n})" if n > 1 else f" ({ONE_SEED})"
+    return words + spread
 
 
 _TABLES: tuple[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...]], ...] = (
@@ -596,8 +563,8 @@ def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
 
 def uncovered(spec: SweepSpec) -> str:
     """Return `Not in this sweep: …` with the paper's tables that the sweep does not cover; else empty."""
-    others = [make for make, *_ in _TABLES[:-1] if make not in _covered(spec)]
-    titles = [make(Results(spec, ())).title for make in others]
+    covered = _covered(spec)
+    titles = [make(Results(spec, ())).title for make, *_ in _TABLES[:-1] if make not in covered]
     return f"Not in this sweep: {'; '.join(titles)}." if titles else ""
 
 
@@ -609,13 +576,16 @@ def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
 
 def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
     """Return paragraphs on the model, the settings and the limits of the numbers."""
-    sizes = spec.sizes
+    sizes, usual = spec.sizes, tuple(sorted(spec.versions.items()))
+    sets = dict.fromkeys(outcome.versions for outcome in outcomes) or {usual: None}
+    # Several if the software changed during the sweep.
+    versions = "; and with ".join(", ".join(f"{name} {version}" for name, version in each) for each in sets)
     paragraphs = [
         f"Answered by {endpoint_text(spec.endpoint)}; the paper's numbers are from {paper()['model']}.",
         f"Preset {spec.preset}; {counted(spec.seeds, 'seed')} from 0, each with its own data; "
         f"{sizes.train} training and {sizes.test} test rows, {counted(sizes.epochs, 'epoch')}; "
         f"{len(outcomes)} of {len(spec.cells)} cells are finished; a missing value shows as {NONE}. "
-        f"Made with {_versions(spec, outcomes)}.",
+        f"Made with {versions}.",
         "Times include the effect of any other work on the machine.",
     ]
     if spec.endpoint.is_demo:
@@ -624,9 +594,3 @@ def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
             "numbers show that the methods work as programmed, not how well they do with a language model."
         )
     return paragraphs
-
-
-def _versions(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
-    """List the software versions of the runs; several sets if the software changed during the sweep."""
-    sets = dict.fromkeys(outcome.versions for outcome in outcomes) or {tuple(sorted(spec.versions.items())): None}
-    return "; and with ".join(", ".join(f"{name} {version}" for name, version in each) for each in sets)

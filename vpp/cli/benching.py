@@ -5,12 +5,12 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from vpp.bench.cells import PAPER, Sizes
 from vpp.bench.runner import LOCAL, Backend, ray_cluster, run_sweep
-from vpp.bench.sweep import CellView, SweepDirectory, SweepSpec, SweepView, folder_name
+from vpp.bench.sweep import PAPER, CellView, Sizes, SweepDirectory, SweepSpec, SweepView, folder_name
 from vpp.cli.progress import StatusLine
 from vpp.cli.running import endpoint_of
 from vpp.cli.system import environment
@@ -37,16 +37,15 @@ def bench(options: Namespace) -> int:
         is_ray = options.engine == "ray"
         with ray_cluster(options.ray_address or LOCAL, jobs=jobs) if is_ray else nullcontext():
             backend: Backend = "ray" if is_ray else "threading"
-            result = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
+            ending, view = run_sweep(directory, spec, jobs=jobs, slots=slots, backend=backend, watcher=progress)
     finally:
         progress.close()
-    view = result.view
     failed = f", {len(view.failed)} failed" if view.failed else ""
     print(f"{len(view.outcomes)} of {len(view.cells)} cells finished{failed}: {directory.tables}")
-    if result.ending != "done":
+    if ending != "done":
         command = shlex.join(("python", "-m", "vpp", "bench", "-o", str(directory.path)))
         print(f"Continue with the same command, or with every cell of this folder: {command}")
-    return EXIT_CODES[result.ending]
+    return EXIT_CODES[ending]
 
 
 def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirectory, SweepSpec]:
@@ -57,16 +56,13 @@ def _directory_and_spec(options: Namespace, runs_dir: Path) -> tuple[SweepDirect
     if stored and not (options.demo or options.gguf or options.base_url or options.model):
         endpoint = stored.endpoint
     before = stored.sizes if stored else Sizes()
+    sizes = {"train": options.train_size, "test": options.test_size, "epochs": options.epochs}
     return directory, SweepSpec(
         endpoint=endpoint,
         tasks=_named(options.tasks, stored.tasks if stored else tuple(TASKS), "--tasks"),
         methods=_named(options.methods, stored.methods if stored else PAPER, "--methods"),
-        seeds=_or(options.seeds, stored.seeds if stored else SEEDS),
-        sizes=Sizes(
-            train=_or(options.train_size, before.train),
-            test=_or(options.test_size, before.test),
-            epochs=_or(options.epochs, before.epochs),
-        ),
+        seeds=options.seeds if options.seeds is not None else stored.seeds if stored else SEEDS,
+        sizes=replace(before, **{name: value for name, value in sizes.items() if value is not None}),
     )
 
 
@@ -77,33 +73,25 @@ def _named(given: str | None, default: tuple[str, ...], option: str) -> tuple[st
     return names
 
 
-def _or(given: int | None, default: int) -> int:
-    return default if given is None else given
-
-
 class SweepProgress:
-    """Progress of a sweep on a terminal or in a file."""
-
     def __init__(self, stream: TextIO, *, quiet: bool) -> None:
-        self._line = StatusLine(stream)
-        self._quiet = quiet
-        self._drawn = ""
-        self._text = ""
+        self._line, self._quiet = StatusLine(stream), quiet
+        self._text = self._in_view = ""
 
     def look(self, view: SweepView, wanted: Sequence[CellView], *, jobs: int) -> None:
         self._text = sweep_line(view, wanted, jobs=jobs)
-        if self._line.is_terminal and not self._quiet and self._text != self._drawn:
-            self._drawn = self._text
+        if self._line.is_terminal and not self._quiet and self._text != self._in_view:
+            self._in_view = self._text
             self._line.draw(self._text)
 
     def say(self, text: str) -> None:
         """Print text on a line of its own; in a file or pipe, followed by the sweep's progress."""
         if not self._quiet:
             self._line.print(text if self._line.is_terminal or not self._text else f"{text} ({self._text})")
-            self._drawn = ""
+            self._in_view = ""
 
     def close(self) -> None:
-        if self._drawn:
+        if self._in_view:
             self._line.clear()
 
 

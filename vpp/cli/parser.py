@@ -32,6 +32,13 @@ def command(commands: Commands, name: str, function: str, about: str, **more: An
     return parser
 
 
+def on_run(commands: Commands, name: str, function: str, about: str) -> ArgumentParser:
+    """Add a command whose first argument is a run."""
+    parser = command(commands, name, function, about)
+    parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory or id")
+    return parser
+
+
 def table_options(parser: ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA.csv", help="CSV, JSON, Excel or Parquet; - reads standard input")
     parser.add_argument("--target", help="column to predict (guessed from the names)")
@@ -136,10 +143,6 @@ def output_options(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
-def run_dir(parser: ArgumentParser) -> None:
-    parser.add_argument("run_dir", metavar="RUN_DIR", help="a run's directory or id")
-
-
 def _kind(text: str) -> tuple[str, str]:
     name, _, kind = text.rpartition("=")
     if not name or kind not in get_args(Kind):
@@ -186,7 +189,6 @@ def _prices(text: str) -> tuple[float, ...]:
 
 
 def split_rule(text: str) -> SplitRule:
-    """Read a rule of splitting. Raises ArgumentTypeError."""
     try:
         return SplitRule.read(text)
     except InputError as error:
@@ -249,8 +251,7 @@ def _weigh(commands: Commands) -> None:
 
 
 def _resume(commands: Commands) -> None:
-    parser = command(commands, "resume", "working:resume", "continue a run; a finished run prints its result again")
-    run_dir(parser)
+    parser = on_run(commands, "resume", "working:resume", "continue a run; a finished run prints its result again")
     # For programs: token of the last command meant for an earlier worker. A later one is for this worker.
     parser.add_argument("--past-command", help=argparse.SUPPRESS)
     parser.add_argument("--wait-at-cap", action="store_true", help=argparse.SUPPRESS)
@@ -260,8 +261,7 @@ def _resume(commands: Commands) -> None:
 
 def _continue(commands: Commands) -> None:
     about = "start a new run with the particles of another and newly labelled rows as training rows"
-    parser = command(commands, "continue", "running:continue_", about)
-    run_dir(parser)
+    parser = on_run(commands, "continue", "running:continue_", about)
     about = "table with the run's inputs and target; rows without a target are left out"
     parser.add_argument("data", metavar="ROWS.csv", help=about)
     parser.add_argument("--name", default="", help="the new run's name")
@@ -272,8 +272,7 @@ def _continue(commands: Commands) -> None:
 
 def _reword(commands: Commands) -> None:
     about = "score your own text beside a particle's on the same rows; --keep starts a new run with it"
-    parser = command(commands, "reword", "reading:reword", about)
-    run_dir(parser)
+    parser = on_run(commands, "reword", "reading:reword", about)
     parser.add_argument("--particle", type=int, required=True, metavar="N", help="number of the particle, from 0")
     parser.add_argument("--text", required=True, help="the new text, with or without the seed sentence")
     parser.add_argument("--keep", action="store_true", help="start a new run in which the particle holds the text")
@@ -288,47 +287,40 @@ def _control(commands: Commands) -> None:
         ("pause", "send no more calls"),
         ("go-on", "send calls again after a pause"),
     ):
-        parser = command(commands, name, "control:send", about)
-        run_dir(parser)
+        parser = on_run(commands, name, "control:send", about)
         parser.set_defaults(sent=name.replace("-", " "))
     listing = command(commands, "list", "control:list_runs", "list the runs, newest first")
     listing.add_argument("--json", action="store_true")
-    rename = command(commands, "rename", "control:rename", "give a run another name")
-    run_dir(rename)
+    rename = on_run(commands, "rename", "control:rename", "give a run another name")
     rename.add_argument("name", metavar="NAME")
-    run_dir(command(commands, "delete", "control:delete", "remove a run for good"))
+    on_run(commands, "delete", "control:delete", "remove a run for good")
     cache = command(commands, "cache", "control:cache", "show the response cache's size, or empty it")
     cache.add_argument("action", choices=("info", "clear"))
 
 
 def _reading(commands: Commands) -> None:
-    report = command(commands, "report", "reading:report", "write the report of a run")
-    run_dir(report)
+    report = on_run(commands, "report", "reading:report", "write the report of a run")
     report.add_argument("-o", "--output", metavar="FILE", help="report file (report.md in the run's directory)")
     report.add_argument("--html", metavar="FILE", help="HTML report with charts (report.html next to report.md)")
     about_nc = "also write the particles for ArviZ (posterior.nc next to the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
     about = "log a run to MLflow: options, figures of each step, report and posterior"
-    export = command(commands, "export", "reading:export", about)
-    run_dir(export)
+    export = on_run(commands, "export", "reading:export", about)
     where = "a tracking server's address, such as http://localhost:5000"
     export.add_argument("--mlflow", metavar="URI", required=True, help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
-    verify = command(commands, "verify", "reading:verify", about_verify)
-    run_dir(verify)
+    verify = on_run(commands, "verify", "reading:verify", about_verify)
     verify.add_argument("--json", action="store_true", help="print one JSON object")
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
-    baseline = command(commands, "baseline", "reading:baseline", about)
-    run_dir(baseline)
+    baseline = on_run(commands, "baseline", "reading:baseline", about)
     about = "learner calls of the vote over several draws of examples (as many as the run's)"
     baseline.add_argument("--calls", type=int, metavar="N", help=about)
     about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
     baseline.add_argument("--examples", type=int, metavar="K", help=about)
     baseline.add_argument("--json", action="store_true", help="print one JSON object")
     about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
-    trial = command(commands, "trial", "reading:trial", about)
-    run_dir(trial)
+    trial = on_run(commands, "trial", "reading:trial", about)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
     about = "rows for each idea and kind (must change, must stay) (20)"
     trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
@@ -337,12 +329,10 @@ def _reading(commands: Commands) -> None:
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")
     trial.add_argument("--json", action="store_true", help="print one JSON object")
     about = "write unlabelled rows as a CSV to fill in, most informative first; `continue` reads it"
-    sheet = command(commands, "sheet", "reading:sheet", about)
-    run_dir(sheet)
+    sheet = on_run(commands, "sheet", "reading:sheet", about)
     sheet.add_argument("-o", "--output", metavar="SHEET.csv", required=True)
     sheet.add_argument("--rows", type=int, default=24, metavar="N", help="rows at most (24)")
-    predict = command(commands, "predict", "reading:predict", "predict new rows with a posterior")
-    run_dir(predict)
+    predict = on_run(commands, "predict", "reading:predict", "predict new rows with a posterior")
     predict.add_argument("data", metavar="NEW.csv")
     predict.add_argument("-o", "--output", metavar="OUT.csv", required=True)
     predict.add_argument("--reasons", action="store_true", help="add a column of reasons for each particle")

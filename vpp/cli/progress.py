@@ -54,9 +54,7 @@ class Progress:
     """Progress of a run; called with each event."""
 
     def __init__(self, stream: TextIO | None, spec: RunSpec) -> None:
-        """stream: None if standard error is closed."""
-        self._line = StatusLine(stream)
-        self._spec = spec
+        self._line, self._spec = StatusLine(stream), spec
         self._said_paused = self._said_files = self._said_faults = False
         self._event_at = time.monotonic()
         self._loading_said_s: float | None = None
@@ -90,7 +88,6 @@ class Progress:
             self._line.print(self._text(view, usage))
 
     def queued(self, going: int) -> None:
-        """Print that the run is queued. going: number of running runs."""
         self._line.print(f"queued: {going} running, the most allowed (VPP_MAX_RUNNING)")
 
     def loading(self, seconds_so_far: float) -> None:
@@ -105,22 +102,18 @@ class Progress:
         self._line.clear()
 
     def _draw(self, view: RunView, usage: Usage) -> None:
-        drawn = "" if _only_faults(view, usage) else f"{bar(steps_done(view) / max(1, view.total_steps))} "
-        self._line.draw(f"{drawn}{self._text(view, usage)}")
+        done = "" if _only_faults(view, usage) else f"{bar(steps_done(view) / max(1, view.total_steps))} "
+        self._line.draw(f"{done}{self._text(view, usage)}")
 
     def _text(self, view: RunView, usage: Usage) -> str:
         left = seconds_left(self._spec, view, usage)
         wall_s = view.wall_s + time.monotonic() - self._event_at
-        parts = [_phase(view), f"{usage.calls:,} calls", seconds(wall_s)]
-        if view.ess_by_step:
-            parts.insert(1, f"ESS {view.ess_by_step[-1]:.1f} of {view.size}")
-        if left is not None:
-            parts.append(f"about {seconds(left)} left")
-        if held := wait_words(usage, now=time.time()):
-            parts.append(held)
-        if _only_faults(view, usage):
-            parts.append(f"failed or odd: {faults_named(usage)}")
-        return ", ".join(parts)
+        ess = f"ESS {view.ess_by_step[-1]:.1f} of {view.size}" if view.ess_by_step else ""
+        faults = f"failed or odd: {faults_named(usage)}" if _only_faults(view, usage) else ""
+        remaining = "" if left is None else f"about {seconds(left)} left"
+        words = wait_words(usage, now=time.time())
+        parts = (_phase(view), ess, f"{usage.calls:,} calls", seconds(wall_s), remaining, words, faults)
+        return ", ".join(filter(None, parts))
 
 
 def _phase(view: RunView) -> str:
@@ -132,7 +125,6 @@ def _phase(view: RunView) -> str:
 
 
 def _only_faults(view: RunView, usage: Usage) -> bool:
-    """Return whether calls failed before the first hypotheses were complete."""
     return view.last_step is None and bool(usage.faults)
 
 
@@ -140,10 +132,8 @@ class Tally:
     """Answers so far of a known total: a bar on a terminal, a line at each tenth elsewhere."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        self._line = StatusLine(stream)
-        self._began_at = time.monotonic()
-        self._drawn_at = 0.0
-        self._tenths = 0
+        self._line, self._began_at = StatusLine(stream), time.monotonic()
+        self._drawn_at, self._tenths = 0.0, 0
 
     def __call__(self, done: int, total: int) -> None:
         """Show progress; redraws at most each 0.1 s."""

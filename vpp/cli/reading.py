@@ -25,12 +25,10 @@ from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.points import calibrated
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
-from vpp.reporting.document import report_html
-from vpp.reporting.exports import ways, write_all, write_html
+from vpp.reporting.document import report_html, ways, write_all, write_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
-from vpp.reporting.predictions import prediction_csv
-from vpp.reporting.sheet import asked_sheet
+from vpp.reporting.predictions import asked_sheet, prediction_csv
 from vpp.runs.asking import (
     Asking,
     Comparison,
@@ -120,9 +118,7 @@ def _verification_json(result: Verification, run: str) -> dict[str, Any]:
                 "line": fault.line,
                 "step": fault.step,
                 "particle": fault.slot,
-                "what": fault.what,
-                "written": fault.written,
-                "follows": fault.follows,
+                **{name: getattr(fault, name) for name in ("what", "written", "follows")},
             }
             for fault in result.faults
         ],
@@ -153,12 +149,8 @@ def baseline(options: Namespace) -> int:
 def _baseline_json(run: str, found: PromptedBaselines, simple: Baselines, own: Score | None) -> dict[str, Any]:
     scores = {model.name: model.score.value for model in simple.models}
     prompted = {
-        each.name: {
-            "test": scores[each.name],
-            "calls": each.calls,
-            "questions_a_row": each.questions,
-            "examples": each.examples,
-        }
+        each.name: {"test": scores[each.name], "calls": each.calls, "questions_a_row": each.questions}
+        | {"examples": each.examples}
         for each in found.models
     }
     fitted = {name: value for name, value in scores.items() if name not in prompted}
@@ -259,9 +251,7 @@ def _comparison_json(run: str, wording: Rewording, compared: Comparison) -> dict
         "exponent": wording.exponent,
         "log_alpha": compared.log_alpha,
         "acceptance_probability": compared.acceptance,
-        "won": compared.won,
-        "lost": compared.lost,
-        "unread": compared.unread,
+        **{name: getattr(compared, name) for name in ("won", "lost", "unread")},
     }
 
 

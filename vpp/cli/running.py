@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 
 
 def continue_(options: Namespace) -> int:
-    from vpp.reporting.sheet import filled_rows  # a run needs neither
+    from vpp.reporting.predictions import filled_rows  # a run needs neither
     from vpp.runs.reader import RunReader
 
     earlier = find_run(options.run_dir)

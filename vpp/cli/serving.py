@@ -58,7 +58,6 @@ def check_endpoint(options: Namespace) -> int:
 
 
 def _as_json(all_checked: Sequence[Checked]) -> dict[str, Any]:
-    """Return all findings, grouped by server."""
     servers: dict[tuple[str, ...], dict[str, Any]] = {}
     for checked in all_checked:
         finding = checked.finding

@@ -1,13 +1,12 @@
-"""Result of a run as JSON or as a few lines of text."""
+"""Result of a run as a few lines of text."""
 
-import json
 from collections.abc import Iterator
 
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
-from vpp.inspection.summary import deciding_rows, result, uncertain_points
+from vpp.inspection.summary import deciding_rows, uncertain_points
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import deciding_sentence, support_sentence, unread_sentence, weight_lines
@@ -15,10 +14,6 @@ from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_te
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
-
-
-def result_text(directory: RunDirectory, view: RunView, *, as_json: bool) -> str:
-    return json.dumps(result(directory, view)) if as_json else summary(directory, view)
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
@@ -58,10 +53,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
 
 
 def heaviest(directory: RunDirectory, view: RunView) -> str:
-    """Describe the text with the largest total weight over its particles, or one of equals.
-
-    For a method without weights, describe one particle's text.
-    """
+    """Describe the text with the largest total weight, or one of equals; without weights, one particle's text."""
     ids = [state.hypothesis for state in view.population]
     if view.size > 1 and not directory.spec().config.is_weighted:
         return f"one of {view.size} hypotheses that count alike (each {1 / view.size:.3f}): {view.texts[ids[0]]}"
@@ -72,11 +64,10 @@ def heaviest(directory: RunDirectory, view: RunView) -> str:
     top, text, n = weights[first], view.texts[first], ids.count(first)
     alike = sum(top - weight < EQUAL for weight in weights.values())
     held = f", held by {n} of {view.size} particles" if n > 1 else ""
-    if alike == 1:
-        return f"heaviest hypothesis ({top:.3f}{held}): {text}"
-    if alike == len(weights):
-        return f"one of {alike} hypotheses that count alike (each {top:.3f}{held}): {text}"
-    return f"one of the {alike} heaviest hypotheses (each {top:.3f}{held}): {text}"
+    which = f"one of the {alike} heaviest hypotheses (each "
+    if alike in (1, len(weights)):
+        which = "heaviest hypothesis (" if alike == 1 else f"one of {alike} hypotheses that count alike (each "
+    return f"{which}{top:.3f}{held}): {text}"
 
 
 def _shown(evaluated: Evaluated | None) -> str:
@@ -87,7 +78,6 @@ def _shown(evaluated: Evaluated | None) -> str:
 
 
 def _baseline(test: Evaluated, dataset: Dataset) -> str:
-    """Score of the best constant answer on the test rows."""
     constant = baseline(rows_of(test, dataset), dataset)
     if isinstance(constant.answer, str):
         right = percent(1 - constant.score.error, decimals=1)
@@ -96,10 +86,9 @@ def _baseline(test: Evaluated, dataset: Dataset) -> str:
 
 
 def _other_scores(score: Score) -> Iterator[str]:
-    """Yield the further scores of the test rows, with standard errors if known."""
     if score.labels:
         yield f"test balanced accuracy {share_text(score.labels.balanced)}"
     elif score.numbers:
         r2 = score.numbers.r2
-        shown = f", R² {r2_text(r2.value)}{error_text(r2)}" if r2 else ""
-        yield f"test mean absolute error {number_text(score.numbers.mae)}{shown}"
+        rest = f", R² {r2_text(r2.value)}{error_text(r2)}" if r2 else ""
+        yield f"test mean absolute error {number_text(score.numbers.mae)}{rest}"

@@ -58,7 +58,6 @@ def environment() -> Environment:
 
 
 def keys() -> Keys:
-    """Read API keys from the environment, or else from `.env`."""
     return Keys.read({**dotenv(), **os.environ})
 
 
@@ -96,10 +95,7 @@ def read_table(path: str, options: Namespace) -> Table:
 
 
 def descriptions_beside(path: str | Path, table: Table, target: str) -> tuple[dict[str, str], str]:
-    """Return the descriptions by key in the file beside a table, and its name; nothing without one. Raises InputError.
-
-    Standard input has no such file.
-    """
+    """Return the descriptions by key in the file beside a table, and its name; else nothing. Raises InputError."""
     files = [] if str(path) == "-" else [Path(path).with_suffix(ending) for ending in ENDINGS]
     found = [file for file in files if file.is_file()]
     if not found:

@@ -1,5 +1,6 @@
 """`resume`, and the worker that `run`, `continue` and `resume` start: its progress, log and result."""
 
+import json
 import logging
 import sys
 from argparse import Namespace
@@ -43,7 +44,6 @@ def resume(options: Namespace) -> int:
 
 
 def cap_of(options: Namespace, *, before: Cap) -> Cap:
-    """Return the cap with the options' changes."""
     calls = before.calls if options.max_calls is None else options.max_calls
     return replace(before, calls=calls, cost=before.cost if options.max_cost is None else options.max_cost)
 
@@ -89,16 +89,16 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.cli.summary import result_text
+    from vpp.cli.summary import summary
+    from vpp.inspection.summary import result
 
-    print(result_text(directory, view, as_json=options.json))
+    print(json.dumps(result(directory, view)) if options.json else summary(directory, view))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]
 
 
 def _write_reports(directory: RunDirectory) -> None:
-    """Write the reports. A full disk is reported and does not fail the run."""
     # Imported late: pandas would delay a worker's first call.
-    from vpp.reporting.exports import write_all
+    from vpp.reporting.document import write_all
 
     try:
         write_all(directory, simple_models=False)

@@ -75,11 +75,9 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         mean = "the weighted mean" if is_weighted else "the mean"
         return f"{doubtful}{named}, {mean} of {_answers(len(vote.voices))}."
     backers = sum(prediction.value == vote.prediction for prediction in vote.said)
-    behind = (
-        f"{percent(vote.behind)} of the weight"
-        if is_weighted
-        else f"{in_words(backers)} of {in_words(len(vote.said))} particles"
-    )
+    behind = f"{in_words(backers)} of {in_words(len(vote.said))} particles"
+    if is_weighted:
+        behind = f"{percent(vote.behind)} of the weight"
     if vote.leader is None:
         tied = leaders(dict(vote.shares))
         return f"I don’t know: classes {listed(tied)} are tied, each with {behind}."
@@ -108,16 +106,18 @@ def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         most = math.log2(max(2, len(dataset.classes)))
         return f"{how}: vote entropy {fixed(vote.doubt)} bits, where 0 is unanimous and {fixed(most)} an even split."
     beside = f", where the training targets spread by {number(scale)}" if scale else ""
-    return (
-        f"{how}: a spread of {number(vote.doubt)}{beside}. It is the particles’ spread alone: the target’s own noise "
-        "is not included."
-    )
+    alone = "It is the particles’ spread alone: the target’s own noise is not included."
+    return f"{how}: a spread of {number(vote.doubt)}{beside}. {alone}"
 
 
 def dissent_sentence(vote: Vote, *, is_weighted: bool) -> str:
     """`The one dissent, particle 9, says 0: “…”`, the heaviest; for numbers, the lowest and the highest answer."""
     if vote.is_label:
-        return _label_dissent(vote, is_weighted=is_weighted) if vote.dissenters else ""
+        slots, held = vote.dissenters, math.fsum(vote.weights[slot] for slot in vote.dissenters)
+        if len(slots) < 2:
+            return f"The one dissent, {_says(vote, slots[0])}" if slots else ""
+        weighing, which = (f", with {percent(held)} of the weight", "heaviest") if is_weighted else ("", "first")
+        return f"{capitalised(in_words(len(slots)))} dissent{weighing}. The {which}, {_says(vote, slots[0])}"
     if not vote.voices or vote.doubt == 0:
         return ""
     by_value = sorted(vote.voices, key=lambda slot: float(vote.said[slot].value or 0.0))
@@ -132,14 +132,12 @@ def answers_html(vote: Vote, texts: Sequence[str], *, seed_text: str, is_weighte
     """
     groups = grouped((sentence, slot) for slot, sentence in enumerate(texts)).values()
     heaviest_first = sorted(groups, key=lambda slots: -math.fsum(vote.weights[slot] for slot in slots))
-    lines = "".join(
-        _line(vote, slots, without_seed(texts[slots[0]], seed_text), is_weighted=is_weighted)
-        for slots in heaviest_first
-    )
+    sentences = [without_seed(texts[slots[0]], seed_text) for slots in heaviest_first]
+    lines = [_line(vote, *each, is_weighted=is_weighted) for each in zip(heaviest_first, sentences, strict=True)]
     weight = '<th class="r">weight</th>' if is_weighted else ""
     head = f"<th>particle</th>{weight}<th>its answer</th><th>its reason</th>"
-    drawn = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
-    return scrolling(drawn, "What each particle answers")
+    html = f'<table class="t asked"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+    return scrolling(html, "What each particle answers")
 
 
 def _line(vote: Vote, slots: Sequence[int], sentence: str, *, is_weighted: bool) -> str:
@@ -179,16 +177,6 @@ def _abstained(share: float, *, is_weighted: bool) -> Metric:
 
 def _answers(n: int) -> str:
     return "one answer" if n == 1 else f"{in_words(n)} answers"
-
-
-def _label_dissent(vote: Vote, *, is_weighted: bool) -> str:
-    slots = vote.dissenters
-    if len(slots) == 1:
-        return f"The one dissent, {_says(vote, slots[0])}"
-    held = math.fsum(vote.weights[slot] for slot in slots)
-    weighing = f", with {percent(held)} of the weight" if is_weighted else ""
-    which = "heaviest" if is_weighted else "first"
-    return f"{capitalised(in_words(len(slots)))} dissent{weighing}. The {which}, {_says(vote, slots[0])}"
 
 
 def _says(vote: Vote, slot: int, *, with_weight: bool = False) -> str:
@@ -264,12 +252,10 @@ def preview_html(answers: Sequence[Vote], dataset: Dataset, *, is_weighted: bool
     """Table with a line per row: its first inputs, the outcome, and its certainty. answers: at least one."""
     behind = "weight behind" if is_weighted else "share behind"
     own = (behind, "entropy, bits") if answers[0].is_label else ("spread", "middle 90 %")
-    names = [name for name, _ in answers[0].row.inputs]
-    lines = []
+    names, lines = [name for name, _ in answers[0].row.inputs], []
     for vote in answers:
-        cells = [cell for _, cell in vote.row.inputs[:MOST_INPUTS]]
-        shown = ("missing" if cell is None else cut(cell, LONGEST_CELL) for cell in cells)
-        lines.append((str(vote.row.id), *shown, *_outcome(vote, dataset.target_decimals)))
+        cells = ("missing" if cell is None else cut(cell, LONGEST_CELL) for _, cell in vote.row.inputs[:MOST_INPUTS])
+        lines.append((str(vote.row.id), *cells, *_outcome(vote, dataset.target_decimals)))
     more = counted(len(names) - MOST_INPUTS, "more input")
     rest = caption(f"{more} in the file.") if len(names) > MOST_INPUTS else ""
     return table(("row", *names[:MOST_INPUTS], "prediction", *own), lines) + rest
@@ -287,12 +273,11 @@ def _outcome(vote: Vote, decimals: int | None) -> tuple[str, str, str]:
 
 
 def outside_sentence(fields: Sequence[Field], answers: Sequence[Vote]) -> str:
-    columns: dict[str, None] = {}
-    rows = 0
-    for vote in answers:
-        named = [name for field, (name, cell) in zip(fields, vote.row.inputs, strict=True) if field.is_outside(cell)]
-        columns.update(dict.fromkeys(named))
-        rows += bool(named)
+    outside = [
+        [name for field, (name, cell) in zip(fields, vote.row.inputs, strict=True) if field.is_outside(cell)]
+        for vote in answers
+    ]
+    columns, rows = dict.fromkeys(name for names in outside for name in names), sum(map(bool, outside))
     if not rows:
         return ""
     names = listed([cut(name, LONGEST_CELL) for name in list(columns)[:MOST_NAMED]])
@@ -332,10 +317,8 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
 
 
 def parting_words(n: int) -> str:
-    return (
-        f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree. Leave out a row "
-        "that the change made impossible."
-    )
+    changed = f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree."
+    return f"{changed} Leave out a row that the change made impossible."
 
 
 def test_row_words(row: int) -> str:
@@ -394,19 +377,23 @@ def question_html(
 def _vote(question: Question, decimals: int | None) -> str:
     if question.shares:
         return votes(question.shares, question.abstained)
-    shown = mean_and_range(question.prediction, question.interval, decimals)
-    if shown is None:
-        return caption("No readable answer.")
-    mean, middle = map(text, shown)
-    return f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles: {middle}</span>'
+    if words := mean_and_range(question.prediction, question.interval, decimals):
+        mean, middle = map(text, words)
+        return f'<span class="num">{mean}</span> <span class="cap">mean; 90 % of the particles: {middle}</span>'
+    return caption("No readable answer.")
 
 
 def consequence_words(question: Question, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
     """A sentence per answer: `If yes: 46 % of the weight is contradicted (particles 1 and 4).`"""
     size = sum(vote is not None for vote in question.votes)
     for each in question.consequences[:MOST_ANSWERS]:
-        answer = _answer(each, dataset.target_decimals)
-        yield f"If {answer}: {_contradicted(each, size, is_weighted=is_weighted)}."
+        n, slots = len(each.against), listed(each.against, most=MOST_SLOTS)
+        are = "is" if n == 1 else "are"
+        effect = f"{n} of {counted(size, 'particle')} {are} contradicted ({slots})" if n else "nothing is contradicted"
+        if n and is_weighted:
+            share, s = percent(each.contradicted), "s" if n > 1 else ""
+            effect = f"{share} of the weight is contradicted (particle{s} {slots})"
+        yield f"If {_answer(each, dataset.target_decimals)}: {effect}."
     rest = len(question.consequences) - MOST_ANSWERS
     if rest > 0:
         yield f"{capitalised(counted(rest, 'more answer'))} {'is' if rest == 1 else 'are'} predicted by some."
@@ -422,22 +409,9 @@ def _answer(consequence: Consequence, decimals: int | None) -> str:
     return answer if isinstance(answer, str) else f"near {target_text(answer, decimals)}"
 
 
-def _contradicted(consequence: Consequence, size: int, *, is_weighted: bool) -> str:
-    against = consequence.against
-    if not against:
-        return "nothing is contradicted"
-    if is_weighted:
-        named = f"particle{'s' if len(against) > 1 else ''} {listed(against, most=MOST_SLOTS)}"
-        return f"{percent(consequence.contradicted)} of the weight is contradicted ({named})"
-    are = "is" if len(against) == 1 else "are"
-    return f"{len(against)} of {counted(size, 'particle')} {are} contradicted ({listed(against, most=MOST_SLOTS)})"
-
-
 def reach_words(tau: float) -> str:
-    return (
-        f"A number contradicts a prediction that is more than {number(REACH * tau**0.5)} off: two standard deviations "
-        "of the noise, √τ."
-    )
+    off = f"A number contradicts a prediction that is more than {number(REACH * tau**0.5)} off"
+    return f"{off}: two standard deviations of the noise, √τ."
 
 
 def _weights(question: Question, held: Sequence[Contender], seed_text: str, decimals: int | None) -> str:

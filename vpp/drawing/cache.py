@@ -19,11 +19,6 @@ class DrawingCache:
         self._making: dict[Hashable, Lock] = {}
         self._lock = Lock()
 
-    @property
-    def size(self) -> int:
-        """Size of all cached drawings."""
-        return self._size
-
     def get(self, key: Hashable, make: Callable[[], T], *, size: Callable[[T], int]) -> T:
         """Cached drawing, or a new one. An exception of `make` is raised; None is returned, but not cached."""
         with self._lock:

@@ -198,15 +198,6 @@ def _squared(run: History, answers: Sequence[Value | None], targets: Sequence[Va
     return mean_squared_error(answers, targets, abstention_error=run.dataset.target_range)
 
 
-def training_score(run: History, hypothesis: str) -> tuple[str, ...]:
-    train = run.view.evaluated.get("train")
-    if train is None or hypothesis not in train.hypotheses:
-        return ()
-    made = score(train.predictions[train.hypotheses.index(hypothesis)], rows_of(train, run.dataset), run.dataset)
-    right = f"off by {number(math.sqrt(made.value), 3)} on " if made.n_correct is None else f"{made.n_correct}/"
-    return (f"{right}{made.n} training rows",)
-
-
 def answers_around(*steps: StepView | None, final: Iterable[Scored] = ()) -> RecordedAnswers:
     """Answers by hypothesis and row that were scored in some steps, and for the final weights."""
     events = [s for at in steps if at for s in (*at.scored.values(), *at.proposals_scored.values())]
@@ -324,11 +315,6 @@ def _answered(event: Proposed | ParticleDrawn) -> tuple[tuple[str, str], ...]:
     return (*thoughts, ("the whole answer", event.raw))
 
 
-def answer_fold(drawn: ParticleDrawn) -> tuple[Fold, ...]:
-    title = "the optimizer’s whole answer"
-    return (Fold(name="raw", mark="", title=title, raw=_answered(drawn)),) if drawn.raw else ()
-
-
 # Cards
 
 
@@ -387,13 +373,14 @@ class CardMaker:
         joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
         bare: Marks = (("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else ()
         kept: Marks = (("", GIVEN[drawn.origin]),) if drawn.origin in GIVEN else ()
+        answer = Fold(name="raw", mark="", title="the optimizer’s whole answer", raw=_answered(drawn))
         return Card(
             slot=drawn.particle,
             sentence=self._run.text(drawn.hypothesis),
             is_chain=not self._config.is_weighted,
             marks=(*joined, *kept, *bare),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
-            folds=answer_fold(drawn),
+            folds=(answer,) if drawn.raw else (),
         )
 
     def _scored(self, at: StepView, slot: int, hypothesis: str, scored: Scored | None) -> Card:
@@ -427,8 +414,14 @@ class CardMaker:
     def _rail_of_end(self, card: Card) -> tuple[str, ...]:
         if any(fact.endswith("training rows") for fact in card.rail):
             return card.rail
-        trained = training_score(self._run, self._view.population[card.slot].hypothesis)
-        return (*card.rail, *trained) if card.n_rows else trained or card.rail
+        train, hypothesis = self._view.evaluated.get("train"), self._view.population[card.slot].hypothesis
+        if train is None or hypothesis not in train.hypotheses:
+            return card.rail
+        answers = train.predictions[train.hypotheses.index(hypothesis)]
+        found = score(answers, rows_of(train, self._run.dataset), self._run.dataset)
+        right = f"off by {number(math.sqrt(found.value), 3)} on " if found.n_correct is None else f"{found.n_correct}/"
+        trained = f"{right}{found.n} training rows"
+        return (*card.rail, trained) if card.n_rows else (trained,)
 
     def _weighed(self, view: StepView, slot: int, known: RecordedAnswers) -> Made:
         scored, made_at = view.scored[slot], view.step - 1
@@ -466,12 +459,14 @@ class CardMaker:
 
     def _stacked(self, step: int, keyed: Iterable[tuple[Hashable, Card]]) -> list[Card]:
         """One card for all particles with the same key, beside the card of the step before that it continues."""
-        origins, shown = self._origins(step), self._shown_before(step)
+        origins, before = self._origins(step), self._weights_before(step)
         stacks = grouped((key, replace(card, origin=origins.get(card.slot))) for key, card in keyed)
-        fronts = (_stack(cards) for cards in stacks.values())
-        return sorted(
-            (replace(each, was=shown.get(frozenset(card.slot for card in each.stack))) for each in fronts), key=_place
-        )
+        fronts = []
+        for cards in stacks.values():
+            front, *twins = sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
+            slots = frozenset(card.slot for card in cards)
+            fronts.append(replace(front, twins=tuple(twins), was=before.get(slots)))
+        return sorted(fronts, key=_place)
 
     def _origins(self, step: int) -> Mapping[int, int]:
         """Slot of each particle's parent in the deck of the step before; empty if that has not ended.
@@ -482,7 +477,7 @@ class CardMaker:
         parents = [came_from(last, slot) for slot in range(len(last.population))] if last else []
         return {slot: slot if parent is None else parent for slot, parent in enumerate(parents)}
 
-    def _shown_before(self, step: int) -> Mapping[frozenset[int], float]:
+    def _weights_before(self, step: int) -> Mapping[frozenset[int], float]:
         """Weight on each card of the step before, by the slots of all that descend from it."""
         last = self._view.steps.get(step - 1)
         if last is None or last.reweighted is None:
@@ -491,11 +486,6 @@ class CardMaker:
         held = totals((keys[slot], weight) for slot, weight in enumerate(last.reweighted.weights))
         heirs = grouped((keys[origin], slot) for slot, origin in self._origins(step).items() if origin in keys)
         return {frozenset(slots): held[key] for key, slots in heirs.items()}
-
-
-def _stack(cards: list[Card]) -> Card:
-    front, *twins = sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
-    return replace(front, twins=tuple(twins)) if twins else front
 
 
 def _place(card: Card) -> tuple[float, int]:

@@ -27,7 +27,7 @@ from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
 from vpp.posterior.prediction import Value
 from vpp.settings import METHOD_NAMES
-from vpp.wording.counts import other_scores_text, sizes_text, steps_text
+from vpp.wording.counts import other_scores_text, sizes_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
 from vpp.wording.markup import CUE, badge, group, group_row, scrolling, table, term, text
 from vpp.wording.options import changed_words, name_of
@@ -86,7 +86,6 @@ def state_words(run: Candidate) -> str:
 
 
 def run_words(run: Candidate) -> str:
-    """Line under a run's name: setting, seed and state."""
     evaluated = run.test
     early = evaluated is not None and evaluated.step != run.view.last_step
     when = f"test rows asked after step {evaluated.step}" if early and evaluated else ""
@@ -113,18 +112,20 @@ def verdict(comparison: Comparison, simple: Baselines | None) -> str:
 
 
 def _ranked(comparison: Comparison, base: Standing) -> str:
-    errors = {place: _error(comparison, place) for place in comparison.comparable}
+    own = {place: comparison.standings[place] for place in comparison.comparable}
+    errors = {place: standing.score.error if standing else math.inf for place, standing in own.items()}
     tied = [place for place in errors if math.isclose(errors[place], min(errors.values()), abs_tol=EQUAL)]
     who, reference = listed([_who(comparison, place) for place in tied]), comparison.reference
     if reference in tied and len(tied) > 1:
-        row_by_row = f" {_between(comparison, *tied)}" if len(tied) == 2 else ""
-        return f"{who} do equally well: {_reached(base)}.{row_by_row}"
+        pair = f" {_between(comparison, *tied)}" if len(tied) == 2 else ""
+        return f"{who} do equally well: {_reached(base)}.{pair}"
     other = reference if reference not in tied else min(errors.keys() - set(tied), key=errors.__getitem__)
     is_better = f"{'is' if len(tied) == 1 else 'are'} {'better' if len(errors) == 2 else 'best'}"
     lead = f"Of {in_words(len(errors))} runs on the same test rows, " if len(errors) > 2 else ""
-    gap = f"{_gap(comparison, tied[0], other)} than {_who(comparison, other)}"
-    best = comparison.standings[tied[0]] or base
-    return f"{lead}{who} {is_better}: {_reached(best)}, {gap}. {_between(comparison, tied[0], other)}"
+    apart, is_label = errors[other] - errors[tied[0]], bool(comparison.base.dataset.classes)
+    gap = f"{_digits(100 * apart, True)} points more" if is_label else f"{_digits(apart, False)} less"
+    best, row_by_row = own[tied[0]] or base, _between(comparison, tied[0], other)
+    return f"{lead}{who} {is_better}: {_reached(best)}, {gap} than {_who(comparison, other)}. {row_by_row}"
 
 
 def _who(comparison: Comparison, place: int) -> str:
@@ -133,22 +134,11 @@ def _who(comparison: Comparison, place: int) -> str:
     return CODES[place] + (f" ({SHORT[comparison.runs[place].config.method]})" if len(set(methods)) > 1 else "")
 
 
-def _error(comparison: Comparison, place: int) -> float:
-    own = comparison.standings[place]
-    return math.inf if own is None else own.score.error
-
-
 def _reached(own: Standing) -> str:
     rows = counted(own.score.n, "test row")
     if own.score.n_correct is not None:
         return f"the vote is right on {integer(own.score.n_correct)} of {rows} ({score_text(own.score)})"
     return f"mean squared error {score_text(own.score)} on {rows}"
-
-
-def _gap(comparison: Comparison, better: int, worse: int) -> str:
-    """`1.7 points more`, `0.12 less`."""
-    apart, is_label = _error(comparison, worse) - _error(comparison, better), comparison.base.dataset.classes
-    return f"{_digits(100 * apart, True)} points more" if is_label else f"{_digits(apart, False)} less"
 
 
 def _between(comparison: Comparison, better: int, worse: int) -> str:
@@ -185,11 +175,10 @@ def range_text(own: Standing) -> str:
 
 def change_text(difference: PairedDifference, *, is_label: bool) -> str:
     """`+3.3 ± 2.4 points` of accuracy, or `−0.12 ± 0.05` of mean squared error, with a standard error."""
-    sign, scale = (-1, 100) if is_label else (1, 1)
-    mean = sign * scale * difference.mean
-    shown = ("+" if mean > 0 else "") + _digits(mean, is_label)
-    error = "" if difference.standard_error is None else f" ± {_digits(scale * difference.standard_error, is_label)}"
-    return f"{shown}{error}{' points' if is_label else ''}"
+    scale = -100 if is_label else 1
+    mean, spread = scale * difference.mean, difference.standard_error
+    error = "" if spread is None else f" ± {_digits(abs(scale) * spread, is_label)}"
+    return f"{'+' if mean > 0 else ''}{_digits(mean, is_label)}{error}{' points' if is_label else ''}"
 
 
 def _digits(value: float, is_label: bool) -> str:
@@ -204,19 +193,16 @@ def standings_html(comparison: Comparison, simple: Baselines | None) -> str:
     base = comparison.standings[comparison.reference]
     if base is None:
         return ""
-    is_label, reference = base.score.n_correct is not None, CODES[comparison.reference]
-    metric = ("vote accuracy", "95 % interval") if is_label else ("test MSE", "standard error")
-    head = ("run or model", *metric, f"against {reference}", "row by row", "sign test p")
+    metric = ("test MSE", "standard error") if base.score.n_correct is None else ("vote accuracy", "95 % interval")
+    head = ("run or model", *metric, f"against {CODES[comparison.reference]}", "row by row", "sign test p")
     lines: list[_Line] = []
     for place in comparison.comparable:
-        run, own = comparison.runs[place], comparison.standings[place]
-        if own is not None:
-            name = named(CODES[place], run.label, run_words(run))
-            lines.append((name, _standing_cells(own, comparison.difference(place))))
+        if own := comparison.standings[place]:
+            lines.append((run_name(comparison, place), _standing_cells(own, comparison.difference(place))))
     n_runs = len(lines)
     for model in simple.models if simple else ():
-        name, own = named("", model_name(model), model.about), standing_of(model, comparison.base.dataset)
-        lines.append((name, _standing_cells(own, against(own, base))))
+        own = standing_of(model, comparison.base.dataset)
+        lines.append((named("", model_name(model), model.about), _standing_cells(own, against(own, base))))
     return _versus("Standings", head, lines, n_runs=n_runs)
 
 
@@ -271,6 +257,11 @@ def named(code: str, name: str, about: str = "") -> str:
     return f"{letter}{text(name)}{f'<span class=cap>{text(about)}</span>' if about else ''}"
 
 
+def run_name(comparison: Comparison, place: int) -> str:
+    run = comparison.runs[place]
+    return named(CODES[place], run.label, run_words(run))
+
+
 def legend_html(runs: Mapping[int, Candidate]) -> str:
     items = (f"<span>{named(CODES[place], run.label)}</span>" for place, run in runs.items())
     return f'<p class="cap letters">{" ".join(items)}</p>'
@@ -291,29 +282,28 @@ def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselin
     head = ("run", "its own test rows", "95 % interval, or standard error", *(MODEL_NAMES[name] for name in names))
     lines: list[_Line] = []
     for place in comparison.elsewhere:
-        run, own = comparison.runs[place], comparison.standings[place]
-        if own is None:
-            continue
-        scores = {model.name: score_text(model.score) for model in made[place]}
-        cells = (range_text(own), *(scores.get(name, "–") for name in names))
-        metric = _metric(own, "MSE " if own.score.n_correct is None else "")
-        lines.append((named(CODES[place], run.label, run_words(run)), (metric, *map(text, cells))))
+        if own := comparison.standings[place]:
+            scores = {model.name: score_text(model.score) for model in made[place]}
+            cells = (range_text(own), *(scores.get(name, "–") for name in names))
+            metric = _metric(own, "MSE " if own.score.n_correct is None else "")
+            lines.append((run_name(comparison, place), (metric, *map(text, cells))))
     return _versus("Each on its own rows", head, lines, n_runs=len(lines))
 
 
 def elsewhere_sentence(comparison: Comparison) -> str:
-    reference, letters = CODES[comparison.reference], [CODES[place] for place in comparison.elsewhere]
+    letters = [CODES[place] for place in comparison.elsewhere]
     has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
-    task = comparison.base.dataset.task
     words = (
-        f"{listed(letters)} {has} other test rows than {reference} (another table, or another split of it), so only "
-        f"{their} own figures stand here, without a comparison row by row."
+        f"{listed(letters)} {has} other test rows than {CODES[comparison.reference]} (another table, or another split "
+        f"of it), so only {their} own figures stand here, without a comparison row by row."
     )
-    strangers = [CODES[p] for p in comparison.elsewhere if comparison.runs[p].dataset.task != task]
-    if strangers:
-        words += f" {listed(strangers)} {'is' if len(strangers) == 1 else 'are'} of another kind of target, with "
-        words += "another metric: those are not comparable at all."
-    return words
+    task = comparison.base.dataset.task
+    strangers = [CODES[place] for place in comparison.elsewhere if comparison.runs[place].dataset.task != task]
+    if not strangers:
+        return words
+    are = "is" if len(strangers) == 1 else "are"
+    other = "of another kind of target, with another metric: those are not comparable at all."
+    return f"{words} {listed(strangers)} {are} {other}"
 
 
 # Seeds
@@ -383,30 +373,26 @@ def idea_rows(shared: SharedIdeas) -> list[tuple[str, tuple[IdeaCell, ...]]]:
 def ideas_html(rows: Sequence[tuple[str, tuple[IdeaCell, ...]]], runs: Mapping[int, Candidate]) -> str:
     parts = []
     for title, of_group in groupby(rows, key=lambda row: row[0]):
-        parts.append(group(title))
-        for _, cells in of_group:
-            parts.append(f'<article class="twin">{"".join(_held(cell, runs) for cell in cells)}</article>')
+        held = ("".join(_held(cell, runs) for cell in cells) for _, cells in of_group)
+        parts += [group(title), *(f'<article class="twin">{each}</article>' for each in held)]
     return "".join(parts)
 
 
 def ideas_sentences(shared: SharedIdeas) -> str:
     """`In both: 2 ideas, 90 % of A’s weight and 60 % of B’s weight. Only in B: 1 idea, 40 % of B’s weight.`"""
     places = shared.places
-    every = "both" if len(places) == 2 else f"all {in_words(len(places))}"
+    every, shared_by_all = "both" if len(places) == 2 else f"all {in_words(len(places))}", shared.held_by(*places)
     kinds = {
-        f"In {every}": shared.held_by(*places),
+        f"In {every}": shared_by_all,
         "In some": shared.partly,
         **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
     }
-    sentences = [f"{title}: {kind_sentence(ideas, shared)}" for title, ideas in kinds.items() if ideas]
-    return " ".join(sentences if shared.held_by(*places) else [f"No idea is in {every}.", *sentences])
-
-
-def kind_sentence(ideas: Sequence[SharedIdea], shared: SharedIdeas) -> str:
-    """`2 ideas, 80 % of B’s weight and 60 % of C’s weight.`"""
-    held = [place for place in shared.places if any(place in idea.by_run for idea in ideas)]
-    shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
-    return f"{counted(len(ideas), 'idea')}, {listed(shares)}."
+    sentences = []
+    for title, ideas in kinds.items():
+        held = [place for place in places if any(place in idea.by_run for idea in ideas)]
+        shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
+        sentences += [f"{title}: {counted(len(ideas), 'idea')}, {listed(shares)}."] if ideas else []
+    return " ".join(sentences if shared_by_all else [f"No idea is in {every}.", *sentences])
 
 
 def _whole(weight: float) -> float:
@@ -434,10 +420,7 @@ def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
 
 
 def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimals: int | None = None) -> str:
-    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest.
-
-    decimals: of the training targets.
-    """
+    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
     row, true, inputs = (f'<th scope="col">{words}</th>' for words in ("row", "true", "inputs"))
     head = f"{row}{true}{_letters(places)}{inputs}"
     body = "".join(_point(point, decimals) for point in points)
@@ -492,17 +475,16 @@ def cost_html(runs: Mapping[int, Candidate]) -> str:
         "run", "steps", "learner calls", "optimizer calls", "from the cache", "failed", "unreadable", "refused",
         "tokens in", "tokens out", "rounds", "time",
     )  # fmt: skip
-    return CUE + table(head, [_cost(CODES[place], run) for place, run in runs.items()], right=range(1, len(head)))
-
-
-def _cost(code: str, run: Candidate) -> tuple[str, ...]:
-    usage, view = run.snapshot.usage, run.view
-    done = 0 if view.last_step is None else view.last_step + 1
-    counts = (
-        usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.refused,
-        usage.prompt_tokens, usage.completion_tokens, rounds(run.snapshot.spec, view),
-    )  # fmt: skip
-    return (code, f"{done} of {view.total_steps}", *map(integer, counts), seconds(view.wall_s))
+    rows = []
+    for place, run in runs.items():
+        usage, view = run.snapshot.usage, run.view
+        counts = (
+            usage.learner, usage.optimizer, usage.cached, usage.failed, usage.unparsable, usage.refused,
+            usage.prompt_tokens, usage.completion_tokens, rounds(run.snapshot.spec, view),
+        )  # fmt: skip
+        steps = f"{steps_done(view)} of {view.total_steps}"
+        rows.append((CODES[place], steps, *map(integer, counts), seconds(view.wall_s)))
+    return CUE + table(head, rows, right=range(1, len(head)))
 
 
 # Conditions
@@ -510,12 +492,9 @@ def _cost(code: str, run: Candidate) -> tuple[str, ...]:
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int, name: str) -> str:
     head = f'<th scope="col">setting</th>{_letters(places)}'
-    body, kind = [], ""
-    for each in conditions:
-        if each.kind != kind:
-            kind = each.kind
-            body.append(group_row(KIND_NAMES[kind], len(places) + 1))
-        body.append(_condition(each, reference))
+    body = []
+    for kind, of_kind in groupby(conditions, key=lambda each: each.kind):
+        body += [group_row(KIND_NAMES[kind], len(places) + 1), *(_condition(each, reference) for each in of_kind)]
     return grid("conditions", name, head, "".join(body))
 
 

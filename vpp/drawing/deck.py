@@ -28,8 +28,6 @@ MOST_SQUARES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """A folded part of a card."""
-
     name: str
     """Unique on a card."""
     mark: Mark
@@ -45,8 +43,6 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Answers of a rewritten text compared with those of its parent."""
-
     mark: Mark
     words: str
     n_rows: int
@@ -145,10 +141,14 @@ def card_html(card: Card) -> str:
     slots = " ".join(str(each.slot) for each in card.stack)
     origins = " ".join(dict.fromkeys(str(each.origin) for each in card.stack if each.origin is not None))
     length, why = _bar(card)
+    hits = card.hits if len(card.hits) <= MOST_SQUARES else ()
+    squares = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in hits)
+    batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{squares}</span>' if squares else ""
+    rail = f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'
     return (
         f'<article class="card particle{kind}" data-key="{card.slot}" data-slots="{slots}" data-from="{origins}" '
         f'style="--w:{length:.4f}" aria-label="{text(_label(card))}"><i class="bar" title="{text(why)}"></i>'
-        f'<div class="slot">{_slot(card)}</div><div>{_said(card, "", _rail(card), _twins(card))}</div></article>'
+        f'<div class="slot">{_slot(card)}</div><div>{_said(card, "", rail, _twins(card))}</div></article>'
     )
 
 
@@ -187,16 +187,11 @@ def _slot(card: Card) -> str:
     elif lik is not None:
         facts = [*facts, f"log-likelihood {fixed(lik, 1)}"]
     lines = "".join(f'<span class="k">{fact}</span>' for fact in facts)
+    many, (kind, unit) = len(card.stack), ("chains", " chains") if card.is_chain else ("particles", "")
+    alike = text(f"{many} {kind}: {_alike(card)}")
+    times = f'<span class="times" title="{alike}">×{many}{unit}</span>' if card.twins else ""
     moved = f'<span class="moved">{changes}</span>' if changes else ""
-    return f'<span class="wt num">{text(_value(card) or "…")}</span>{_times(card)}{lines}{moved}'
-
-
-def _times(card: Card) -> str:
-    if not card.twins:
-        return ""
-    many, kind = len(card.stack), "chains" if card.is_chain else "particles"
-    title = f"{many} {kind}: {_alike(card)}"
-    return f'<span class="times" title="{text(title)}">×{many}{" chains" if card.is_chain else ""}</span>'
+    return f'<span class="wt num">{text(_value(card) or "…")}</span>{times}{lines}{moved}'
 
 
 def _alike(card: Card) -> str:
@@ -226,10 +221,8 @@ def _effect(card: Card) -> str:
 def _refused(card: Card) -> str:
     if not card.refused:
         return ""
-    if is_rewritten(card.sentence, card.refused):
-        struck = f"<del>{text(card.refused)}</del>"
-    else:
-        struck = refused_html(card.sentence, card.refused)
+    is_other = is_rewritten(card.sentence, card.refused)
+    struck = f"<del>{text(card.refused)}</del>" if is_other else refused_html(card.sentence, card.refused)
     return f'<p class="refused" title="{text(card.refused)}"><span class="sr">Rejected proposal: </span>{struck}</p>'
 
 
@@ -259,23 +252,14 @@ def reworded(before: str | None, sentence: str, *, fold_name: str = "parent") ->
 def _fold(part: Fold, within: str) -> str:
     sentence = hypothesis(part.sentence) if part.sentence else ""
     notes = "".join(map(caption, part.notes))
-    raw = "".join(_raw(part, within, title, words) for title, words in part.raw)
+    raw = ""
+    for title, words in part.raw:
+        # A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js).
+        wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
+        html = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
+        raw += fold(f"{within}{part.name}-{title}", title, html, attributes=wanted)
     kind, name = "" if part.mark == "rej" else "par", text(within + part.name)
     return (
         f'<details class="{kind}" data-fold="{name}"><summary>{badge(part.mark, part.title)}</summary>'
         f"{sentence}{notes}{raw}{''.join(_fold(each, within) for each in part.inner)}</details>"
     )
-
-
-def _raw(part: Fold, within: str, title: str, words: str | None) -> str:
-    """A verbatim text. A prompt that is not sent yet is requested by `data-wanted` (assets/deck.js)."""
-    wanted = f' data-wanted="{part.slot}"' if part.slot is not None and title == PROMPT else ""
-    shown = caption("One moment.") if words is None else f'<pre class="raw">{text(words)}</pre>'
-    return fold(f"{within}{part.name}-{title}", title, shown, attributes=wanted)
-
-
-def _rail(card: Card) -> str:
-    drawn = card.hits if len(card.hits) <= MOST_SQUARES else ()
-    cells = "".join(f'<i class="{SYMBOL[hit]}"></i>' for hit in drawn)
-    batch = f'<span class="sq" role="img" aria-label="Batch: {text(card.rail[0])}">{cells}</span>' if cells else ""
-    return f'<div class="rail">{batch}{"".join(f"<span>{text(fact)}</span>" for fact in card.rail)}</div>'

@@ -53,9 +53,7 @@ from vpp.wording.words import (
 def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
     if len(test.weights) == 1 and rows[0].calibrated:
-        return (
-            f"There is one hypothesis. {_possible_sentence(rows)}" if rows[0].is_label else "There is one hypothesis."
-        )
+        return f"There is one hypothesis. {_possible_sentence(rows) if rows[0].is_label else ''}".strip()
     if len(test.weights) == 1 and not test.shares:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
     if test.metric == "mse":
@@ -184,19 +182,15 @@ def decided_metrics(rows: Sequence[Point]) -> Iterator[Metric]:
 
 
 def mean_doubt(rows: Sequence[Point], verdict: Callable[[float], str]) -> Metric:
-    """Mean vote entropy, or mean spread, of the rows that a particle with weight answered; doubt of others is infinite.
-
-    rows: at least one. verdict: sentence on the mean.
-    """
+    """Mean vote entropy or spread of the rows that a particle with weight answered. verdict: sentence on the mean."""
     is_label = rows[0].is_label
     name = "Mean vote entropy" if is_label else "Mean spread"
     finite = [point.doubt for point in rows if math.isfinite(point.doubt)]
     if not finite:
         return Metric(name=name, value="–", words="No particle answered any row.")
     mean = math.fsum(finite) / len(finite)
-    if is_label:
-        return Metric(name=name, value=fixed(mean), scale="bits", words=verdict(mean))
-    return Metric(name=name, value=number(mean), words=verdict(mean))
+    value, scale = (fixed(mean), "bits") if is_label else (number(mean), "")
+    return Metric(name=name, value=value, scale=scale, words=verdict(mean))
 
 
 def vote_legend(labels: Sequence[str]) -> str:
@@ -263,18 +257,13 @@ def vote_saying(result: VoteReliability) -> str:
 
 
 def vote_metrics(result: VoteReliability, held: str, *, n_labels: int) -> list[Metric]:
-    """Figures of a classification. n_labels: number of labels of the target."""
+    brier = _beside_even(result.brier, 1 - 1 / n_labels, n_labels)
     return [
         _hits_metric("Right where all agree", result.unanimous),
         _hits_metric("Right where they differ", result.divided, n_undecided=result.n_undecided),
         _area_metric(result, lambda value: fixed(value, 3)),
         _calibration_metric(result),
-        Metric(
-            name="Brier score",
-            value=fixed(result.brier, 3),
-            scale="of 2",
-            words=_beside_even(result.brier, 1 - 1 / n_labels, n_labels),
-        ),
+        Metric(name="Brier score", value=fixed(result.brier, 3), scale="of 2", words=brier),
         _log_metric(result, n_labels, held),
     ]
 
@@ -295,9 +284,8 @@ def _calibration_metric(result: VoteReliability) -> Metric:
     n, right = sum(each.n for each in result.bins), sum(each.n_right for each in result.bins)
     sure = math.fsum(each.n * each.confidence for each in result.bins) / n
     low, high = wilson(right, n)
-    verdict = "surer than right" if sure > high else "less sure than right"
-    if low <= sure <= high:
-        verdict = f"{counted(n, 'row')} cannot tell the two apart"
+    alike = f"{counted(n, 'row')} cannot tell the two apart"
+    verdict = "surer than right" if sure > high else "less sure than right" if sure < low else alike
     words = f"{percent(sure, 1)} sure on average, {percent(right / n, 1)} right: {verdict}."
     return Metric(name=name, value=fixed(result.calibration_error, 3), scale="of 1", words=words)
 
@@ -308,10 +296,10 @@ def _beside_even(value: float, even: float, n_labels: int) -> str:
 
 
 def _log_metric(result: VoteReliability, n_labels: int, held: str) -> Metric:
-    n_finite = result.n - result.n_infinite
     if result.log_score is None or result.n_infinite:
         words = f"None of the {held} backs the truth on {counted(result.n_infinite, 'row')}"
-        rest = "" if result.log_score is None else f"; {fixed(result.log_score, 3)} on the other {integer(n_finite)}"
+        others = integer(result.n - result.n_infinite)
+        rest = "" if result.log_score is None else f"; {fixed(result.log_score, 3)} on the other {others}"
         return Metric(name="Log score", value="∞", scale="bits", words=f"{words}{rest}.")
     words = _beside_even(result.log_score, math.log2(n_labels), n_labels)
     return Metric(name="Log score", value=fixed(result.log_score, 3), scale="bits", words=words)
@@ -352,20 +340,16 @@ def spread_metrics(result: SpreadReliability, held: str) -> list[Metric]:
     ]
 
 
-def _area_metric(result: VoteReliability | SpreadReliability, shown: Callable[[float], str]) -> Metric:
+def _area_metric(result: VoteReliability | SpreadReliability, text: Callable[[float], str]) -> Metric:
     name, curve = "Area under the risk curve", result.curve
     if result.is_equally_sure:
         return Metric(name=name, value="–", words=NOT_EQUAL)
-    return Metric(
-        name=name,
-        value=shown(curve.area),
-        words=f"{capitalised(order_verdict(curve))}: {shown(curve.area_random)} at random, "
-        f"{shown(curve.area_best)} at best.",
-    )
+    random, best = text(curve.area_random), text(curve.area_best)
+    words = f"{capitalised(order_verdict(curve))}: {random} at random, {best} at best."
+    return Metric(name=name, value=text(curve.area), words=words)
 
 
 def order_verdict(curve: RiskCoverage) -> str:
-    """Verdict on the order by certainty, between a random and the best order."""
     room = curve.area_random - curve.area_best
     if not math.isfinite(room) or room <= 0:
         return "no order would do better or worse"
@@ -381,12 +365,12 @@ def order_verdict(curve: RiskCoverage) -> str:
 
 
 def voice_table(voices: Sequence[Voice], *, is_weighted: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    of_numbers = bool(voices) and voices[0].all.mse is not None
-    head: tuple[str, ...] = ("contradicted", "against the vote", "right where it answered", "right of all")
-    if of_numbers:
-        head = ("mean distance from the mean", "MSE where it answered", "MSE of all")
+    if voices and voices[0].all.mse is not None:
+        columns: tuple[str, ...] = ("mean distance from the mean", "MSE where it answered", "MSE of all")
+    else:
+        columns = ("contradicted", "against the vote", "right where it answered", "right of all")
     weight = ("weight",) if is_weighted else ()
-    return ("particle", *weight, "answered", *head), [_voice_row(voice, is_weighted=is_weighted) for voice in voices]
+    return ("particle", *weight, "answered", *columns), [_voice_row(voice, is_weighted=is_weighted) for voice in voices]
 
 
 VOICES_OF_LABELS = (
@@ -401,14 +385,11 @@ def _voice_row(voice: Voice, *, is_weighted: bool) -> tuple[str, ...]:
     weight = (weight_text(voice.weight),) if is_weighted else ()
     first = (str(voice.slot), *weight, _share(voice.n_answered, n))
     if every.mse is not None:
-        return (*first, _number(voice.distance), _number(answered.mse if answered else None), _number(every.mse))
+        numbers = (voice.distance, answered.mse if answered else None, every.mse)
+        return (*first, *("–" if value is None else number(value) for value in numbers))
     right = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
     apart = (_share(voice.n_conflicts or 0, n), _share(voice.n_dissents or 0, n))
     return (*first, *apart, right, _share(every.n_correct or 0, n))
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else number(value)
 
 
 def _share(count: int, n: int) -> str:

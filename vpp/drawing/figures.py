@@ -46,7 +46,6 @@ class Chart(go.Figure):  # type: ignore[misc]
         self._json: dict[str, Any] = {"data": data or [], "layout": layout or {}}
 
     def to_dict(self) -> dict[str, Any]:
-        """Same form as Plotly's `to_dict`."""
         return self._json
 
     to_plotly_json = to_dict
@@ -67,8 +66,9 @@ class Chart(go.Figure):  # type: ignore[misc]
     def update_yaxes(self, **properties: Any) -> None:
         self._set("yaxis", properties)
 
-    def add_scatter(self, **properties: Any) -> None:
-        self._json["data"].append({"type": "scatter", **properties})
+    def add_scatter(self, points: Sequence[tuple[float, float | None]], **properties: Any) -> None:
+        x, y = [x for x, _ in points], [y for _, y in points]
+        self._json["data"].append({"type": "scatter", "x": x, "y": y, **properties})
 
     def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
         """Add a heatmap. z: (rows, columns), NaN for an empty cell.
@@ -115,12 +115,11 @@ LABEL = 0.09
 """Part of an axis that a number beside its last point takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, what it shows in words, and its numbers as a table."""
-
     chart: Chart
     alt: str
+    """What it shows, in words."""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -149,8 +148,7 @@ def _add_line(
 ) -> None:
     """Add a curve of (step, value); long curves have no markers, which would touch and slow the browser down."""
     chart.add_scatter(
-        x=[step for step, _ in points],
-        y=[value for _, value in points],
+        points,
         mode="lines+markers" if view.total_steps <= MOST_MARKED else "lines",
         line={"color": colour, "width": 1.8, **more.pop("line", {})},
         marker={"size": 6, "color": colour},
@@ -162,19 +160,18 @@ def _add_line(
 def ess_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
-    steps = [v.step for v in weighed]
-    ess = [v.reweighted.ess for v in weighed if v.reweighted]
+    curve = [(v.step, v.reweighted.ess) for v in weighed if v.reweighted]
+    resampled = [v.step for v in weighed if v.resampled]
     chart = _chart(view, mode, top=k, ticks=[0, k])
     _add_threshold(chart, view, mode, weighed)
-    rings = [(v.step, v.reweighted.ess) for v in weighed if v.resampled and v.reweighted]
+    rings = [(step, ess) for step, ess in curve if step in resampled]
     chart.add_scatter(
-        x=[step for step, _ in rings],
-        y=[value for _, value in rings],
+        rings,
         mode="markers",
         marker={"symbol": "circle-open-dot", "size": 15, "color": c["gone"], "line": {"width": 1.5}},
         hovertemplate="resampled at step %{x}<extra></extra>",
     )
-    _add_line(chart, view, list(zip(steps, ess, strict=True)), c["ink"], "step %{x}: ESS %{y:.2f}")
+    _add_line(chart, view, curve, c["ink"], "step %{x}: ESS %{y:.2f}")
     if rings:
         # Above the highest line, where nothing crosses it, however close the rings are.
         font, corner = {"size": 12, "color": c["gone"]}, {"xref": "paper", "yref": "paper", "yanchor": "top"}
@@ -182,35 +179,33 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     end = end_ess(view)
     if end is not None:
         _add_end(chart, view, mode, end)
-    elif ess:
+    elif curve:
         # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
-        _name_point(chart, steps[-1], ess[-1], mode)
-    resampled = {step for step, _ in rings}
-    alt = _ess_alt(steps, ess, sorted(resampled), _size(weighed[-1]) if weighed else k)
+        _name_point(chart, *curve[-1], mode)
+    alt = _ess_alt(curve, resampled, _size(weighed[-1]) if weighed else k)
     rows = [
-        (str(v.step), f"{e:.2f}", str(_size(v)), "yes" if v.step in resampled else "")
-        for v, e in zip(weighed, ess, strict=True)
+        (str(v.step), f"{ess:.2f}", str(_size(v)), "yes" if v.resampled else "")
+        for v, (_, ess) in zip(weighed, curve, strict=True)
     ]
     if end is not None:
         alt += f"; {fixed(end, 1)} of {view.size} at the end"
         rows.append(("end", f"{end:.2f}", str(view.size), ""))
-    return Figure(chart=chart, alt=alt, head=("step", "ESS", "of K", "resampled"), rows=tuple(rows))
+    return Figure(chart, alt, ("step", "ESS", "of K", "resampled"), tuple(rows))
 
 
 def end_ess(view: RunView) -> float | None:
-    made = view.ess_by_step
-    if not (view.has_ended and made and view.weights):
+    if not (view.has_ended and view.ess_by_step and view.weights):
         return None
     last = weights_ess(view.weights)
-    return None if view.final is None and math.isclose(last, made[-1], abs_tol=SAME_ESS) else last
+    is_shown = view.final is None and math.isclose(last, view.ess_by_step[-1], abs_tol=SAME_ESS)
+    return None if is_shown else last
 
 
 def _add_end(chart: Chart, view: RunView, mode: Mode, end: float) -> None:
     c, at = INK[mode], _end_place(view)
     steps = step_ticks(max(1, view.total_steps - 1))
     chart.add_scatter(
-        x=[at],
-        y=[end],
+        [(at, end)],
         mode="markers",
         marker={"symbol": "diamond", "size": 10, "color": c["ink"]},
         hovertemplate="at the end: ESS %{y:.2f}<extra></extra>",
@@ -241,33 +236,26 @@ def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[St
     ends = [(v.step, ESS_SHARE * _size(v)) for v in weighed] or [(0, ESS_SHARE * view.size)]
     whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
     chart.add_scatter(
-        x=[x for x, _ in whole],
-        y=[y for _, y in whole],
-        mode="lines",
-        line={"color": c["ink-3"], "width": 1, "dash": "dash", "shape": "hvh"},
-        hoverinfo="skip",
+        whole, mode="lines", line={"color": c["ink-3"], "width": 1, "dash": "dash", "shape": "hvh"}, hoverinfo="skip"
     )
     k, limit = _largest(weighed, view), ends[-1][1]
-    marks = {0.0: "0", limit: "K/2"}
-    ends_apart = {} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"}
-    ticks = {**marks, **ends_apart}
+    ticks = {0.0: "0", limit: "K/2"} | ({} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"})
     names = [f"{name} " for name in ticks.values()]
     chart.update_yaxes(tickvals=list(ticks), ticktext=names, automargin=_are_wide(names))
     chart.update_xaxes(range=[-0.6, _end_place(view) + LABEL * (_end_place(view) + 0.6)])
 
 
-def _ess_alt(steps: list[int], ess: list[float], resampled: list[int], k: int) -> str:
-    if not ess:
+def _ess_alt(curve: Sequence[tuple[int, float]], resampled: Sequence[int], k: int) -> str:
+    if not curve:
         return "Effective sample size by step: no step has weights yet"
+    rings = f"resampled at {', '.join(map(str, resampled))}" if resampled else "never resampled"
     if len(resampled) > MOST_NAMED:
-        rings = f"; resampled at {len(resampled)} of {len(steps)} steps"
-    else:
-        rings = f"; resampled at {', '.join(map(str, resampled))}" if resampled else "; never resampled"
-    return f"Effective sample size by step: {ess[-1]:.1f} of {k} at step {steps[-1]}, lowest {min(ess):.1f}{rings}"
+        rings = f"resampled at {len(resampled)} of {len(curve)} steps"
+    (step, last), least = curve[-1], min(ess for _, ess in curve)
+    return f"Effective sample size by step: {last:.1f} of {k} at step {step}, lowest {least:.1f}; {rings}"
 
 
 def weights_figure(view: RunView, mode: Mode) -> Figure:
-    """Draw the weight of each slot at each step: darker = heavier."""
     weighed = [v for v in view.steps.values() if v.reweighted]
     c, k = INK[mode], _largest(weighed, view)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
@@ -292,16 +280,11 @@ def weights_figure(view: RunView, mode: Mode) -> Figure:
         hovertemplate="step %{x}, particle %{y}: weight %{z:.3f}<extra></extra>",
     )
     chart.update_yaxes(range=[k - 0.5, -0.5], tickvals=list(range(0, k, max(1, k // 5))), showgrid=False)
-    last = weighed[-1].reweighted if weighed else None
-    heaviest = max(last.weights) if last else 0.0
-    return Figure(
-        chart=chart,
-        alt=f"Weight of each particle by step; at step {weighed[-1].step} the heaviest holds {weight_text(heaviest)}"
-        if last
-        else "Weight of each particle by step: none yet",
-        head=("step", *(f"particle {i}" for i in range(k))),
-        rows=tuple(rows),
-    )
+    alt = "Weight of each particle by step: none yet"
+    if weighed and (last := weighed[-1].reweighted):
+        heaviest = weight_text(max(last.weights))
+        alt = f"Weight of each particle by step; at step {last.step} the heaviest holds {heaviest}"
+    return Figure(chart, alt, ("step", *(f"particle {i}" for i in range(k))), tuple(rows))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:
@@ -316,28 +299,20 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     hover, exponents = "step %{x}, φ %{customdata[0]:.3f}: log evidence %{y:.2f}", [[each] for _, _, each in points]
     _add_line(chart, view, curve, INK[mode]["ink"], hover, customdata=exponents)
     now = f"{fixed(points[-1][1])} at φ = {points[-1][2]:.3g}" if points else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Nominal log evidence by step: {now}",
-        head=("step", "exponent φ", "log evidence, nominal"),
-        rows=tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points),
-    )
+    rows = tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points)
+    return Figure(chart, f"Nominal log evidence by step: {now}", ("step", "exponent φ", "log evidence, nominal"), rows)
 
 
 def size_figure(view: RunView, mode: Mode) -> Figure:
     done = [v for v in view.finished_steps if v.step >= 0]
-    sizes = [len(v.population) for v in done]
+    curve = [(v.step, len(v.population)) for v in done]
     top = max((*size_by_step(view), int(view.started.config.get("particles_max", 1)) if view.started else 1))
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
-    curve = [(v.step, len(v.population)) for v in done]
     _add_line(chart, view, curve, INK[mode]["ink"], "after step %{x}: %{y} particles", line={"shape": "hv"})
-    now = f"{sizes[-1]} after step {done[-1].step}, {max(sizes)} at most" if done else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Number of particles by step: {now}",
-        head=("step", "particles", "what happened"),
-        rows=tuple((str(v.step), str(n), resized_words(v)) for v, n in zip(done, sizes, strict=True)),
-    )
+    most = max((n for _, n in curve), default=0)
+    now = f"{curve[-1][1]} after step {curve[-1][0]}, {most} at most" if curve else "no step yet"
+    rows = tuple((str(v.step), str(len(v.population)), resized_words(v)) for v in done)
+    return Figure(chart, f"Number of particles by step: {now}", ("step", "particles", "what happened"), rows)
 
 
 def resized_words(at: StepView) -> str:
@@ -355,28 +330,20 @@ def acceptance_figure(view: RunView, mode: Mode) -> Figure:
     hover, pairs = "step %{x}: %{customdata[0]} of %{customdata[1]} accepted", [[taken, n] for _, taken, n in judged]
     _add_line(chart, view, curve, INK[mode]["accept"], hover, customdata=pairs)
     total, taken = sum(n for _, _, n in judged), sum(t for _, t, _ in judged)
-    return Figure(
-        chart=chart,
-        alt=f"Accepted share by step: {taken} of {total} proposals accepted in all",
-        head=("step", "accepted", "judged"),
-        rows=tuple((str(step), str(t), str(n)) for step, t, n in judged),
-    )
+    rows = tuple((str(step), str(t), str(n)) for step, t, n in judged)
+    head = ("step", "accepted", "judged")
+    return Figure(chart, f"Accepted share by step: {taken} of {total} proposals accepted in all", head, rows)
 
 
 def error_figure(view: RunView, mode: Mode, errors: BatchErrors) -> Figure:
-    batch_error, name, top = errors.by_step, errors.name, errors.top
-    steps = sorted(batch_error)
+    name, top, curve = errors.name, errors.top, sorted(errors.by_step.items())
     chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
     are_wide = name != "wrong" and _are_wide(f"{tick:.3g}" for tick in (top / 2, top))
     chart.update_yaxes(tickformat=".0%" if name == "wrong" else ".3~g", automargin=are_wide)
-    _add_line(chart, view, sorted(batch_error.items()), INK[mode]["ink"], "step %{x}: %{y:.3g}")
-    now = f"{number(batch_error[steps[-1]], 3)} at step {steps[-1]}" if steps else "no step yet"
-    return Figure(
-        chart=chart,
-        alt=f"Mean error of the particles on each batch: {now}",
-        head=("step", name),
-        rows=tuple((str(s), number(batch_error[s])) for s in steps),
-    )
+    _add_line(chart, view, curve, INK[mode]["ink"], "step %{x}: %{y:.3g}")
+    now = f"{number(curve[-1][1], 3)} at step {curve[-1][0]}" if curve else "no step yet"
+    rows = tuple((str(step), number(error)) for step, error in curve)
+    return Figure(chart, f"Mean error of the particles on each batch: {now}", ("step", name), rows)
 
 
 CONFIG: dict[str, Any] = {"displayModeBar": False, "responsive": True}
@@ -417,17 +384,15 @@ def _accepted(at: StepView) -> Point | None:
 
 def _overlay(
     runs: Mapping[int, Candidate],
-    drawn: Callable[[StepView], Point | None],
+    point_of: Callable[[StepView], Point | None],
     mode: Mode,
     *,
     reference: int,
     what: str,
     short: str,
 ) -> Figure | None:
-    curves: dict[int, Curve] = {}
-    for place, run in runs.items():
-        if curve := tuple(filter(None, map(drawn, run.view.finished_steps))):
-            curves[place] = curve
+    points = {place: tuple(filter(None, map(point_of, run.view.finished_steps))) for place, run in runs.items()}
+    curves = {place: curve for place, curve in points.items() if curve}
     if not curves:
         return None
     last = max(1, *(runs[place].view.total_steps - 1 for place in curves))
@@ -436,26 +401,21 @@ def _overlay(
     chart.update_yaxes(range=[-0.04, 1.08], tickvals=[0, 0.5, 1], tickformat=".0%")
     for order, (place, curve) in enumerate(curves.items()):
         _add_curve(chart, curve, mode, code=CODES[place], order=order, is_reference=place == reference)
-    known = [{step: count for step, _, count in curve} for curve in curves.values()]
-    steps = sorted({step for curve in known for step in curve})
-    means = [
-        f"{CODES[place]} {percent(sum(share for _, share, _ in curve) / len(curve))}" for place, curve in curves.items()
-    ]
-    return Figure(
-        chart=chart,
-        alt=f"{what} by step, mean over steps: {listed(means)}",
-        head=("step", *(f"{CODES[place]}, {short}" for place in curves)),
-        rows=tuple((str(step), *(curve.get(step, "") for curve in known)) for step in steps),
-    )
+    counts = [{step: count for step, _, count in curve} for curve in curves.values()]
+    steps = sorted({step for curve in counts for step in curve})
+    means = {place: percent(sum(share for _, share, _ in curve) / len(curve)) for place, curve in curves.items()}
+    named = listed([f"{CODES[place]} {mean}" for place, mean in means.items()])
+    rows = tuple((str(step), *(curve.get(step, "") for curve in counts)) for step in steps)
+    head = ("step", *(f"{CODES[place]}, {short}" for place in curves))
+    return Figure(chart, f"{what} by step, mean over steps: {named}", head, rows)
 
 
 def _add_curve(chart: Chart, curve: Curve, mode: Mode, *, code: str, order: int, is_reference: bool) -> None:
     c = INK[mode]
     color = c["ink"] if is_reference else (c["ink-2"], c["ink-3"])[order % 2]
     chart.add_scatter(
+        [(step, share) for step, share, _ in curve],
         name=f"<b>{code}</b>" if is_reference else code,
-        x=[step for step, _, _ in curve],
-        y=[share for _, share, _ in curve],
         customdata=[[count] for _, _, count in curve],
         mode="lines+markers" if len(curve) <= MOST_MARKED else "lines",
         line={"color": color, "width": 2.2 if is_reference else 1.4, "dash": DASHES[order % len(DASHES)]},
@@ -474,7 +434,6 @@ MOST_ROWS = 60
 
 def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
     n, c = len(curve.risk), INK[mode]
-    shares = [i / n for i in range(1, n + 1)]
     top = max((risk for risk in curve.risk if math.isfinite(risk)), default=0.0) or 1.0
     chart = empty_chart(mode, TALL)
     chart.update_xaxes(range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
@@ -483,8 +442,7 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
     shift = 10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10
     _dashed_line(chart, mode, (curve.area_random, curve.area_random), name="random order", at=0.01, shift=shift)
     chart.add_scatter(
-        x=shares,
-        y=[risk if math.isfinite(risk) else None for risk in curve.risk],
+        [(i / n, risk if math.isfinite(risk) else None) for i, risk in enumerate(curve.risk, 1)],
         mode="lines" if n > 1 else "markers",
         line={"color": c["ink"], "width": 1.8, "shape": "vh"},
         marker={"color": c["ink"]},
@@ -494,12 +452,9 @@ def risk_figure(curve: RiskCoverage, mode: Mode, *, is_label: bool) -> Figure:
         + "<extra></extra>",
     )
     shown = partial(percent, decimals=1) if is_label else number
-    return Figure(
-        chart=chart,
-        alt=_risk_alt(curve, is_label=is_label),
-        head=("answered", "rows", "wrong" if is_label else "mean squared error"),
-        rows=tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS),
-    )
+    rows = tuple((percent(s), integer(curve.rows_at(s)), shown(curve.at(s))) for s in TENTHS)
+    head = ("answered", "rows", "wrong" if is_label else "mean squared error")
+    return Figure(chart, _risk_alt(curve, is_label=is_label), head, rows)
 
 
 def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
@@ -508,12 +463,9 @@ def _risk_alt(curve: RiskCoverage, *, is_label: bool) -> str:
         return f"No answer is wrong: on the {counted(n, 'row')} there is no error to rank"
     half, all_rows = f"the most certain half ({counted(curve.rows_at(0.5), 'row')})", f"all {integer(n)}"
     first, last = curve.at(0.5), curve.at(1)
+    words = f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
     if is_label:
         words = f"Answer {half} and {percent(first, 1)} are wrong; answer {all_rows} and {percent(last, 1)} are"
-    else:
-        words = (
-            f"Answer {half} and the mean squared error is {number(first)}; answer {all_rows} and it is {number(last)}"
-        )
     draws = "; at a tie one label is drawn" if is_label else ""
     return f"{words}; {order_verdict(curve)}. Rows of equal certainty count with their mean{draws}"
 
@@ -526,8 +478,7 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
     _dashed_line(chart, mode, (0, 1), name="as often right as sure", at=0.22, shift=-12)
     ends = [wilson(each.n_right, each.n) for each in bins]
     chart.add_scatter(
-        x=[each.confidence for each in bins],
-        y=[each.accuracy for each in bins],
+        [(each.confidence, each.accuracy) for each in bins],
         error_y={
             "type": "data",
             "symmetric": False,
@@ -546,21 +497,13 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
         hovertemplate="share %{x:.0%}: right %{customdata[0]} of %{customdata[1]}<extra></extra>",
         cliponaxis=False,
     )
-    return Figure(
-        chart=chart,
-        alt=_reliability_alt(result),
-        head=("leading label’s share", "rows", "mean share", "right", "95 % interval"),
-        rows=tuple(
-            (
-                f"over {percent(each.low)} to {percent(each.high)}",
-                integer(each.n),
-                percent(each.confidence, 1),
-                f"{percent(each.accuracy, 1)} ({integer(each.n_right)})",
-                interval_text(each.n_right, each.n),
-            )
-            for each in bins
-        ),
-    )
+    rows = []
+    for each in bins:
+        between = f"over {percent(each.low)} to {percent(each.high)}"
+        right = f"{percent(each.accuracy, 1)} ({integer(each.n_right)})", interval_text(each.n_right, each.n)
+        rows.append((between, integer(each.n), percent(each.confidence, 1), *right))
+    head = ("leading label’s share", "rows", "mean share", "right", "95 % interval")
+    return Figure(chart, _reliability_alt(result), head, tuple(rows))
 
 
 def _reliability_alt(result: VoteReliability) -> str:
@@ -569,11 +512,8 @@ def _reliability_alt(result: VoteReliability) -> str:
         return "No row has a leading label: there is no share to judge"
     confidence = sum(each.n * each.confidence for each in result.bins) / n
     right = sum(each.n_right for each in result.bins) / n
-    left_out = (
-        f"; {counted(result.n_without_leader, 'row')} without a leading label left out"
-        if result.n_without_leader
-        else ""
-    )
+    without = counted(result.n_without_leader, "row")
+    left_out = f"; {without} without a leading label left out" if result.n_without_leader else ""
     return (
         f"The leading label’s share of the answers is {percent(confidence, 1)} on average, and it is right on "
         f"{percent(right, 1)} of {counted(n, 'row')}; the gap over {BINS} bins is {fixed(result.calibration_error, 3)}"
@@ -583,29 +523,21 @@ def _reliability_alt(result: VoteReliability) -> str:
 
 def spread_figure(result: SpreadReliability, mode: Mode) -> Figure:
     c = INK[mode]
-    dots = [
-        (row, spread, error)
-        for row, spread, error in zip(result.rows, result.spreads, result.errors, strict=True)
-        if math.isfinite(spread) and math.isfinite(error)
-    ]
+    every = zip(result.rows, result.spreads, result.errors, strict=True)
+    dots = [dot for dot in every if all(map(math.isfinite, dot[1:]))]
     dots.sort(key=lambda dot: (-dot[1], dot[0]))
     chart = empty_chart(mode, TALL)
     chart.update_xaxes(rangemode="tozero", nticks=5, tickformat=".3~g")
     chart.update_yaxes(rangemode="tozero", nticks=4, tickformat=".3~g")
     chart.add_scatter(
-        x=[spread for _, spread, _ in dots],
-        y=[error for _, _, error in dots],
+        [(spread, error) for _, spread, error in dots],
         customdata=[[row] for row, _, _ in dots],
         mode="markers",
         marker={"size": 7, "color": c["ink"], "opacity": 0.6},
         hovertemplate="row %{customdata[0]}: spread %{x:.4g}, off by %{y:.4g}<extra></extra>",
     )
-    return Figure(
-        chart=chart,
-        alt=_spread_alt(result, n_shown=len(dots)),
-        head=("row", "spread", "error"),
-        rows=tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS]),
-    )
+    rows = tuple((str(row), number(spread), number(error)) for row, spread, error in dots[:MOST_ROWS])
+    return Figure(chart, _spread_alt(result, n_shown=len(dots)), ("row", "spread", "error"), rows)
 
 
 def _spread_alt(result: SpreadReliability, *, n_shown: int) -> str:
@@ -620,6 +552,6 @@ def _dashed_line(chart: Chart, mode: Mode, ends: tuple[float, float], *, name: s
     """Draw a line from x = 0 to x = 1, with its name. ends: y. at: x where the name begins. shift: pixels upwards."""
     color, (left, right) = INK[mode]["ink-3"], ends
     line = {"color": color, "width": 1, "dash": "dash"}
-    chart.add_scatter(x=[0, 1], y=[left, right], mode="lines", line=line, hoverinfo="skip")
+    chart.add_scatter([(0, left), (1, right)], mode="lines", line=line, hoverinfo="skip")
     y, font = left + at * (right - left), {"size": 12, "color": color}
     chart.add_note(name, x=at, y=y, yshift=shift, font=font)

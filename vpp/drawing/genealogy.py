@@ -60,10 +60,10 @@ def _living(founders: Sequence[Founder], one: str, many: str) -> str:
 def genealogy_alt(family: Genealogy) -> str:
     at = family.resampled_at
     resampled = f" Resampled at step{'' if len(at) == 1 else 's'} {listed(at)}." if at else ""
-    drawn = (
+    span = (
         f"Genealogy of {counted(len(family.last), 'particle')}, from the first hypotheses to step {family.last_step}."
     )
-    return f"{drawn} {genealogy_sentence(family)}{resampled}"
+    return f"{span} {genealogy_sentence(family)}{resampled}"
 
 
 def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
@@ -97,10 +97,10 @@ def founders_table(family: Genealogy, *, seed_text: str, is_weighted: bool) -> s
     head = ("founder", "living descendants", *weight, "what it said first")
     rows = []
     for founder in family.founders:
-        slots = founder.descendants
-        who = f"{len(slots)}: {particles(slots)}" if slots else "none"
+        slots, name = founder.descendants, capitalised(founder_name(founder.place))
+        living = f"{len(slots)}: {particles(slots)}" if slots else "none"
         now = (weight_text(founder.weight),) if is_weighted else ()
-        rows.append((capitalised(founder_name(founder.place)), who, *now, without_seed(founder.text, seed_text)))
+        rows.append((name, living, *now, without_seed(founder.text, seed_text)))
     return table(head, rows, right=(2,) if is_weighted else ())
 
 
@@ -162,17 +162,13 @@ STILL: dict[Happened, tuple[str, str]] = {
 
 
 def n_changes(family: Genealogy, place: Place) -> int:
-    """Number of changes of the particle's text since its first hypothesis."""
     return sum(each.changed for each in family.ancestry(place.slot, step=place.step)) - 1
 
 
 def ancestry_html(
     family: Genealogy, place: Place, *, seed_text: str, is_weighted: bool, most: int | None = None
 ) -> str:
-    """The particle's sentences with the step of origin of each, then its ancestors, oldest first.
-
-    most: how many changes are shown, the newest; all where it is None.
-    """
+    """The particle's sentences by step of origin, then its ancestors, oldest first. most: newest changes shown."""
     line = family.ancestry(place.slot, step=place.step)
     changes = n_changes(family, place)
     changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"
@@ -182,14 +178,11 @@ def ancestry_html(
         for each in origins(line, seed_text=seed_text)
     )
     entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
-    return "".join(
-        (
-            group(f"Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence"),
-            f'<ul class="said">{said}</ul>',
-            group(f"Its ancestors, from {founder_name(family.at(place).founder)} on"),
-            caption(f"Oldest first · {changed}{marked}"),
-            f'<ol class="way">{"".join(entries)}</ol>',
-        )
+    return (
+        f"{group(f'Particle {place.slot} after {step_words(place.step)}, and which step brought in each sentence')}"
+        f'<ul class="said">{said}</ul>'
+        f"{group(f'Its ancestors, from {founder_name(family.at(place).founder)} on')}"
+        f'{caption(f"Oldest first · {changed}{marked}")}<ol class="way">{"".join(entries)}</ol>'
     )
 
 
@@ -213,10 +206,9 @@ def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped
     if skipped > 0:
         words = f"{counted(skipped, 'change')} not shown, before step {stretches[begin][0].step}."
         yield f'<li class="still"><div class="when">…</div>{caption(words)}</li>'
-    for i in range(begin, len(stretches)):
-        first = stretches[i][0]
-        is_change = first.changed
-        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if is_change else _still(stretches[i])
+    for i, stretch in enumerate(stretches[begin:], begin):
+        first = stretch[0]
+        yield _change(first, texts[i - 1], texts[i], is_weighted=is_weighted) if first.changed else _still(stretch)
 
 
 def _stretches(line: Sequence[Node]) -> list[list[Node]]:
@@ -231,20 +223,17 @@ def _stretches(line: Sequence[Node]) -> list[list[Node]]:
 def _change(each: Node, before: str, says: str, *, is_weighted: bool) -> str:
     weight = f"<span>weight {weight_text(each.weight)}</span>" if is_weighted else ""
     sentence, fold = reworded(None if each.is_afresh or not says else before, says or each.text)
-    marks = "".join(badge(mark, words) for mark, words in _marks(each, says))
+    marks: list[tuple[Mark, str]] = []
+    if each.copied_from is not None:
+        marks.append(("", f"copied from particle {each.copied_from}"))
+    if not says:
+        marks.append(("", "the seed sentence alone"))
+    if each.step != INITIAL_STEP or each.happened == "yours":
+        marks.append((MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]))
     return (
         f'<li><div class="when"><b>{step_name(each.step).removeprefix("the ")}</b>{weight}</div>'
-        f'<div>{sentence}<div class="foot">{marks}{fold}</div></div></li>'
+        f'<div>{sentence}<div class="foot">{"".join(badge(*mark) for mark in marks)}{fold}</div></div></li>'
     )
-
-
-def _marks(each: Node, says: str) -> Iterator[tuple[Mark, str]]:
-    if each.copied_from is not None:
-        yield "", f"copied from particle {each.copied_from}"
-    if not says:
-        yield "", "the seed sentence alone"
-    if each.step != INITIAL_STEP or each.happened == "yours":
-        yield MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]
 
 
 def _still(stretch: Sequence[Node]) -> str:

@@ -13,9 +13,8 @@ from vpp.inspection.scores import Score
 from vpp.inspection.slots import grouped
 from vpp.posterior.metric import wilson
 from vpp.trials.trial import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
-from vpp.wording import markup
 from vpp.wording.escaping import one_line
-from vpp.wording.markup import caption, copy_button, fold, hypothesis, scrolling, table, text
+from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, scrolling, table, text
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -43,12 +42,12 @@ FOLDED = 3
 
 def best_first(ideas: Ideas) -> Ideas:
     """Return the ideas heaviest first; of equally heavy ones, that with the lower training error first."""
-    return replace(ideas, all=tuple(sorted(ideas.all, key=lambda idea: (-idea.weight, _training_error(idea)))))
 
+    def place(idea: Idea) -> tuple[float, float]:
+        score = idea.train or idea.compared
+        return -idea.weight, score.error if score else 0.0
 
-def _training_error(idea: Idea) -> float:
-    score = idea.train or idea.compared
-    return score.error if score else 0.0
+    return replace(ideas, all=tuple(sorted(ideas.all, key=place)))
 
 
 def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
@@ -56,31 +55,25 @@ def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
         return ""
     if is_weighted:
         return "heaviest first"
-    score = ideas.all[0].train or ideas.all[0].compared
-    rows = "training rows" if ideas.all[0].train else "rows compared"
-    best = (
-        "" if score is None else f", then most {rows} right" if score.mse is None else f", then least error on {rows}"
-    )
-    return f"held by most particles first{best}"
+    train = ideas.all[0].train
+    score, rows = train or ideas.all[0].compared, "training rows" if train else "rows compared"
+    best = f", then most {rows} right" if score and score.mse is None else f", then least error on {rows}"
+    return f"held by most particles first{best if score else ''}"
 
 
 def ideas_html(
     ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest", most: int | None = None
 ) -> str:
-    """Ideas by summed weight, or by how many hold them, each with its other wordings folded away.
-
-    most: how many are drawn, the heaviest; all if it is None.
-    """
-    cards = "".join(
-        _idea(number, ideas, seed_text, shown, is_weighted=is_weighted)
-        for number, _ in enumerate(ideas.all[:most], start=1)
+    """Ideas, heaviest first, each with its other wordings folded away. most: how many are drawn; all if it is None."""
+    cards = (
+        _idea(number, idea, ideas, seed_text, shown, is_weighted=is_weighted)
+        for number, idea in enumerate(ideas.all[:most], start=1)
     )
-    return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{cards}</div>'
+    return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{"".join(cards)}</div>'
 
 
-def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
-    idea = ideas.all[number - 1]
-    weight = held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted)
+def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+    weight = text(held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted))
     first = idea.shortest if shown == "shortest" else idea.wordings[0]
     others = [wording for wording in idea.wordings if wording is not first]
     faint = " faint" if idea.weight < FAINT_BELOW else ""
@@ -88,8 +81,8 @@ def _idea(number: int, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighte
     quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
-        f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {text(weight)}">'
-        f'<div class="slot"><span class="wt num">{text(weight)}</span><span class="k">idea {number}</span>'
+        f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {weight}">'
+        f'<div class="slot"><span class="wt num">{weight}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
         f'<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}<div class="foot">{_copy(first)}'
         f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
@@ -137,12 +130,11 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
     for name, score in scores:
         if score:
             yield _right(score, f"{name} row", name)
-            if score.n_abstained:
-                yield (
-                    f"{integer(score.n_abstained)} of them unreadable"
-                    if score.n_correct is None
-                    else (f"{counted(score.n_abstained, 'answer')} unreadable")
-                )
+        if score and score.n_abstained:
+            n = score.n_abstained
+            yield (
+                f"{integer(n)} of them unreadable" if score.n_correct is None else f"{counted(n, 'answer')} unreadable"
+            )
     yield particles(idea.slots)
     yield first_seen(first)
 
@@ -162,13 +154,6 @@ def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
     return f"Show {counted(len(left), 'more idea')}{weight}"
 
 
-def held_sentence(ideas: Ideas) -> str:
-    """`Ten particles hold four ideas`, without an end."""
-    k = ideas.n_particles
-    held = f"{in_words(len(ideas))} idea{'' if len(ideas) == 1 else 's'}"
-    return f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {held}"
-
-
 # Agreement: a matrix (darker = more disagreement), the groups, and a verdict
 
 
@@ -178,13 +163,14 @@ MOST_INK = 34
 
 def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
     """`Ten particles hold four ideas; at 95 % agreement two different explanations remain.`"""
-    held, n = held_sentence(near.ideas), len(groups)
-    at = f"at {percent(threshold)} agreement"
-    if len(near.ideas) == 1:
+    k, n_ideas, n = near.ideas.n_particles, len(near.ideas), len(groups)
+    ideas = f"{in_words(n_ideas)} idea{'' if n_ideas == 1 else 's'}"
+    held = f"{capitalised(in_words(k))} particle{' holds' if k == 1 else 's hold'} {ideas}"
+    if n_ideas == 1:
         return f"{held}: there is nothing to compare."
-    remain = f"{'one explanation remains' if n == 1 else f'{in_words(n)} different explanations remain'}"
-    only = f", of the {in_words(near.n)} heaviest" if near.n < len(near.ideas) else ""
-    return f"{held}; {at} {remain}{only}."
+    remain = "one explanation remains" if n == 1 else f"{in_words(n)} different explanations remain"
+    only = f", of the {in_words(near.n)} heaviest" if near.n < n_ideas else ""
+    return f"{held}; at {percent(threshold)} agreement {remain}{only}."
 
 
 def meaning(near: Nearness, threshold: float) -> str:
@@ -259,8 +245,8 @@ def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
 
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
     head, rows = group_table(near, groups, is_weighted=is_weighted)
-    said = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
-    whole = [(*cells, sentence) for cells, sentence in zip(rows, said, strict=True)]
+    heaviest = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
+    whole = [(*cells, sentence) for cells, sentence in zip(rows, heaviest, strict=True)]
     return table((*head, "the heaviest says"), whole, name="groups of ideas")
 
 
@@ -368,18 +354,17 @@ def sentence_of(idea: TriedIdea, seed_text: str) -> str:
 
 
 def trial_html(trial: Trial, seed_text: str) -> str:
-    parts = [markup.table(HEAD, table_rows(trial), right=(1, 4))]
-    parts.append(markup.caption(f"{INTERVALS} {unread_words(trial)}".strip()))
+    parts = [table(HEAD, table_rows(trial), right=(1, 4)), caption(f"{INTERVALS} {unread_words(trial)}".strip())]
     for place, idea in enumerate(trial.ideas, 1):
-        parts.append(markup.group(f"Idea {place}"))
-        parts.append(f'<p class="hyp tried">{_marked(sentence_of(idea, seed_text), idea.clauses)}</p>')
+        sentence = sentence_of(idea, seed_text)
+        parts += [group(f"Idea {place}"), f'<p class="hyp tried">{_marked(sentence, idea.clauses)}</p>']
         if not idea.clauses:
-            parts.append(markup.caption("One clause: without it no rule is left."))
-        elif sentence_of(idea, seed_text)[idea.clauses[-1].end :].strip(" .;,"):
-            parts.append(markup.caption(f"Only the first {len(idea.clauses)} clauses are tested."))
-    parts.append(markup.caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
+            parts.append(caption("One clause: without it no rule is left."))
+        elif sentence[idea.clauses[-1].end :].strip(" .;,"):
+            parts.append(caption(f"Only the first {len(idea.clauses)} clauses are tested."))
+    parts.append(caption("Behind each clause: nats of log-likelihood lost without it, on the rows drawn."))
     if trial.pairs:
-        parts += [markup.group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
+        parts += [group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
     return "".join(parts)
 
 
@@ -399,12 +384,9 @@ def pairs_html(pairs: Sequence[MinimalPair]) -> str:
     lines = []
     for first, *others in list(alike.values())[:PAIRS_SHOWN]:
         (one, other), (said, differs) = first.ideas, map(value_text, first.answers)
-        change = f"{first.column}: {_cell_words(first.before)} → {_cell_words(first.after)}"
+        before, after = ("missing" if cell is None else cell for cell in (first.before, first.after))
         row = inputs_line(Row(id=0, inputs=first.inputs, target=None))
         more = f" (and {counted(len(others), 'row')} like it)" if others else ""
+        change = f"{first.column}: {before} → {after}"
         lines.append((change, f"idea {one + 1}: {said}", f"idea {other + 1}: {differs}", f"{row}{more}"))
-    return markup.table(("change", "one idea", "another", "changed row"), lines)
-
-
-def _cell_words(cell: str | None) -> str:
-    return "missing" if cell is None else cell
+    return table(("change", "one idea", "another", "changed row"), lines)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.comparison import grid
-from vpp.drawing.deck import Card, Effect, deck_html, without_seed
+from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
 from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Reason, RuledOut, lives_on
@@ -56,9 +56,7 @@ LONGEST_ANSWER = 400
 def reason_counts(entries: Sequence[RuledOut]) -> dict[Reason, str]:
     """`Rejected 12`, `Resampled away 5`, `Unreadable 2`; reasons without an entry are left out."""
     counts = Counter(entry.reason for entry in entries)
-    return {
-        reason: f"{capitalised(MARKS[reason][1])} {integer(counts[reason])}" for reason in REASONS if counts[reason]
-    }
+    return {each: f"{capitalised(MARKS[each][1])} {integer(counts[each])}" for each in REASONS if counts[each]}
 
 
 def counts_words(entries: Sequence[RuledOut]) -> str:
@@ -77,10 +75,8 @@ def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
 
 def lived_on_sentence(n: int) -> str:
     """Reason why texts dropped by chance are not listed as ruled out. n: at least 1."""
-    return (
-        f"{_texts(n)} not drawn in resampling, but others with the same answers were drawn then, or are "
-        "held now: chance decided, not the data."
-    )
+    alike = "but others with the same answers were drawn then, or are held now"
+    return f"{_texts(n)} not drawn in resampling, {alike}: chance decided, not the data."
 
 
 def _texts(n: int) -> str:
@@ -124,12 +120,8 @@ def _history(entry: RuledOut) -> Iterator[str]:
     if entry.reason == "unparsable":
         yield from [f"answered {_times(entry.times)}"] if entry.times > 1 else []
     elif not is_plain:
-        counts = {
-            "drawn": past.drawn,
-            "proposed": past.proposed,
-            "accepted": past.accepted,
-            MARKS[entry.reason][1]: entry.times,
-        }
+        counts = {"drawn": past.drawn, "proposed": past.proposed, "accepted": past.accepted}
+        counts[MARKS[entry.reason][1]] = entry.times
         yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
     if len(entry.steps) > 1:
         yield f"in all at {listed([step_words(step) for step in entry.steps], most=MOST_STEPS)}"
@@ -238,16 +230,12 @@ def _why(entry: RuledOut, shown: Finding) -> Iterator[str]:
         yield f"<p>{text(shown.verdict)}</p>"
     if rows:
         yield _rows_table(rows[:SHOWN_ROWS], entry.text)
-        yield _other_rows(rows[SHOWN_ROWS:MOST_ROWS], entry.text, n_left=len(rows) - MOST_ROWS)
+    if others := rows[SHOWN_ROWS:MOST_ROWS]:
+        n_left = len(rows) - MOST_ROWS
+        left = caption(f"{counted(n_left, 'further row')} not listed.") if n_left > 0 else ""
+        title = f"{counted(len(others), 'more row')}{', the worst first' if len(others) > 1 else ''}"
+        yield fold("rows", title, _rows_table(others, entry.text) + left)
     yield from map(caption, shown.arithmetic)
-
-
-def _other_rows(rows: Sequence[Contradiction], hypothesis: str, *, n_left: int) -> str:
-    if not rows:
-        return ""
-    left = caption(f"{counted(n_left, 'further row')} not listed.") if n_left > 0 else ""
-    title = f"{counted(len(rows), 'more row')}{', the worst first' if len(rows) > 1 else ''}"
-    return fold("rows", title, _rows_table(rows, hypothesis) + left)
 
 
 def _rows_table(rows: Sequence[Contradiction], hypothesis: str) -> str:
@@ -287,19 +275,14 @@ def button_words(n_rows: int, calls: int) -> str:
     return f"Score it on {counted(n_rows, 'row')}: {counted(calls, 'call') if calls else 'no call'}"
 
 
-def chance_words(compared: Comparison) -> str:
-    """`Acceptance probability 14 %: …`, the number that a drawn one would be compared with."""
-    if compared.log_alpha == 0:
-        return f"Acceptance probability {percent(1)}: the new text is at least as likely. An accept step takes it."
-    return (
-        f"Acceptance probability {percent(compared.acceptance)}: an accept step would take the new text with this "
-        "probability. No random number is drawn here."
-    )
-
-
 def comparison_words(reworded: Rewording, compared: Comparison, rows: str) -> Iterator[str]:
     """Sentences: the acceptance probability, both log-likelihoods, and the rows that changed. rows: their name."""
-    yield chance_words(compared)
+    chance = f"Acceptance probability {percent(compared.acceptance)}"
+    if compared.log_alpha == 0:
+        yield f"{chance}: the new text is at least as likely. An accept step takes it."
+    else:
+        would = "an accept step would take the new text with this probability"
+        yield f"{chance}: {would}. No random number is drawn here."
     again = f", {len(compared.rows)} with repeats" if len(compared.rows) > compared.n_rows else ""
     exponent = None if reworded.exponent == 1 else reworded.exponent
     against = against_words(compared.log_likelihood, exponent)
@@ -320,27 +303,21 @@ def _named(what: str, ids: Sequence[int]) -> str:
 
 def comparison_html(reworded: Rewording, compared: Comparison, dataset: Dataset, *, rows: str, seed_text: str) -> str:
     first, *others = comparison_words(reworded, compared, rows)
-    card = _card(reworded, compared, dataset, seed_text)
-    return (
-        saying(first)
-        + "".join(map(caption, others))
-        + deck_html([card], seed_text=seed_text)
-        + _rows(reworded, compared)
-    )
+    deck = deck_html([_card(reworded, compared, dataset, seed_text)], seed_text=seed_text)
+    return f"{saying(first)}{''.join(map(caption, others))}{deck}{_rows(reworded, compared)}"
 
 
 def _card(reworded: Rewording, compared: Comparison, dataset: Dataset, seed_text: str) -> Card:
     said, targets = [each.value for each in compared.new], [row.target for row in compared.rows]
     n_won, n_lost = len(compared.won), len(compared.lost)
     mark: Mark = "up" if n_won > n_lost else "down" if n_won < n_lost else "same"
-    hits: tuple[bool | None, ...] = ()
+    hits: Hits = ()
     if dataset.task == "classification":
         hits = tuple(None if v is None else v == y for v, y in zip(said, targets, strict=True))
         score = f"{hits.count(True)}/{len(hits)} right"
     else:
-        score = (
-            f"off by {number(math.sqrt(mean_squared_error(said, targets, abstention_error=dataset.target_range)), 3)}"
-        )
+        error = mean_squared_error(said, targets, abstention_error=dataset.target_range)
+        score = f"off by {number(math.sqrt(error), 3)}"
     return Card(
         slot=reworded.slot,
         sentence=without_seed(reworded.new, seed_text),
@@ -356,14 +333,12 @@ def _card(reworded: Rewording, compared: Comparison, dataset: Dataset, seed_text
 
 
 def _rows(reworded: Rewording, compared: Comparison) -> str:
-    said = {row.id: (row, old, new) for row, old, new in zip(compared.rows, compared.old, compared.new, strict=True)}
-    won = badge("acc", "won"), compared.won
-    lost = badge("rej", "lost"), compared.lost
-    lines = [_row(*said[row], outcome, reworded.new) for outcome, ids in (won, lost) for row in sorted(ids)]
+    pairs = {row.id: (row, old, new) for row, old, new in zip(compared.rows, compared.old, compared.new, strict=True)}
+    won, lost = (badge("acc", "won"), compared.won), (badge("rej", "lost"), compared.lost)
+    lines = [_row(*pairs[row], outcome, reworded.new) for outcome, ids in (won, lost) for row in sorted(ids)]
     head = "".join(f'<th scope="col">{words}</th>' for words in HEAD)
     first = grid("points", "Rows won and lost", head, "".join(lines[:SHOWN_CHANGES])) if lines else ""
-    left = lines[SHOWN_CHANGES:]
-    if not left:
+    if not (left := lines[SHOWN_CHANGES:]):
         return first
     return first + fold("rows", counted(len(left), "more row"), grid("points", "More rows", head, "".join(left)))
 
@@ -380,9 +355,8 @@ def keeping_words(preparation: Preparation, old: str) -> str:
     """Sentences on the run that keeps the new text. old: the text that it replaces."""
     spec, n = preparation.spec, len(preparation.spec.start)
     copies = [slot for slot, text in enumerate(spec.start) if text == old]
-    rest = (
-        f" {capitalised(particles(copies))} {'keeps' if len(copies) == 1 else 'keep'} the old text." if copies else ""
-    )
+    keep = "keeps" if len(copies) == 1 else "keep"
+    rest = f" {capitalised(particles(copies))} {keep} the old text." if copies else ""
     begins = "the new text" if n == 1 else f"these {integer(n)} texts, the new one as particle {spec.reworded},"
     carried = "Weights are not carried over" if spec.config.is_weighted else "Its chains go on from there"
     return f"A new run begins with {begins} on the same rows.{rest} {carried}, and this run stays as it is."

@@ -53,8 +53,6 @@ def distance(vote: Value | None, point: Point) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """Style and columns of the matrix."""
-
     columns: tuple[Camp, ...]
     labels: tuple[str, ...]
     """Labels, shown as their `codes`; empty for numbers."""
@@ -83,22 +81,22 @@ class Matrix:
 
     def _line(self, point: Point, signs: Mapping[str, str]) -> str:
         cells = "".join(self._cell(point, point.votes[column.slots[0]], signs) for column in self.columns)
-        truth = self._number(point.row.target)
-        whole = inputs_line(point.row, len(point.row.inputs))
-        row, width = point.row.id, len(self.columns) + 4
+        truth, row = text(self._number(point.row.target)), point.row.id
         open_row, inside = self.opened or (None, "")
-        is_open = row == open_row
+        is_open, width = row == open_row, len(self.columns) + 4
         under = f'<tr class="under" data-under="under {row}"><td colspan="{width}"><div>{inside}</div></td></tr>'
+        mark = badge("rej", "vote wrong") if point.is_wrong else ""
+        mark = badge("uns", "undecided") if point.is_undecided else mark
         number = (
             f'<button type="button" class="row" data-row="{row}" aria-expanded="{str(is_open).lower()}" '
             f'aria-label="Row {row}">{row}</button>'
         )
         return (
             f'<tr data-row="{row}"{" class=now" if is_open else ""}><th class="id" scope="row">{number}</th>'
-            f'<td class="in" title="{text(whole)}">'
+            f'<td class="in" title="{text(inputs_line(point.row, len(point.row.inputs)))}">'
             f"{text(inputs_line(point.row))}</td>{cells}"
             f'<td class="tail">{vote_html(point, self.decimals)}</td>'
-            f'<td class="id truth" title="{text(truth)}">{text(truth)} {verdict_mark(point)}</td></tr>'
+            f'<td class="id truth" title="{truth}">{truth} {mark}</td></tr>'
             f"{under if is_open else ''}"
         )
 
@@ -115,9 +113,9 @@ class Matrix:
         return f'<td class="x{dissent}" title="{text(vote)}">{text(signs.get(str(vote), str(vote)))}</td>'
 
     def _number(self, value: Value | None) -> str:
-        return (
-            "none" if value is None else target_text(value, self.decimals) if isinstance(value, float) else str(value)
-        )
+        if value is None:
+            return "none"
+        return target_text(value, self.decimals) if isinstance(value, float) else str(value)
 
 
 def _head(column: Camp, peak: float, *, is_weighted: bool) -> str:
@@ -130,12 +128,6 @@ def _head(column: Camp, peak: float, *, is_weighted: bool) -> str:
         f'<th class="col" scope="col"><span class="wb" style="--w:{column.weight / peak:.3f}"></span>'
         f'<abbr title="{whom}{weight}">{column.slots[0]}{count}</abbr></th>'
     )
-
-
-def verdict_mark(point: Point) -> str:
-    if point.is_undecided:
-        return badge("uns", "undecided")
-    return badge("rej", "vote wrong") if point.is_wrong else ""
 
 
 def mean_and_range(
@@ -170,8 +162,6 @@ ASK_TITLE = "This row’s own label stays held out. Below: inputs like it, and w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The evaluation, view and columns that draw any open row of a run."""
-
     test: Evaluated
     view: RunView
     columns: tuple[Camp, ...]
@@ -186,14 +176,16 @@ class Opened:
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
         ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'
-        return "".join(
-            (
-                markup.heading(f"Row {row.id}", outcome(point, self.decimals)),
-                _inputs(point.row, self._quoted(point, reasons or {})),
-                f'<div class="voted">{vote_html(point, self.decimals)}{ask if len(sides) > 1 else ""}</div>',
-                contrast_html(sides, sentences, self.held),
-                self.answers_html(point, reasons) if with_answers and reasons is not None else "",
-            )
+        if is_read(row):
+            inputs = read_html(row, self._quoted(point, reasons or {}))
+        else:
+            whole = text(inputs_line(row, len(row.inputs)))
+            inputs = f'<p class="in" title="{whole}">{whole}</p>'
+        return (
+            f"{markup.heading(f'Row {row.id}', outcome(point, self.decimals))}{inputs}"
+            f'<div class="voted">{vote_html(point, self.decimals)}{ask if len(sides) > 1 else ""}</div>'
+            f"{contrast_html(sides, sentences, self.held)}"
+            f"{self.answers_html(point, reasons) if with_answers and reasons is not None else ''}"
         )
 
     def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
@@ -204,9 +196,8 @@ class Opened:
         inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
         head = ("particles", self.held, "answer", "reason")
         answers = markup.table(head, answer_rows(point, self, reasons), right=(1,))
-        return (
-            f'<div class="opened">{markup.table(("input", "value"), inputs)}<div class="answers">{answers}</div></div>'
-        )
+        table = markup.table(("input", "value"), inputs)
+        return f'<div class="opened">{table}<div class="answers">{answers}</div></div>'
 
 
 def picks_html(rows: Sequence[Point], chosen: int) -> str:
@@ -223,14 +214,6 @@ def picks_html(rows: Sequence[Point], chosen: int) -> str:
 
 def is_read(row: Row) -> bool:
     return any(len(cell or "") >= LONG for _, cell in row.inputs)
-
-
-def _inputs(row: Row, quoted: Sequence[str]) -> str:
-    """The row's inputs: in one line, or each text on its own with the quoted words marked."""
-    if not is_read(row):
-        whole = text(inputs_line(row, len(row.inputs)))
-        return f'<p class="in" title="{whole}">{whole}</p>'
-    return read_html(row, quoted)
 
 
 def read_html(row: Row, quoted: Sequence[str]) -> str:
@@ -253,10 +236,9 @@ def _marked(cell: str, quoted: Sequence[str]) -> str:
 def vote_html(point: Point, decimals: int | None) -> str:
     if point.is_label:
         return votes(point.shares, point.abstained)
-    shown = mean_and_range(point.prediction, point.interval, decimals)
-    if shown is None:
-        return markup.caption("No readable answer.")
-    return f'<span class="num">{text(shown[0])}</span> <span class="cap">{text(shown[1])}</span>'
+    if words := mean_and_range(point.prediction, point.interval, decimals):
+        return f'<span class="num">{text(words[0])}</span> <span class="cap">{text(words[1])}</span>'
+    return markup.caption("No readable answer.")
 
 
 def outcome(point: Point, decimals: int | None = None) -> str:
@@ -281,25 +263,24 @@ def _voted(point: Point) -> str:
     return "undecided: a tie" if point.shares else "undecided: nobody answered"
 
 
-def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, ...]]:
+def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, str, str, str]]:
     """An entry for each answer and reason, camp by camp; of particles that answer all rows alike, the first one's."""
     sides = camps(point, of.test.weights)
     place = {slot: side for side, camp in enumerate(sides) for slot in camp.slots}
     ordered = sorted(of.columns, key=lambda alike: place.get(alike.speaker, len(sides)))
     said = grouped((_said(point, alike.speaker, of, reasons), alike) for alike in ordered)
-    return [_entry(answer, reason, alike, of.held) for (answer, reason), alike in said.items()]
+    rows = []
+    for (answer, reason), alike in said.items():
+        slots, weight = [slot for each in alike for slot in each.slots], math.fsum(each.weight for each in alike)
+        share = weight_text(min(weight, 1.0)) if of.held == "weight" else str(len(slots))
+        rows.append((_named(slots), share, answer, reason))
+    return rows
 
 
 def _said(point: Point, slot: int, of: Opened, reasons: Reasons) -> tuple[str, str]:
     vote, prediction = point.votes[slot], reasons.get((of.test.hypotheses[slot], point.row.id))
     reason = reason_words(prediction) if prediction else ""
     return "no readable answer" if vote is None else value_text(vote), reason
-
-
-def _entry(answer: str, reason: str, alike: Sequence[Camp], held: str) -> tuple[str, ...]:
-    slots = [slot for each in alike for slot in each.slots]
-    weight = math.fsum(each.weight for each in alike)
-    return (_named(slots), weight_text(min(weight, 1.0)) if held == "weight" else str(len(slots)), answer, reason)
 
 
 def _named(slots: Sequence[int]) -> str:
@@ -319,12 +300,10 @@ def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str) ->
     if not sides:
         return _alone("Nobody answered: there is nothing to contrast.")
     first, *others = sides
-    if not others:
-        return _alone(
-            f"All that answered agree. The heaviest, particle {first.speaker}, says:",
-            markup.hypothesis(sentences[first.speaker]),
-        )
     said = sentences[first.speaker]
+    if not others:
+        words = f"All that answered agree. The heaviest, particle {first.speaker}, says:"
+        return _alone(words, markup.hypothesis(said))
     marked_first, _, _ = lit(said, sentences[others[0].speaker])
     shown = [_camp(first, marked_first, held)]
     for camp in others[:MOST_CAMPS]:
@@ -339,10 +318,7 @@ def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str) ->
 
 
 def lit(one: str, other: str) -> tuple[str, str, str]:
-    """Two sentences as HTML with the words marked that only one of them has, and a note on sentences unlike or equal.
-
-    Sentences that share less than half of their words are not marked.
-    """
+    """Two sentences as HTML with the words marked that only one has, and a note if none are marked."""
     if one == other:
         return text(one), text(other), "The very same words: the learner read them in two ways."
     if is_rewritten(one, other):
@@ -362,9 +338,8 @@ def _alone(words: str, sentence: str = "") -> str:
 
 
 def _camp(camp: Camp, html: str, held: str, note: str = "") -> str:
-    many = len(camp.slots)
-    place = "the first of {}" if camp.is_even else "the heaviest of {}"
-    whom = f"particle {camp.speaker}" + (f", {place.format(many)}" if many > 1 else "")
+    many, which = len(camp.slots), "first" if camp.is_even else "heaviest"
+    whom = f"particle {camp.speaker}" + (f", the {which} of {many}" if many > 1 else "")
     share = f"{percent(min(camp.weight, 1.0))} of the {held}"
     head = f'<p class="camp"><b>{text(camp.name)}</b> {text(share)} · {whom.replace(" ", NBSP)}</p>'
     return f'<section class="side">{head}<p class="hyp">{html}</p>{markup.caption(note) if note else ""}</section>'

@@ -114,14 +114,16 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     step: None is the end.
     """
     if config.is_weighted:
-        bars = _ess_bars(view, config, step)
-    elif config.is_filtered:
-        bars = _acceptance_bars(view, step)
+        bars = _ess_bars(view, step)
     else:
-        bars = _error_bars(view, config, dataset, step)
+        bars = _acceptance_bars(view, step) if config.is_filtered else _error_bars(view, config, dataset, step)
     total = max(view.total_steps, 1 + max(bars.values, default=0))
     shown = view.total_steps if step is None else step
-    label = f"{bars.name} by step: {_range_words(bars)}. {bars.words}."
+    span = "no step yet"
+    if values := bars.values.values():
+        resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
+        span = f"from {percent(min(values))} to {percent(max(values))}{resampled}"
+    label = f"{bars.name} by step: {span}. {bars.words}."
     return (
         f'<figure class="bars"><svg viewBox="0 0 {WIDTH} {BARS_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="{text(label)}">{_bars_svg(bars, total, shown)}</svg>'
@@ -129,65 +131,50 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     )
 
 
-def _ess_bars(view: RunView, config: Config, step: int | None) -> _Bars:
-    made = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
+def _ess_bars(view: RunView, step: int | None) -> _Bars:
+    past = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
     end = {view.total_steps: ess(view.weights) / view.size} if view.has_ended and view.weights else {}
-    return _Bars(
-        name="ESS as a share of K",
-        values={n: weighed.ess / len(weighed.weights) for n, weighed in made.items()} | end,
-        words=_ess_words(view, config, step),
-        rings=tuple(n for n in made if view.steps[n].resampled),
-        limit=ESS_SHARE,
-    )
-
-
-def _ess_words(view: RunView, config: Config, step: int | None) -> str:
     at = None if step is None else view.steps.get(step, StepView(step=step))
     weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
-    if not weights:
-        return "No weights yet"
-    value = at.reweighted.ess if at and at.reweighted else ess(weights)
-    below = shortest(round(ESS_SHARE * len(weights), 1))
-    if at is None:
-        limit = " at the end"
-    else:
-        limit = f" · below {below}, so resampled" if at.resampled else f" · resamples below {below}"
-    return f"ESS {fixed(value, 1)} of {len(weights)}{limit}"
+    words = "No weights yet"
+    if weights:
+        below = shortest(round(ESS_SHARE * len(weights), 1))
+        limit = f" · below {below}, so resampled" if at and at.resampled else f" · resamples below {below}"
+        value = at.reweighted.ess if at and at.reweighted else ess(weights)
+        words = f"ESS {fixed(value, 1)} of {len(weights)}{limit if at else ' at the end'}"
+    return _Bars(
+        name="ESS as a share of K",
+        values={n: weighed.ess / len(weighed.weights) for n, weighed in past.items()} | end,
+        words=words,
+        rings=tuple(n for n in past if view.steps[n].resampled),
+        limit=ESS_SHARE,
+    )
 
 
 def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
     counts = {n: at.once("judged", partial(judged_of, at)) for n, at in view.steps.items()}
     judged = {n: pair for n, pair in counts.items() if pair[1]}
     taken, total = (sum(pair[i] for pair in judged.values()) for i in (0, 1))
-    words = (
-        f"{percent(taken / total)} of {counted(total, 'proposal')} accepted, whole run" if total else "None judged yet"
-    )
+    whole = percent(taken / total) if total else ""
+    words = f"{whole} of {counted(total, 'proposal')} accepted, whole run" if total else "None judged yet"
     if step is not None and total:
         accepted, n = judged.get(step, (0, 0))
         here = f"{accepted} of {counted(n, 'proposal')} accepted" if n else "No proposal judged"
-        words = f"{here} at step {step} · whole run {percent(taken / total)}"
+        words = f"{here} at step {step} · whole run {whole}"
     return _Bars(name="Accepted share of the proposals", values={n: a / b for n, (a, b) in judged.items()}, words=words)
 
 
 def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | None) -> _Bars:
     errors = batch_errors(view, config, dataset)
     at = max(errors.by_step, default=None) if step is None else step
-    is_label = dataset.task == "classification"
     words = "No error yet"
     if at in errors.by_step:
         error = errors.by_step[at]
-        shown = f"{percent(error)} wrong" if is_label else f"Off by {number(error, 3)} (root mean square)"
-        words = f"{shown} on the batch of step {at}"
+        is_label = dataset.task == "classification"
+        off = f"{percent(error)} wrong" if is_label else f"Off by {number(error, 3)} (root mean square)"
+        words = f"{off} on the batch of step {at}"
     values = {n: error / errors.top if errors.top else 0.0 for n, error in errors.by_step.items()}
     return _Bars(name="Error on the batch", values=values, words=words)
-
-
-def _range_words(bars: _Bars) -> str:
-    if not bars.values:
-        return "no step yet"
-    low, high = min(bars.values.values()), max(bars.values.values())
-    resampled = f"; resampled at {counted(len(bars.rings), 'step')}" if bars.limit else ""
-    return f"from {percent(low)} to {percent(high)}{resampled}"
 
 
 def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
@@ -279,22 +266,19 @@ def _column(view: RunView, config: Config, generation: int, survives: frozenset[
     were = [state.hypothesis for state in view.steps[generation - 1].population] if generation > INITIAL_STEP else []
     is_new = [parent is None or were[parent] != own for own, parent in zip(ids, parents, strict=True)]
     sizes = weights_of(view, generation, is_end=is_end) if config.is_weighted else tuple(NEW * new for new in is_new)
+    name = "first" if generation == INITIAL_STEP else str(generation)
+    if is_end and generation != INITIAL_STEP:
+        name = "end"
+    elif config.is_weighted and not is_end:
+        name = str(generation + 1)
     return _Column(
-        name=_name(generation, config, is_end=is_end),
+        name=name,
         sizes=sizes,
         parents=parents,
         survives=survives,
         n_new=sum(is_new),
         forks=following is not None and bool(following.resampled or following.shrunk),
     )
-
-
-def _name(generation: int, config: Config, *, is_end: bool) -> str:
-    if is_end and generation != INITIAL_STEP:
-        return "end"
-    if config.is_weighted and not is_end:
-        return str(generation + 1)
-    return "first" if generation == INITIAL_STEP else str(generation)
 
 
 def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
@@ -333,7 +317,7 @@ def _svg(columns: Sequence[_Column], rows: int, height: int) -> Iterator[str]:
     for x, column in zip(xs, columns, strict=True):
         for slot, (size, parent) in enumerate(zip(column.sizes, column.parents, strict=True)):
             lives = slot in column.survives
-            discs[lives].append(_disc(x, ys[slot], size))
+            discs[lives].append(_round(x, ys[slot], max(SMALLEST, LARGEST * sqrt(size))))
             if parent is not None and x > xs[0]:
                 lines[lives].append(_line(x, ys[slot], ys[parent]))
     forks = [x + PITCH // 2 for x, column in zip(xs, columns, strict=True) if column.forks]
@@ -350,10 +334,6 @@ def _line(x: float, y: float, before: float) -> str:
     """Curve from the parent, one column to the left and at height `before`."""
     middle = x - PITCH // 2
     return f"M{x - PITCH},{before:.1f}C{middle},{before:.1f} {middle},{y:.1f} {x},{y:.1f}"
-
-
-def _disc(x: float, y: float, size: float) -> str:
-    return _round(x, y, max(SMALLEST, LARGEST * sqrt(size)))
 
 
 def _round(x: float, y: float, r: float) -> str:
@@ -389,9 +369,12 @@ Line = tuple[float, float, float, float]
 def map_html(drawn: HypothesisMap) -> str:
     if why := _why_not(drawn):
         return caption(why)
+    lines = "".join(f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn))
+    gone = "".join(_gone(drawn, point) for point in drawn.points if point.is_gone)
     return (
         f'<figure class="map"><svg viewBox="0 0 {WIDTH} {MAP_HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
-        f"{_ways(drawn)}<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
+        f'<g aria-hidden="true"><path class="way" d="{lines}"/>{gone}</g>'
+        f"<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
         f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
         f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
     )
@@ -427,11 +410,9 @@ def map_alt(drawn: HypothesisMap) -> str:
     """Text alternative: the heaviest dot, and the one that differs most from it."""
     heaviest, *others = drawn.alive
     farthest = max(others, key=lambda point: point.apart)
-    return (
-        f"Map of {counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours. Heaviest: "
-        f"{_held(drawn, heaviest)}. "
-        f"{particles(farthest.slots, most=MOST_NAMED).capitalize()} {_differs(drawn, farthest)}, the most of all."
-    )
+    behaviours = f"{counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours"
+    most = f"{particles(farthest.slots, most=MOST_NAMED).capitalize()} {_differs(drawn, farthest)}, the most of all"
+    return f"Map of {behaviours}. Heaviest: {_held(drawn, heaviest)}. {most}."
 
 
 def point_label(drawn: HypothesisMap, point: Point) -> str:
@@ -444,13 +425,10 @@ def point_label(drawn: HypothesisMap, point: Point) -> str:
 
 
 def _held(drawn: HypothesisMap, point: Point) -> str:
-    return f"{particles(point.slots, most=MOST_NAMED)}, {_weight(drawn, point)}"
-
-
-def _weight(drawn: HypothesisMap, point: Point) -> str:
-    if drawn.is_weighted:
-        return f"weight {weight_text(point.weight, 2)}"
-    return f"{len(point.slots)} of {drawn.n_particles}"
+    weight = (
+        f"weight {weight_text(point.weight, 2)}" if drawn.is_weighted else f"{len(point.slots)} of {drawn.n_particles}"
+    )
+    return f"{particles(point.slots, most=MOST_NAMED)}, {weight}"
 
 
 def _differs(drawn: HypothesisMap, point: Point) -> str:
@@ -493,12 +471,6 @@ def _place(drawn: HypothesisMap, x: float, y: float) -> tuple[float, float]:
 
 def _radius(point: Point) -> float:
     return max(SMALLEST_DOT, LARGEST_DOT * math.sqrt(point.weight))
-
-
-def _ways(drawn: HypothesisMap) -> str:
-    lines = [f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn)]
-    gone = [point for point in drawn.points if point.is_gone]
-    return f'<g aria-hidden="true"><path class="way" d="{"".join(lines)}"/>{"".join(_gone(drawn, p) for p in gone)}</g>'
 
 
 def _lines(drawn: HypothesisMap) -> list[Line]:

@@ -31,12 +31,11 @@ from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_figures, report_html
-from vpp.reporting.exports import write_all
+from vpp.reporting.document import report_figures, report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
-from vpp.reporting.sheet import asked_sheet, filled_rows
+from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for

@@ -78,14 +78,11 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     view, ideas = snapshot.view, merge_ideas(snapshot.view, dataset)
     if ideas is None:
         raise InputError("no population is complete yet: wait for the first one")
-    columns = {
-        ("posterior", "hypothesis"): [state.hypothesis for state in view.population],
-        ("posterior", "text"): [_storable(view.texts[state.hypothesis]) for state in view.population],
-        ("sample_stats", "weight"): view.weights,
-        ("sample_stats", "idea"): [ideas.of_slot(slot) for slot in range(view.size)],
-    }
-    for (group, name), values in columns.items():
-        yield group, name, ("chain", "draw"), np.array([values])
+    texts = [state.hypothesis for state in view.population]
+    yield "posterior", "hypothesis", ("chain", "draw"), np.array([texts])
+    yield "posterior", "text", ("chain", "draw"), np.array([[_storable(view.texts[each]) for each in texts]])
+    yield "sample_stats", "weight", ("chain", "draw"), np.array([view.weights])
+    yield "sample_stats", "idea", ("chain", "draw"), np.array([[ideas.of_slot(slot) for slot in range(view.size)]])
 
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:

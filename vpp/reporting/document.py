@@ -1,14 +1,17 @@
-"""The report as HTML, rendered from its Markdown, with its charts. Links and images of any text are disabled.
+"""Files beside a run: report.md, posterior.json and predictions.csv at its end; report.html where it is asked for.
+
+report.html is rendered from the Markdown, with its charts. Links and images of any text are disabled.
 
 The script of the charts is inlined once. A chart is embedded in light and in dark ink, for the browser to choose; paper
 is always light. Charts hold no text of a model or a CSV, and the embedded JSON cannot end its element.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape, unescape
 from itertools import count
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 from plotly.offline import get_plotlyjs
@@ -27,12 +30,46 @@ from vpp.drawing.figures import (
 )
 from vpp.inspection.points import calibrated, points
 from vpp.inspection.scores import rows_by_id
-from vpp.reporting.markdown import Section, report
+from vpp.reporting.markdown import Section, report, report_markdown
+from vpp.reporting.posterior_json import posterior_json
+from vpp.reporting.predictions import predictions_csv
+from vpp.runs.directory import RunDirectory
+from vpp.runs.journal import write_atomically
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.wording.brief import held_by
 from vpp.wording.markup import scrolling, table, text
 from vpp.wording.progress import batch_errors
 from vpp.wording.theme import Mode, css
+
+# The files
+
+
+def write_all(directory: RunDirectory, *, simple_models: bool = True) -> list[Path]:
+    """Write the three files that every ended run has, each in one move; return their paths, report.md first.
+
+    simple_models: whether the report fits some for scale, which takes a second or two.
+    """
+    report = report_markdown(RunReader(directory), simple_models=simple_models).encode()
+    files = {"report.md": report, **{name: write() for name, write in ways(directory).items()}}
+    for name, content in files.items():
+        write_atomically(directory.path / name, content)
+    return [directory.path / name for name in files]
+
+
+def ways(directory: RunDirectory) -> Mapping[str, Callable[[], bytes]]:
+    """Return the functions that write posterior.json and predictions.csv."""
+    reader = RunReader(directory)
+    return {"posterior.json": partial(posterior_json, reader), "predictions.csv": partial(predictions_csv, reader)}
+
+
+def write_html(directory: RunDirectory) -> Path:
+    """Write report.html, about 5 MB with the script of its charts, in one move; return its path."""
+    path = directory.path / "report.html"
+    write_atomically(path, report_html(RunReader(directory)).encode(errors="replace"))
+    return path
+
+
+# The report as HTML
 
 Draw = Callable[[Mode], Figure]
 ReportFigure = tuple[str, Draw]
@@ -86,27 +123,26 @@ def report_body(markdown: str, *, under: int = 0) -> str:
     renderer.disable(["link", "image", "autolink", "reference", "html_inline", "html_block"])
     numbers = count(1)
     body = HEADING.sub(lambda tag: f"{tag[1]}{int(tag[2]) + under}>", str(renderer.render(markdown)))
-    return TABLE.sub(lambda match: _scrolling(match[0], next(numbers)), body)
 
+    def in_a_region(table: re.Match[str]) -> str:
+        names = unescape(", ".join(re.findall(r"<th[^>]*>(.*?)</th>", table[0])))
+        return scrolling(table[0], f"Table {next(numbers)}: {names}")
 
-def _scrolling(table: str, number: int) -> str:
-    """A table in a scrolling region, named by its number and columns."""
-    names = unescape(", ".join(re.findall(r"<th[^>]*>(.*?)</th>", table)))
-    return scrolling(table, f"Table {number}: {names}")
+    return TABLE.sub(in_a_region, body)
 
 
 def report_html(reader: RunReader) -> str:
     """Return report.html, about 5 MB: nearly all is the script that draws its charts. The page fetches nothing."""
-    made, snapshot = report(reader), reader.refresh()
+    words, snapshot = report(reader), reader.refresh()
     placed = report_figures(snapshot, reader.dataset())
-    sections = "".join(_section(section, placed) for section in made.sections)
+    sections = "".join(_section(section, placed) for section in words.sections)
     scripts = chart_scripts([{mode: draw(mode) for mode in MODES} for _, draw in placed])
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{escape(snapshot.spec.name)}</title><style>{STYLE}</style>{WITHOUT_SCRIPT}</head><body>"
-        f'<section class="head">{report_body(made.head)}</section>{sections}{scripts}</body></html>\n'
+        f'<section class="head">{report_body(words.head)}</section>{sections}{scripts}</body></html>\n'
     )
 
 
@@ -174,15 +210,12 @@ addEventListener("afterprint", drawn);
 """
 
 
-def chart_place(shown: Figure, number: int) -> str:
-    """Figure element: a place for the chart, its text alternative, and its numbers as a table.
-
-    number: from 1, as the caption calls it; places stand in the page in the order of the figures embedded.
-    """
-    numbers = table(shown.head, shown.rows, right=range(1, len(shown.head)))
+def chart_place(figure: Figure, number: int) -> str:
+    """Return a place for the chart, its text alternative, and its numbers as a table. number: of the figure, from 1."""
+    numbers = table(figure.head, figure.rows, right=range(1, len(figure.head)))
     return (
-        f'<figure><div class="chart" role="img" aria-label="{text(shown.alt)}"></div>'
-        f"<figcaption><b>Figure {number}.</b> {text(shown.alt)}.</figcaption>"
+        f'<figure><div class="chart" role="img" aria-label="{text(figure.alt)}"></div>'
+        f"<figcaption><b>Figure {number}.</b> {text(figure.alt)}.</figcaption>"
         f"<details><summary>Show as table</summary>{numbers}</details></figure>"
     )
 

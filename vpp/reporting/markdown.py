@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from textwrap import shorten
 
-from vpp.data.dataset import PARTS, Column, Dataset, Row, Task
+from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
@@ -21,7 +21,6 @@ from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, st
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
 from vpp.drawing.matrix import inputs_line, mean_and_range
-from vpp.events import Evaluated
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
@@ -111,29 +110,22 @@ class Section:
 
     @property
     def markdown(self) -> str:
-        """The head and all under it."""
         return "\n\n".join((f"## {self.title}", *self.parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A run in words."""
-
     head: str
     """Markdown of the title, what the run was, and what came out in one sentence."""
     sections: tuple[Section, ...]
 
     @property
     def markdown(self) -> str:
-        """The whole report."""
         return "\n\n".join((self.head, *(section.markdown for section in self.sections))) + "\n"
 
 
 def report_markdown(reader: RunReader, *, simple_models: bool = True) -> str:
-    """The whole report; for an unfinished run it says what is missing.
-
-    simple_models: whether to fit simple models for comparison, which takes a second or two.
-    """
+    """Return the whole report; for an unfinished run it says what is missing. simple_models: see `write_all`."""
     return report(reader, simple_models=simple_models).markdown
 
 
@@ -143,15 +135,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     view, config = snapshot.view, snapshot.spec.config
     merged, seed_text = merge_ideas(view, dataset), view.seed_text
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
-    name, what = markdown_text(snapshot.spec.name), _what(snapshot, reader.directory.id)
-    head = (f"# {name}", *_banners(snapshot), what, f"**{headline(view, config, dataset, ideas)}**")
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        (
-            "The posterior",
-            (*posterior(snapshot, ideas), *deciding(snapshot, dataset), *on_trial(reader.directory, snapshot)),
-        ),
+        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
@@ -163,28 +150,30 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Method and settings", method(snapshot)),
         ("Calls", calls(snapshot)),
         ("Reproduce", reproduce(snapshot)),
-        ("Terms used here", glossary(config, dataset.task)),
+        (
+            "Terms used here",
+            ["\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, dataset.task))],
+        ),
     )
     return Report(
-        head="\n\n".join(head), sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections)
+        head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
+        sections=tuple(Section(title=title, parts=tuple(parts)) for title, parts in sections),
     )
 
 
-def _banners(snapshot: Snapshot) -> Iterator[str]:
+def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
+    config, view = snapshot.spec.config, snapshot.view
+    yield f"# {markdown_text(snapshot.spec.name)}"
     if is_demo(snapshot):
         yield (
             "> **Built-in demo model.** It is a small program that reads and writes plain English rules, "
             "not a language model."
         )
-    if snapshot.view.detail:
-        yield f"> **{capitalised(snapshot.state)}.** {markdown_text(snapshot.view.detail)}"
-
-
-def _what(snapshot: Snapshot, run_id: str) -> str:
-    config, view = snapshot.spec.config, snapshot.view
+    if view.detail:
+        yield f"> **{capitalised(snapshot.state)}.** {markdown_text(view.detail)}"
     began_at = datetime.fromtimestamp(view.began_at or 0, UTC)
     begun = f", begun {began_at:%Y-%m-%d %H:%M} UTC" if view.began_at is not None else ""
-    return (
+    yield (
         f"{METHOD_NAMES[config.method]}, K = {sizes_text(view, config)}, seed {config.seed}, {steps_text(view)} "
         f"({_STATES[snapshot.state]}){begun}. Run {markdown_text(run_id)}."
     )
@@ -206,21 +195,16 @@ def _brief(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None, simple: Ba
     if dataset.test and "test" not in snapshot.view.evaluated:
         yield "The test rows are not evaluated yet, so no error can be given."
     elif simple:
-        yield from _for_scale(simple)
+        yield "For scale, simple models on the same training and test rows:"
+        rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
+        yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
+        if simple.left_out:
+            yield markdown_text(left_out_text(simple))
     else:
         yield (
             "The page Compare, `python -m vpp report` and a downloaded report show what a linear model and a tree of "
             "depth 2 reach on these rows."
         )
-
-
-def _for_scale(simple: Baselines) -> Iterator[str]:
-    """Results of simple and prompted models on the same rows."""
-    yield "For scale, simple models on the same training and test rows:"
-    rows = [(MODEL_NAMES[m.name], score_text(m.score), other_scores_text(m.score), m.about) for m in simple.models]
-    yield markdown_table(("model", "on the test rows", "beside", "what it is"), rows, right=(1,))
-    if simple.left_out:
-        yield markdown_text(left_out_text(simple))
 
 
 def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[Metric]:
@@ -235,14 +219,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
             yield ideas_metric(ideas)
             yield from [uncertain_metric(test)] if test else []
     yield calls_metric(snapshot)
-
-
-# Terms
-
-
-def glossary(config: Config, task: Task) -> Iterator[str]:
-    """Terms as a Markdown list."""
-    yield "\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, task))
 
 
 # Findings: ideas, their agreement and origin, disagreement, and whether it marks errors
@@ -260,47 +236,35 @@ MOST_CHANGES = 12
 """Newest changes listed of one line."""
 
 
-def posterior(snapshot: Snapshot, ideas: Ideas | None) -> Iterator[str]:
-    """Ideas by weight, each with every wording in full."""
+def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+    """Ideas by weight, each with every wording in full; then what decided between them, and their trial."""
+    config = snapshot.spec.config
     if ideas is None:
         drawn = integer(len(snapshot.view.drawn))
-        yield f"No population is complete yet: {drawn} of {counted(snapshot.spec.config.size, 'particle')} drawn."
-        return
-    weights = weights_measure(snapshot).words
-    config = snapshot.spec.config
-    if snapshot.view.size == 1:
-        yield weights
+        yield f"No population is complete yet: {drawn} of {counted(config.size, 'particle')} drawn."
     else:
-        yield f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
-    for rank, idea in enumerate(ideas, 1):
-        yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-
-
-def deciding(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    """Rows that decide between the two heaviest of the sentences that were weighed."""
-    config = snapshot.spec.config
+        weights = weights_measure(snapshot).words
+        is_one = snapshot.view.size == 1
+        yield weights if is_one else f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
+        for rank, idea in enumerate(ideas, 1):
+            yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
-    if decided is None:
-        return
-    yield deciding_sentence(decided)
-    if decided.rows:
+    if decided:
+        yield deciding_sentence(decided)
+    if decided and decided.rows:
         lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
         yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
-
-
-def on_trial(directory: RunDirectory, snapshot: Snapshot) -> Iterator[str]:
-    """Yield the trial of the last population, if one was held."""
     found = read_trial(directory, snapshot.view)
     if found is None:
         return
     seed_text = snapshot.view.seed_text
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
-    for place, idea in enumerate(found.ideas, 1):
-        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(idea, seed_text))}"
-        if idea.clauses:
-            lines = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(idea)]
-            yield markdown_table(("without this clause", "nats lost"), lines, right=(1,))
+    for place, tried in enumerate(found.ideas, 1):
+        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(tried, seed_text))}"
+        if tried.clauses:
+            clauses = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(tried)]
+            yield markdown_table(("without this clause", "nats lost"), clauses, right=(1,))
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
@@ -308,8 +272,7 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
     yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
-    others = idea.wordings[1:]
-    if others:
+    if others := idea.wordings[1:]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
         yield "\n".join(f"- {weight_text(wording.weight)}: {markdown_text(wording.text)}" for wording in others)
@@ -349,12 +312,9 @@ def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> It
 
 def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]:
     changes = [each for each in family.ancestry(slot) if each.changed]
-    founder = founder_name(family.last[slot].founder)
-    changed = listed([each.step for each in changes[1:]])
-    change = (
-        f"its words changed at {'step' if len(changes) == 2 else 'steps'} {changed}" if changed else "never reworded"
-    )
-    yield f"### Idea {n}: particle {slot}, from {founder}; {change}"
+    steps = listed([each.step for each in changes[1:]])
+    change = f"its words changed at {'step' if len(changes) == 2 else 'steps'} {steps}" if steps else "never reworded"
+    yield f"### Idea {n}: particle {slot}, from {founder_name(family.last[slot].founder)}; {change}"
     if len(changes) > MOST_CHANGES:
         yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
     yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
@@ -384,20 +344,24 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
     test = view.evaluated.get("test" if dataset.test else "train")
     if test is None:
         yield "The test rows are not evaluated yet."
-    else:
-        doubt, held = calibrated(view, dataset, of=test), held_by(config)
-        rows = points(test, rows_by_id(dataset), doubt)
-        if doubt:
-            figure = promised_metric(rows, doubt)
-            yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
-            yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
-        if len(test.weights) == 1:
-            yield "There is one hypothesis: it cannot disagree with itself."
-            return
-        row = ROW_OF[test.split]
-        is_number = dataset.task == "regression"
-        yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
-        yield from _voices(test, dataset, is_weighted=config.is_weighted)
+        return
+    doubt, held, row = calibrated(view, dataset, of=test), held_by(config), ROW_OF[test.split]
+    rows = points(test, rows_by_id(dataset), doubt)
+    if doubt:
+        figure = promised_metric(rows, doubt)
+        yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
+        yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
+    if len(test.weights) == 1:
+        yield "There is one hypothesis: it cannot disagree with itself."
+        return
+    is_number = dataset.task == "regression"
+    yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
+    head, lines = voice_table(voices(test, dataset), is_weighted=config.is_weighted)
+    first = lines[:MOST_VOICES]
+    cut = f" the heaviest {integer(len(first))} of {integer(len(lines))}," if len(first) < len(lines) else ""
+    yield f"### Particle by particle,{cut} on the {row}s"
+    yield VOICES_OF_NUMBERS if is_number else VOICES_OF_LABELS
+    yield markdown_table(head, first, right=range(1, len(head)))
 
 
 def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
@@ -408,14 +372,18 @@ def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
     if not uncertain:
         yield _nowhere(rows, row)
         return
-    shown = uncertain[:MOST_POINTS]
-    cut = f" (the first {integer(len(shown))}; predictions.csv has all)" if len(shown) < len(uncertain) else ""
+    first = uncertain[:MOST_POINTS]
+    cut = f" (the first {integer(len(first))}; predictions.csv has all)" if len(first) < len(uncertain) else ""
     yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
     yield markdown_table(
         ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
-        [(str(p.row.id), inputs_cell(p.row), answer_cell(p.row.target), _vote(p), _camps(p)) for p in shown],
+        [(*_row_cells(p), _vote(p), _camps(p)) for p in first],
         right=(0,),
     )
+
+
+def _row_cells(point: Point) -> tuple[str, str, str]:
+    return str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target)
 
 
 def _nowhere(rows: Sequence[Point], row: str) -> str:
@@ -431,50 +399,38 @@ def _vote(point: Point) -> str:
 
 
 def _camps(point: Point) -> str:
+
+    def who(label: str | None) -> str:
+        return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
+
     camps = [
-        f"“{answer_cell(label)}” {percent(share)}{f' ({_who_said(point, label)})' if label in point.votes else ''}"
+        f"“{answer_cell(label)}” {percent(share)}{f' ({who(label)})' if label in point.votes else ''}"
         for label, share in point.shares
         if label in point.votes or share >= LEAST_SHARE
     ]
     if None in point.votes:
-        camps.append(f"no answer {percent(point.abstained)} ({_who_said(point, None)})")
+        camps.append(f"no answer {percent(point.abstained)} ({who(None)})")
     return "; ".join(camps)
-
-
-def _who_said(point: Point, label: str | None) -> str:
-    return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
 
 
 def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -> Iterator[str]:
     if not any(point.doubt for point in rows):
         yield _nowhere(rows, row)
         return
-    shown = rows[:WIDEST_POINTS]
+    first = rows[:WIDEST_POINTS]
     yield (
-        f"The {counted(len(shown), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
+        f"The {counted(len(first), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
         f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
         "say how far the particles differ; noise is not included."
     )
-    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
-    yield markdown_table(head, [_spread(point, decimals) for point in shown], right=(0, 2, 3, 4))
-
-
-def _spread(point: Point, decimals: int | None) -> tuple[str, ...]:
-    row = (str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target))
-    shown = mean_and_range(point.prediction, point.interval, decimals)
-    if shown is None:
-        return (*row, "no answer", "all abstained", NONE)
-    return (*row, shown[0], number(point.doubt), shown[1])
-
-
-def _voices(test: Evaluated, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
-    """Table of each particle's answers, contradictions and accuracy."""
-    head, lines = voice_table(voices(test, dataset), is_weighted=is_weighted)
-    shown = lines[:MOST_VOICES]
-    cut = f" the heaviest {integer(len(shown))} of {integer(len(lines))}," if len(shown) < len(lines) else ""
-    yield f"### Particle by particle,{cut} on the {ROW_OF[test.split]}s"
-    yield VOICES_OF_NUMBERS if dataset.task == "regression" else VOICES_OF_LABELS
-    yield markdown_table(head, shown, right=range(1, len(head)))
+    lines = []
+    for point in first:
+        mean, middle = mean_and_range(point.prediction, point.interval, decimals) or ("no answer", NONE)
+        spread = "all abstained" if middle == NONE else number(point.doubt)
+        lines.append((*_row_cells(point), mean, spread, middle))
+    yield markdown_table(
+        ("row", "inputs", "true", "prediction", "spread", "90 % of the particles"), lines, right=(0, 2, 3, 4)
+    )
 
 
 # Whether doubt marks error
@@ -524,21 +480,16 @@ def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> 
             yield f"And {integer(len(entries) - MOST_TEXTS)} more: posterior.json has all."
 
 
-def _ruled_out(entry: RuledOut, shown: Finding) -> Iterator[str]:
+def _ruled_out(entry: RuledOut, found: Finding) -> Iterator[str]:
     """The finding as Markdown: the text, what happened to it, and the first rows against it."""
-    history = f"{capitalised('; '.join(shown.history))}."
+    history = f"{capitalised('; '.join(found.history))}."
     yield markdown_quote(entry.text)
-    yield markdown_text(" ".join(filter(None, (history, *shown.notes, *shown.arithmetic, shown.verdict))))
-    rows = [
-        (
-            str(each.row.id),
-            inputs_cell(each.row),
-            markdown_text(answer_text(each.said)),
-            markdown_text(answer_text(each.row.target)),
-        )
-        for each in entry.newest.contradictions[:SHOWN_ROWS]
-    ]
-    if rows:
+    yield markdown_text(" ".join(filter(None, (history, *found.notes, *found.arithmetic, found.verdict))))
+    if against := entry.newest.contradictions[:SHOWN_ROWS]:
+        rows = []
+        for each in against:
+            answers = (markdown_text(answer_text(value)) for value in (each.said, each.row.target))
+            rows.append((str(each.row.id), inputs_cell(each.row), *answers))
         yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
 
 
@@ -561,7 +512,11 @@ def inputs_cell(row: Row) -> str:
 def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
     """The file, the rows used, the columns, and what was decided on the way. cell_limit: that of the run's spec."""
     yield markdown_table(("of the data", "value"), list(_data_facts(dataset)))
-    columns = [_column(column, dataset) for column in dataset.columns]
+    columns = []
+    for each in dataset.columns:
+        role = "target" if each.name == dataset.target else "input" if each.name in dataset.inputs else "not used"
+        words = map(markdown_text, (each.name, each.kind, role))
+        columns.append((*words, integer(each.n_distinct), integer(each.n_missing)))
     yield markdown_table(("column", "kind", "role", "distinct values", "missing cells"), columns, right=(3, 4))
     if dataset.descriptions:
         meanings = [tuple(map(markdown_text, each)) for each in dataset.descriptions.named(dataset.target)]
@@ -590,12 +545,6 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
         yield "labels", markdown_text(", ".join(dataset.classes))
 
 
-def _column(column: Column, dataset: Dataset) -> tuple[str, ...]:
-    role = "target" if column.name == dataset.target else "input" if column.name in dataset.inputs else "not used"
-    name, kind = markdown_text(column.name), markdown_text(column.kind)
-    return name, kind, role, integer(column.n_distinct), integer(column.n_missing)
-
-
 def method(snapshot: Snapshot) -> Iterator[str]:
     """Every option, who answered, and the seed sentence."""
     started = snapshot.view.started
@@ -605,8 +554,7 @@ def method(snapshot: Snapshot) -> Iterator[str]:
         for name, doc in option_docs().items()
     ]
     yield markdown_table(("option", "value", "what it means"), options)
-    changed = changed_words(config, snapshot.spec.dataset["task"])
-    if changed:
+    if changed := changed_words(config, snapshot.spec.dataset["task"]):
         yield f"Not as by default: {markdown_text(', '.join(changed))}."
     answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
     yield markdown_table(("of the models", "value"), answering)
@@ -671,8 +619,7 @@ def reproduce(snapshot: Snapshot) -> Iterator[str]:
     yield from map(markdown_text, command.notes)
     sha256 = markdown_text(snapshot.spec.dataset["provenance"]["sha256"])
     yield f"Data SHA-256 {sha256}. Equal data, options, answers and versions give an equal run."
-    started = snapshot.view.started
-    if started is not None:
+    if started := snapshot.view.started:
         versions = (f"{name}{NBSP}{version}" for name, version in started.versions.items())
         yield f"Versions: {markdown_text(', '.join(versions))}."
 
@@ -700,7 +647,13 @@ def _step_row(step: StepView, config: Config) -> dict[str, str]:
     if config.particles_max:
         row |= {"K": str(len(step.scored)), "K changed": resized_words(step) or NONE}
     if config.is_weighted:
-        row |= _weight_cells(step, config)
+        weighed, ess = step.reweighted, {"ESS": NONE, "resampled": "yes" if step.resampled else NONE}
+        ess |= {"ESS": fixed(weighed.ess)} if weighed else {}
+        if config.is_telescoping:
+            evidence = log_text(weighed.log_evidence) if weighed else NONE
+            row |= {"exponent φ": number(1 / weighed.beta) if weighed else NONE, **ess, "log evidence": evidence}
+        else:
+            row |= {"β": fixed(weighed.beta) if weighed else NONE, **ess}
     why = Counter(proposed.why for proposed in step.proposed.values())
     accepted = sum(proposed.accepted for proposed in step.proposed.values())
     return row | {
@@ -709,15 +662,6 @@ def _step_row(step: StepView, config: Config) -> dict[str, str]:
         "unchanged": str(why["unchanged"]),
         "unparsable": str(why["unparsable"]),
     }
-
-
-def _weight_cells(step: StepView, config: Config) -> dict[str, str]:
-    weighed, resampled = step.reweighted, "yes" if step.resampled else NONE
-    ess = {"ESS": fixed(weighed.ess) if weighed else NONE, "resampled": resampled}
-    if not config.is_telescoping:
-        return {"β": fixed(weighed.beta) if weighed else NONE, **ess}
-    exponent = number(1 / weighed.beta) if weighed else NONE
-    return {"exponent φ": exponent, **ess, "log evidence": log_text(weighed.log_evidence) if weighed else NONE}
 
 
 def how_to_read(config: Config) -> str:

@@ -11,7 +11,7 @@ from vpp.errors import InputError
 from vpp.inspection.summary import evidence
 from vpp.llm.protocol import short_reason
 from vpp.posterior.weights import ess
-from vpp.reporting.exports import write_all
+from vpp.reporting.document import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
@@ -55,7 +55,6 @@ def log_run(directory: RunDirectory, uri: str, *, experiment: str) -> str:
 
 
 def parameters(spec: RunSpec) -> dict[str, Any]:
-    """Return options, models and rows, by name."""
     table = {name: spec.dataset[name] for name in ("name", "target", "task", "fingerprint")}
     options = {**asdict(spec.config), "particles": spec.config.size}
     return {**options, **spec.endpoint.models, **{f"dataset_{name}": value for name, value in table.items()}}

@@ -33,7 +33,6 @@ Json = dict[str, Any]
 
 
 def posterior_json(reader: RunReader) -> bytes:
-    """posterior.json of a run as it is now, as UTF-8."""
     fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in _finite(_content(reader)).items())
     return ("{\n" + ",\n".join(fields) + "\n}\n").encode(errors="replace")
 
@@ -85,13 +84,11 @@ def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
 
 
 def _texts(family: Genealogy) -> dict[str, str]:
-    """Texts of all ancestors, by hypothesis id."""
     lines = (family.ancestry(node.slot) for node in family.last)
     return {node.hypothesis: node.text for line in lines for node in line if node.changed}
 
 
 def _weights_are(view: RunView, config: Config) -> str | None:
-    """Name of the weights listed with the particles."""
     if not view.population:
         return None
     if view.final:
@@ -128,14 +125,8 @@ def _lineage(family: Genealogy, slot: int) -> Json:
         "particle": slot,
         "founder": {"step": founder.step, "particle": founder.slot},
         "path": [
-            {
-                "step": node.step,
-                "particle": node.slot,
-                "hypothesis": node.hypothesis,
-                "happened": node.happened,
-                "from_prior": node.is_afresh,
-                "weight": node.weight,
-            }
+            {"step": node.step, "particle": node.slot, "hypothesis": node.hypothesis, "happened": node.happened}
+            | {"from_prior": node.is_afresh, "weight": node.weight}
             for node in line
             if node.changed
         ],
@@ -144,12 +135,8 @@ def _lineage(family: Genealogy, slot: int) -> Json:
 
 def _ruled_out(out: RuledOut) -> Json:
     return {
-        "reason": out.reason,
-        "text": out.text,
-        "why_unread": out.why_unread,
-        "held_by": out.held_by,
-        "proposed": out.past.proposed,
-        "accepted": out.past.accepted,
+        **_fields(out, "reason", "text", "why_unread", "held_by"),
+        **_fields(out.past, "proposed", "accepted"),
         "occasions": [_occasion(occasion) for occasion in out.occasions],
     }
 
