@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+INSTALL ?= $(BIN)/pip install --quiet --disable-pip-version-check
 SAYING = "Setting up $(VENV), once: pip installs in silence, for some minutes; all of it takes about 800 MB."
 
 SERVERS_DIR ?= .servers
@@ -45,7 +46,7 @@ axe: tests/node_modules/axe-core/axe.min.js ## get axe-core, which tests of acce
 check: $(VENV)/dev.done ## lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers auto
 
 format: $(VENV)/dev.done ## put the code in form
 	$(BIN)/ruff check --fix .
@@ -88,16 +89,16 @@ $(BIN)/python:
 
 $(VENV)/app.done: requirements.txt | $(BIN)/python
 	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(INSTALL) -r requirements.txt
 	touch $@
 
 $(VENV)/dev.done: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo $(SAYING)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
+	$(INSTALL) --no-compile -r requirements-dev.txt
 	touch $@ $(VENV)/app.done
 
 $(VENV)/local.done: $(VENV)/dev.done requirements-local.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-local.txt
+	$(INSTALL) -r requirements-local.txt
 	touch $@
 
 $(TOOLS)/tools.done: .ci/pins/tools.txt

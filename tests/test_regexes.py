@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*(ROOT / "pages").rglob("*.py"), *(ROOT / "vpp").rglob("*.py")])
 WAYS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn")
-LENGTH = 10_000
+LENGTH = 5_000
 """Characters; the square of it shows."""
 SINGLE = " \t\nxX0.,-_*/\\\"'`<>()[]{}|:=%$#é\u00a0"
 ATOMS = (*SINGLE, "a ", " \n", "0,", "0.", "a,", "x=", "- ", "e0", "<x", "](", "''", "\n\n", "a:")
-LIMIT_S = 0.2
+LIMIT_S = 0.05
 """Of the processor's time; a linear one takes a hundredth of it."""
 BOUNDED = {
     r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}": "a value of an answer, cut at 2,100 characters",

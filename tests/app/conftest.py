@@ -20,7 +20,8 @@ from playwright.sync_api import Error as PlaywrightError
 from vpp.runs.reader import RunReader
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = [
     "--headless",
     "--no-sandbox",

@@ -33,11 +33,10 @@ def began(desk: Desk, *words: str | Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "text", "label"),
     [
-        (("run", PENGUINS, *TARGET, *SIZES, "--tempering", "incremental"), TEXT, "nominal"),
         (("run", "linear.csv", "--target", "y", *SIZES, "--method", "mh"), "The output is 2 times x.", None),
         (("weigh", PENGUINS, *TARGET, "--start", "mine.txt"), "Output Gentoo.", "nominal"),
     ],
-    ids=["smc", "mh, numbers", "weigh"],
+    ids=["mh, numbers", "weigh"],
 )
 def test_a_text_is_compared_then_kept_as_a_new_run_that_verifies(
     desk: Desk, words: tuple[str | Path, ...], text: str, label: str | None

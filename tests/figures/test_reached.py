@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cache
 from statistics import mean
 
-import pytest
-
 from tests.in_process import run
 from tests.processes import PENGUINS
 from vpp.data.build import build_dataset
@@ -35,9 +33,8 @@ def _accuracy(name: str, method: Method, seed: int) -> float:
     return asyncio.run(run(data, config)).test.value
 
 
-@pytest.mark.parametrize("name", ["sum-parity", "two-circles"])
-def test_smc_finds_the_rule(name: str) -> None:
-    assert mean(accuracies(name, "smc")) >= 0.95
+def test_smc_finds_the_rule() -> None:
+    assert mean(accuracies("sum-parity", "smc")) >= 0.95
 
 
 def test_a_single_hypothesis_fails_visibly_on_some_seeds() -> None:
@@ -48,7 +45,7 @@ def test_smc_is_near_a_small_tree_and_far_above_a_constant() -> None:
     penguins = Table.read(PENGUINS.read_bytes(), name="penguins")
     gains, lifts = [], []
     for seed in SEEDS:
-        split = SplitPlan(seed=seed, train_size=100, test_size=200)
+        split = SplitPlan(seed=seed, train_size=100, test_size=100)
         data = build_dataset(penguins, target="species", split=split)
         errors = {model.name: model.score.error for model in baselines(data).models}
         accuracy = asyncio.run(run(data, replace(preset("recommended"), seed=seed))).test.value

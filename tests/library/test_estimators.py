@@ -45,7 +45,7 @@ CLASSIFIERS = f"""{WITHOUT_A_RUN}
     fit_score_takes_y estimators_fit_returns_self estimators_pickle pipeline_consistency classifiers_train
     classifiers_classes classifiers_one_label n_features_in methods_subset_invariance fit2d_predict1d dtype_object
     """
-REGRESSORS = f"{WITHOUT_A_RUN} regressors_train regressors_int supervised_y_2d"
+REGRESSORS = f"{WITHOUT_A_RUN} regressors_int supervised_y_2d"
 """A run takes a second, and all of scikit-learn's checks make two hundred."""
 
 
