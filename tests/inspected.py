@@ -52,7 +52,14 @@ SEVEN = f"{SEED} Say yes if a holds a 7, else no."
 
 LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
 LABEL_CONFIG = Config(
-    method="smc", particles=4, batch_size=2, epochs=1, buffer_size=4, mutate="filtered", final_weights="rescored"
+    method="smc",
+    particles=4,
+    batch_size=2,
+    epochs=1,
+    buffer_size=4,
+    mutate="filtered",
+    final_weights="rescored",
+    epsilon="0.05",
 )
 LABEL_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 LABEL_SLOTS = (EVEN, BIG, PAIR, ODD)

@@ -217,8 +217,6 @@ class StepFinished:
     """A state a slot, in order."""
     batch: tuple[int, ...]
     """Row ids of the step's batch."""
-    tau: Positive | None
-    """Regression's tau, in squared units of the target; null for classification."""
     exponent: Amount = 0.0
     """Exponent of the tempered posterior of carried weights; else 0."""
     log_evidence: Log = 0.0

@@ -13,7 +13,16 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.events import Votes
-from vpp.posterior.likelihood import GaussianLikelihood, Likelihood, ZeroOneLikelihood, correct, settled_errors
+from vpp.posterior.likelihood import (
+    GaussianLikelihood,
+    IntegratedGaussian,
+    IntegratedZeroOne,
+    Likelihood,
+    ZeroOneLikelihood,
+    correct,
+    integrated_gaussian,
+    settled_errors,
+)
 from vpp.posterior.metric import accuracy, mean_squared_error
 from vpp.posterior.prediction import Answer, Grades, average
 from vpp.posterior.weights import Floats
@@ -179,9 +188,6 @@ class Problem:
         """(K,) log-weights of given hypotheses before any row: log(K p(theta^(k))), so that their mean weight is 1."""
         return tuple(log(len(self.start_prior) * share) for share in self.start_prior) or (0.0,) * len(self.start_texts)
 
-    def likelihood(self, *, epsilon: float, tau: float | None) -> Likelihood:
-        return likelihood_of(self.dataset, epsilon=epsilon, tau=tau)
-
 
 @lru_cache(maxsize=4)
 def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
@@ -189,13 +195,21 @@ def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
     return tuple(rng(seed, "batches", epoch).permutation(n).tolist())
 
 
-def likelihood_of(dataset: Dataset, *, epsilon: float, tau: float | None) -> Likelihood:
-    """Eq. 5 or 6, as the target's task asks. tau is None only for classification, else ValueError."""
+def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:
+    """Eq. 5 or 6, as the target's task asks, with the given noise, or with the noise integrated out."""
     if dataset.task == "classification":
-        return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
-    if tau is None:
-        raise ValueError("regression needs tau")
-    return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
+        if (epsilon := config.given("epsilon")) is not None:
+            return ZeroOneLikelihood(epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1))
+    elif (tau := config.given("tau")) is not None:
+        return GaussianLikelihood(tau=tau, abstention_error=dataset.target_range)
+    return integrated(dataset)
+
+
+def integrated(dataset: Dataset) -> IntegratedZeroOne | IntegratedGaussian:
+    """Eq. 5 or 6, as the target's task asks, with the noise integrated out."""
+    if dataset.task == "classification":
+        return IntegratedZeroOne(n_shares=max(1, len(dataset.classes) - 1))
+    return integrated_gaussian([float(row.target) for row in dataset.train if row.target is not None])
 
 
 def averages_of(task: str, answers: Sequence[Sequence[Answer]], weights: Sequence[float]) -> Votes:

@@ -103,17 +103,20 @@ class Config:
     final_weights: FinalWeights = _option(
         "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
-    tau: str = _option("auto", "regression's tau in squared units of the target, or auto: from the first batch")
+    tau: str = _option("auto", "regression's tau in squared units of the target, or auto: integrated out")
     likelihood: Grading = _option(
         "labels", "classification's likelihood: of the label answered, or of each label's probability (logprobs)"
     )
     learner_samples: int = _option(
         1, "answers per row, at temperature 0.7; from 2, a label's probability is its share of them", least=1
     )
-    epsilon: float = _option(0.05, "mass of all wrong answers together in classification's likelihood")
+    epsilon: str = _option(
+        "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
+    )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", str(self.tau))  # a number is as good as its text
+        for name in ("tau", "epsilon"):
+            object.__setattr__(self, name, str(getattr(self, name)))  # a number is as good as its text
         _check_options(self)
         _check_together(self)
 
@@ -179,9 +182,10 @@ class Config:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
 
-    @property
-    def fixed_tau(self) -> float | None:
-        return None if self.tau == "auto" else float(self.tau)
+    def given(self, noise: Literal["tau", "epsilon"]) -> float | None:
+        """The given noise; None if it is integrated out."""
+        value: str = getattr(self, noise)
+        return None if value == "auto" else float(value)
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""
@@ -204,14 +208,17 @@ def _check_options(config: Config) -> None:
             least, most = bounds
             must = f"be at least {least:g}" if math.isinf(most) else f"lie between {least:g} and {most:g}"
             raise InputError(f"{option.name} is {value}: it must {must}")
-    if not 0 < config.epsilon < 1:
-        raise InputError(f"epsilon is {config.epsilon}: it must lie between 0 and 1")
+    _check_noise("epsilon", config.epsilon, below=1, must="a number between 0 and 1")
+    _check_noise("tau", config.tau, below=math.inf, must="a positive number")
+
+
+def _check_noise(name: str, value: str, *, below: float, must: str) -> None:
     try:
-        is_positive = config.tau == "auto" or 0 < float(config.tau) < math.inf
+        is_allowed = value == "auto" or 0 < float(value) < below
     except ValueError:
-        is_positive = False
-    if not is_positive:
-        raise InputError(f"tau is {config.tau!r}: give a positive number, or auto")
+        is_allowed = False
+    if not is_allowed:
+        raise InputError(f"{name} is {value!r}: give {must}, or auto")
 
 
 def _check_together(config: Config) -> None:
@@ -239,7 +246,9 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(Config(), mutate="every", buffer_size=40, buffer_repeats=True, final_weights="paper", tau="1.0")
+    return replace(
+        Config(), mutate="every", buffer_size=40, buffer_repeats=True, final_weights="paper", tau="1.0", epsilon="0.05"
+    )
 
 
 def option_docs() -> dict[str, str]:

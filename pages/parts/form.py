@@ -49,8 +49,6 @@ class Rows:
     split: Callable[[Config], Dataset]
     """Return the rows in their parts. Raises DataError."""
     prior: str
-    is_task: bool = False
-    """Whether they are a task of the paper."""
     earlier: RunSpec | None = None
     """Settings of the run that is started again."""
 
@@ -100,9 +98,9 @@ def prepare(rows: Rows | None) -> Plan:
     """
     data_part = st.container()
     blocks.draw(markup.heading(f"2\u2002{METHOD}"))
-    prior, is_task, task = (rows.prior, rows.is_task, rows.task) if rows else ("", False, None)
+    prior, task = (rows.prior, rows.task) if rows else ("", None)
     with part(METHOD, "This option cannot be used"):
-        config = method.choose_config(prior=prior, is_task=is_task, task=task)
+        config = method.choose_config(prior=prior, task=task)
     below = st.container()
     dataset = None
     if rows:
@@ -261,7 +259,7 @@ def rows_of_table() -> Rows | None:
     finally:
         place.html(preview(source, choice))
     split = partial(split_rows, source, choice)
-    return Rows(task=choice.task, split=split, prior=source.prior, is_task=source.is_task)
+    return Rows(task=choice.task, split=split, prior=source.prior)
 
 
 def choose_columns(table: Table) -> Choice:

@@ -36,24 +36,21 @@ from vpp.wording.options import (
 )
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
-SHARES = ("restart", "epsilon")
+SHARES = ("restart",)
 """Numbers between 0 and 1."""
 START = "new.start_from"
 """Key of the field of first sentences."""
-TASK_TAU = "1.0"
-"""Value of tau that the paper's tasks are scaled for."""
 
 
-def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
-    """Ask for the method and its options; a task of the paper brings its prior, and tau 1. Raises InputError.
+def choose_config(*, prior: str, task: Task | None) -> Config:
+    """Ask for the method and its options; a task of the paper brings its prior. Raises InputError.
 
     task: None before there is a table.
     """
     options()
-    if st.session_state.get("new.came_with") != (prior, is_task):
-        st.session_state["new.came_with"] = (prior, is_task)
+    if st.session_state.get("new.came_with") != prior:
+        st.session_state["new.came_with"] = prior
         put("prior", prior)
-        put("tau", TASK_TAU if is_task else base().tau)
     about = [ABOUT[name] for name in METHOD_NAMES]
     names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
     field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
@@ -61,7 +58,7 @@ def choose_config(*, prior: str, is_task: bool, task: Task | None) -> Config:
     deciding = decided(options(), base())
     common_options(deciding)
     with st.expander("More options"):
-        more_options(deciding, is_task=is_task, task=task)
+        more_options(deciding, task=task)
     return config_of(options(), base(), task)
 
 
@@ -105,9 +102,9 @@ def own_sentences(label: str) -> None:
     st.text_area(label, **blocks.lasting(START), height=100, placeholder=example)
 
 
-def more_options(deciding: Config, *, is_task: bool, task: Task | None) -> None:
+def more_options(deciding: Config, *, task: Task | None) -> None:
     def fill_from_preset() -> None:
-        values = {**asdict(base()), **({"tau": TASK_TAU} if is_task else {})}
+        values = asdict(base())
         for name in chain(*groups().values()):
             put(name, values[name])
 

@@ -144,7 +144,7 @@ def list_questions(run: opening.OpenRun, answers: Answers) -> None:
         lambda: (questions(answers, view, config, dataset), contenders(answers, view, dataset)),
     )
     summary = answering.finding(every, ceiling=most_bits(rivals, dataset))
-    tau = tau_of(view, config)
+    tau = tau_of(view, config, dataset)
     notes = [answering.INDICATIVE, *([answering.reach_words(tau)] if tau is not None else [])]
     if answers.texts != tuple(view.texts[state.hypothesis] for state in view.population):
         notes.append(f"Asked of the particles after step {answers.step}; the run has gone on since.")

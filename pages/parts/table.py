@@ -34,7 +34,6 @@ class Source:
     table: Table
     notes: tuple[str, ...] = ()
     prior: str = ""
-    is_task: bool = False
 
 
 def choose() -> Source | None:
@@ -49,7 +48,7 @@ def choose() -> Source | None:
         name = st.selectbox("Task", list(TASKS), **blocks.lasting("new.task"))
         st.caption(TASKS[name].description)
         table = read(generate(name, seed=0), f"{name}.csv", DETECT)
-        return Source(table, (describe(name, seed=0),), TASKS[name].prior or "", is_task=True)
+        return Source(table, (describe(name, seed=0),), TASKS[name].prior or "")
     file = _uploaded("CSV, JSON, Excel or Parquet: one example a row, one column to predict", FILE, "Replace")
     return Source(read_upload(file[1], file[0])) if file else None
 

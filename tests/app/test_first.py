@@ -113,13 +113,13 @@ def test_a_run_is_renamed_and_deleted_after_a_question_that_names_it(app: AppTes
 def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_path: Path) -> None:
     reader = labels(tmp_path)
     spec = reader.directory.spec()
-    reader.directory.amend(config=replace(spec.config, epsilon=0.125, prior="Say yes often."))
+    reader.directory.amend(config=replace(spec.config, epsilon="0.125", prior="Say yes often."))
     app.session_state["this_run"] = True
     opened(app, reader, "watch")
     press(app, "Start again with changes")
     assert f"run {reader.directory.id}</p>" in shown(app)
     assert not app.warning
-    assert app.number_input(key="new.option.epsilon").value == 0.125
+    assert app.text_input(key="new.option.epsilon").value == "0.125"
     assert app.text_area(key="new.option.prior").value == "Say yes often."
     assert app.number_input(key="new.option.batch_size").value == spec.config.batch_size
     app.switch_page("pages/new_run.py").run()

@@ -49,7 +49,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --method gibbs", "invalid choice: 'gibbs'"),
         ("run t.csv --target kind --demo --particles many", "invalid int value: 'many'"),
         ("run t.csv --target kind --demo --particles 0", "particles is 0"),
-        ("run t.csv --target kind --demo --epsilon 1", "epsilon is 1.0"),
+        ("run t.csv --target kind --demo --epsilon 1", "epsilon is '1'"),
         ("run t.csv --target kind --demo --tau soft", "tau is 'soft'"),
         ("run t.csv --target kind --demo --read encoding=utf-99", "encoding 'utf-99' is unknown"),
         ("run t.csv --target kind --demo --read delimiter=::", "delimiter '::' is unknown"),

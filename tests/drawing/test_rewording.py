@@ -12,7 +12,7 @@ HARM = "Output a. <img src=x onerror=alert(1)>"
 
 def wording(rows: int, *, exponent: float = 1.0) -> Rewording:
     new = f"{SEED} {HARM}"
-    return Rewording(slot=3, old=f"{SEED} Output 1.", new=new, rows=tuple(range(rows)), tau=2.0, exponent=exponent)
+    return Rewording(slot=3, old=f"{SEED} Output 1.", new=new, rows=tuple(range(rows)), exponent=exponent)
 
 
 def numbers(*new: Value | None) -> tuple[Comparison, str]:

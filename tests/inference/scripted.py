@@ -282,7 +282,6 @@ def populations(events):
     return [
         Population(
             step=event.step,
-            tau=event.tau,
             exponent=event.exponent,
             log_evidence=event.log_evidence,
             few_for=event.few_for,

@@ -123,6 +123,6 @@ def test_abstentions_leave_the_prediction_to_the_others_and_rows_without_an_answ
     config = scripted.paper(particles=2)
     problem = scripted.make_problem(config, scripted.Script(task, answer=answer))
     particles = tuple(Particle(text=text, parent=k) for k, text in enumerate("ab"))
-    population = Population(step=-1, particles=particles, tau=1.0 if task == "regression" else None)
+    population = Population(step=-1, particles=particles)
     evaluated = scripted.run_conclusion(problem, config, population)[0]
     assert evaluated.value == pytest.approx(value)

@@ -37,7 +37,7 @@ def log_liks(problem, config, texts):
 
     def one(text):
         right = [scripted.answer(text, r, task="classification") == r.target for r in problem.dataset.train]
-        return sum(math.log(1 - config.epsilon) if hit else math.log(config.epsilon) for hit in right)
+        return sum(math.log(1 - config.given("epsilon")) if hit else math.log(config.given("epsilon")) for hit in right)
 
     return np.array([one(text) for text in texts])
 
@@ -106,7 +106,7 @@ class Enumeration:
         states = {}
         for (i, p), (j, q) in product(enumerate(self.prior), repeat=2):
             particles = tuple(Particle(text=self.texts[index], parent=k) for k, index in enumerate((i, j)))
-            _add(states, Population(step=-1, particles=particles, tau=None), p * q)
+            _add(states, Population(step=-1, particles=particles), p * q)
         for step in range(self.problem.steps):
             nexts = {}
             for population, mass in states.values():
@@ -118,7 +118,7 @@ class Enumeration:
     def successors(self, population, step):
         """Every population that the step can lead to, its evidence counted from this step, with its probability."""
         population = Population(
-            step=step - 1, particles=population.particles, tau=None, exponent=population.exponent, log_evidence=0.0
+            step=step - 1, particles=population.particles, exponent=population.exponent, log_evidence=0.0
         )
         reweighted, before, exponent = self.reweighted(population, step)
         is_due = tempered.is_resampled(reweighted, self.config, exponent=exponent, size=2)
@@ -309,8 +309,6 @@ def test_draws_that_cannot_be_read_leave_the_evidence_of_the_readable_ones():
 
 def test_the_bounds_are_told_apart():
     assert why_nominal(configure(), "classification") == ()
-    assert why_nominal(configure(tau="1.0"), "regression") == ()
     broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"restart": 0.99}, {"learner_samples": 5})
     for options in broken:
         assert why_nominal(configure(**options), "classification"), options
-    assert why_nominal(configure(tau="auto"), "regression")

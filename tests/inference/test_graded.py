@@ -84,7 +84,7 @@ def test_restarts_on_all_rows_leave_the_exact_posterior_invariant():
     problem = problem_on(config, n_train=12)
     rows, prior = problem.dataset.train, uneven_prior()
     size = len(scripted.TEXTS)
-    P = shipped_transition(problem, config, "classification", rows, np.tile(prior, (size, 1)), epsilon=EPSILON)
+    P = shipped_transition(problem, config, "classification", rows, np.tile(prior, (size, 1)))
     log_lik = log_liks(rows)
     target = normalised(prior * np.exp(log_lik - log_lik.max()))
     assert np.abs(target @ P - target).max() < 1e-12
@@ -115,9 +115,9 @@ def test_graded_answers_split_the_vote_and_carry_information():
     answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
     assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
     assert weight_ahead(answers, weights, ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)
-    likelihood = ZeroOneLikelihood(epsilon=EPSILON)
-    assert label_information(answers[:2], (0.5, 0.5), ("a", "b"), likelihood) > 0, "the likeliest label is the same"
-    assert label_information([answers[0]] * 2, (0.5, 0.5), ("a", "b"), likelihood) == 0
+    laws = [ZeroOneLikelihood(epsilon=EPSILON)] * 2
+    assert label_information(answers[:2], (0.5, 0.5), ("a", "b"), laws) > 0, "the likeliest label is the same"
+    assert label_information([answers[0]] * 2, (0.5, 0.5), ("a", "b"), laws) == 0
 
 
 def test_the_share_of_several_answers_counts_unreadable_ones_for_no_label():

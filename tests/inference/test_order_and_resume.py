@@ -89,12 +89,3 @@ def test_a_step_ends_with_its_whole_population(method):
         assert steps == {events[last].step}
     assert not scripted.of_kind(events, Evaluated)
     assert [(e.step, e.split) for e in scripted.of_kind(end, Evaluated)] == [(7, "test"), (7, "train")]
-
-
-@pytest.mark.parametrize("method", ["mh", "smc"])
-def test_tau_from_the_data_is_frozen_for_the_run(method):
-    events, _ = plain_run(method, "regression")
-    taus = {e.tau for e in scripted.of_kind(events, StepFinished)}
-    assert len(taus) == 1
-    assert taus != {1.0}
-    assert {e.tau for e in scripted.of_kind(plain_run(method, "classification")[0], StepFinished)} == {None}

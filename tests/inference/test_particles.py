@@ -1,10 +1,8 @@
 """What happens to single particles: genealogy, rejected, unchanged and unparsable proposals, and tau's first look."""
 
-import statistics
-
 import pytest
 
-from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted, StepFinished
+from vpp.events import ParticleDrawn, Proposed, Resampled, Reweighted
 
 from . import scripted
 
@@ -92,21 +90,3 @@ def test_an_ess_of_exactly_half_the_particles_is_not_below_it():
     _, _, events = finished_run("regression", "smc", particles=10, write=two_camps, answer=right_or_hopeless)
     assert {e.ess for e in scripted.of_kind(events, Reweighted)} == {5.0}
     assert not scripted.of_kind(events, Resampled)
-
-
-@pytest.mark.parametrize("method", ["mh", "smc"])
-def test_auto_tau_comes_from_the_best_initial_particle_on_the_first_batch(method):
-    problem, _, events = finished_run("regression", method, tau="auto")
-    targets = [row.target for row in problem.dataset.train]
-    span = max(targets) - min(targets)
-    residuals = []
-    for particle in scripted.populations(events)[0].particles:
-        answers = [scripted.answer(particle.text, row, task="regression") for row in problem.batch(0)]
-        pairs = zip(answers, problem.batch(0), strict=True)
-        residuals.append([span if f is None else f - row.target for f, row in pairs])
-    best = min(residuals, key=lambda errors: sum(e * e for e in errors))
-    middle = statistics.median(best)
-    mad = 1.4826 * statistics.median(abs(e - middle) for e in best)
-    q25, _, q75 = statistics.quantiles(targets, n=4, method="inclusive")
-    tau = scripted.of_kind(events, StepFinished)[0].tau
-    assert tau == pytest.approx(max(mad, 0.01 * (q75 - q25)) ** 2)

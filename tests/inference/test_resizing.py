@@ -97,7 +97,7 @@ def test_who_shrinks_goes_by_the_weights_which_are_equal_afterwards():
         Particle(text=f"text {k}", parent=k, log_weight=math.log(w), log_likelihood=-float(k))
         for k, w in enumerate(weights)
     )
-    event, smaller = shrink(0, Population(step=3, particles=particles, tau=None, agreed_for=PATIENCE))
+    event, smaller = shrink(0, Population(step=3, particles=particles, agreed_for=PATIENCE))
     assert list(event.ancestors) == systematic_resample(weights, u=event.u, size=3).tolist() == [1, 3, 5]
     assert [(p.text, p.log_weight, p.log_likelihood) for p in smaller.particles] == [
         ("text 1", 0.0, -1.0),

@@ -10,7 +10,7 @@ from vpp.events import StepFinished
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import Candidate, decide, log_likelihood, score
 from vpp.posterior.weights import log_acceptance
-from vpp.problem import Prediction, Proposal
+from vpp.problem import Prediction, Proposal, likelihood_of
 
 from . import scripted
 
@@ -25,7 +25,7 @@ def problem_on(task, **options):
 
 def log_liks(problem, task, rows):
     """(K,) of the whole space, through the shipped likelihood."""
-    likelihood = problem.likelihood(epsilon=0.05, tau=1.0 if task == "regression" else None)
+    likelihood = likelihood_of(problem.dataset, scripted.paper())
 
     def one(text):
         predictions = tuple(Prediction(row=r.id, value=scripted.answer(text, r, task=task)) for r in rows)
@@ -101,9 +101,9 @@ def test_chains_of_the_sampler_are_distributed_as_the_exact_transition_matrix_sa
 # --- the whole accept step, proposal scored and decided, on every pair ---------------------------------------------
 
 
-def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0, epsilon=0.05):
+def shipped_transition(problem, config, task, rows, proposal, *, exponent=1.0):
     """P[i, j] by the shipped `decide`: every parent against every candidate, on `rows`."""
-    likelihood = problem.likelihood(epsilon=epsilon, tau=1.0 if task == "regression" else None)
+    likelihood = likelihood_of(problem.dataset, config)
 
     def chain(text):
         particle = Particle(text=text, parent=0)

@@ -12,6 +12,7 @@ from vpp.errors import InputError
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored
 from vpp.inference.drawing import PRIOR_DRAWS
 from vpp.posterior.weights import ess
+from vpp.problem import likelihood_of
 from vpp.randomness import rng
 from vpp.settings import Config, preset
 
@@ -263,5 +264,5 @@ def test_wrong_labels_share_epsilon():
     three = replace(scripted.make_dataset("classification"), classes=("maybe", "no", "yes"))
     config = scripted.paper(method="mh")
     problem = scripted.make_problem(config, scripted.Script("classification"), dataset=three)
-    terms = problem.likelihood(epsilon=config.epsilon, tau=None).terms(["yes", "no"], ["yes", "yes"])
+    terms = likelihood_of(problem.dataset, config).terms(["yes", "no"], ["yes", "yes"])
     assert terms.tolist() == pytest.approx([math.log(0.95), math.log(0.025)])

@@ -60,7 +60,8 @@ def judged(posterior: vpp.Posterior, others: pd.DataFrame) -> dict[str, float]:
     asked = posterior.ask(others.drop(columns=target))
     known = zip(votes_on(asked), others[target].tolist(), strict=True)
     votes = [replace(vote, row=replace(vote.row, target=truth)) for vote, truth in known]
-    epsilon = posterior.config.epsilon
+    epsilon = posterior.config.given("epsilon")
+    assert epsilon is not None
     shares = [dict(vote.shares).get(str(vote.row.target), 0.0) for vote in votes]
     predictive = [share * (1 - epsilon) + (1 - share) * epsilon for share in shares]
     return {
@@ -100,7 +101,8 @@ def main() -> None:
                 found = []
                 for seed in range(SEEDS):
                     rows, others = (part.sample(ROWS, random_state=seed) for part in (train, test))
-                    given: dict[str, Any] = {"target": target, "endpoint": endpoint, "likelihood": likelihood}
+                    given: dict[str, Any] = {"target": target, "endpoint": endpoint}
+                    given |= {"likelihood": likelihood, "epsilon": 0.05}
                     if options.learnt:
                         posterior = vpp.fit(rows, seed=seed, **LEARNT, **given)
                         calls = posterior.result["calls"]

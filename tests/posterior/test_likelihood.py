@@ -1,7 +1,6 @@
 """The two likelihoods against literal sums (Eq. 5 and 6), and tau from the data."""
 
 import math
-import statistics
 
 import numpy as np
 import pytest
@@ -10,10 +9,11 @@ from hypothesis import strategies as st
 
 from vpp.posterior.likelihood import (
     GaussianLikelihood,
+    IntegratedGaussian,
+    IntegratedZeroOne,
     ZeroOneLikelihood,
-    auto_tau,
     correct,
-    least_tau,
+    integrated_gaussian,
     regression_errors,
 )
 
@@ -70,35 +70,86 @@ def test_labels_are_right_only_when_they_are_the_target():
     assert correct(["a", "b", None, "A"], ["a", "a", "a", "a"]).tolist() == [True, False, False, False]
 
 
-@settings(deadline=None)
-@given(st.lists(numbers, min_size=1, max_size=15), st.lists(numbers, min_size=4, max_size=30, unique=True))
-def test_auto_tau_is_the_larger_of_the_robust_variance_and_its_floor(errors, targets):
-    median = statistics.median(errors)
-    mad = 1.4826 * statistics.median(abs(e - median) for e in errors)
-    q25, _, q75 = statistics.quantiles(targets, n=4, method="inclusive")
-    assert auto_tau(errors, targets) == pytest.approx(max(mad, 0.01 * (q75 - q25)) ** 2, rel=1e-6, abs=1e-299)
+def by_sum(log_p, grid):
+    """log of the integral of exp(log_p) over an even grid."""
+    return float(np.logaddexp.reduce(log_p) + math.log(grid[1] - grid[0]))
 
 
-def test_auto_tau_falls_back_to_the_range_where_the_quartiles_coincide():
-    assert auto_tau([0.0], [5.0] * 9 + [105.0]) == pytest.approx(1.0)
+EPSILONS = (np.arange(20_000) + 0.5) / 20_000
+PRIOR_OF_EPSILON = 8 * np.log(1 - EPSILONS) + math.log(9)
+"""Beta(1, 9)."""
 
 
-def test_auto_tau_of_a_constant_target_is_floored_at_a_hundredth_of_it():
-    assert auto_tau([0.0, 0.0], [5.0, 5.0]) == pytest.approx(0.05**2)
-    assert auto_tau([0.0], [0.0, 0.0]) == pytest.approx(1e-12)
+@given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=30))
+def test_labels_with_their_noise_integrated_out_are_the_integral(answers):
+    n_right = answers.count("a")
+    rows = n_right * np.log(1 - EPSILONS) + (len(answers) - n_right) * np.log(EPSILONS / 2)
+    found = IntegratedZeroOne(n_shares=2).log_likelihood(answers, ["a"] * len(answers))
+    assert found == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
 
 
-def test_auto_tau_of_a_target_that_is_mostly_one_value_sees_the_rows_that_differ():
-    """Nine of ten zero: quartiles and MAD are 0; one miss of 50 has a mean square of 250."""
-    assert auto_tau([0.0] * 9 + [-50.0], [0.0] * 90 + [50.0] * 10) == pytest.approx(250.0)
-    assert auto_tau([0.0] * 10, [0.0] * 90 + [50.0] * 10) == pytest.approx(0.5**2)
-    assert least_tau([0.0] * 90 + [50.0] * 10) == pytest.approx(0.5**2)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_graded_labels_with_their_noise_integrated_out_are_the_integral(shares):
+    likelihood, answers = IntegratedZeroOne(n_shares=1), [{"a": share, "b": 1 - share} for share in shares]
+    rows = sum(np.log(share * (1 - EPSILONS) + (1 - share) * EPSILONS) for share in shares)
+    found = likelihood.log_likelihood(answers, ["a"] * len(answers))
+    assert found == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e160, 1e300])
-def test_auto_tau_is_a_positive_number_in_any_unit(unit):
-    tau = auto_tau([unit, -unit, 0.0], [0.0, unit, 2 * unit])
-    assert 0 < tau < math.inf
+def test_certain_grades_are_labels_and_a_silence_is_a_blind_guess():
+    likelihood, targets = IntegratedZeroOne(n_shares=1), ["a"] * 6
+    labels, grades = ["a", "a", None, "b", "a", "a"], [{"a": 1.0}, {"a": 1.0}, None, {"b": 1.0}, {"a": 1.0}, {"a": 1.0}]
+    assert likelihood.log_likelihood(grades, targets) == pytest.approx(likelihood.log_likelihood(labels, targets))
+    # half right and half wrong: a + w = 2.5 and b + r = 13.5 of 16
+    assert likelihood.noise(labels, targets).estimate == pytest.approx(2.5 / 16)
+    silent, right, wrong = (likelihood.log_likelihood(["a"] * 5 + [each], targets) for each in (None, "a", "b"))
+    assert wrong < silent < right
+
+
+@given(st.lists(st.sampled_from(["a", "b", None]), max_size=20))
+def test_the_law_of_one_more_label_is_the_ratio_of_two_integrals(answers):
+    likelihood, targets = IntegratedZeroOne(n_shares=1), ["a"] * len(answers)
+    law, before = likelihood.predictive(answers, targets), likelihood.log_likelihood(answers, targets)
+    for more in ("a", "b"):
+        after = likelihood.log_likelihood([*answers, more], [*targets, "a"])
+        assert law.terms([more], ["a"])[0] == pytest.approx(after - before, abs=1e-9)
+
+
+TAUS = np.linspace(-14, 14, 20_000)
+"""Logarithms of tau."""
+
+
+@given(st.lists(st.floats(-5, 5), max_size=20), st.floats(0.05, 5))
+def test_numbers_with_their_noise_integrated_out_are_the_integral(errors, scale):
+    likelihood, tau = IntegratedGaussian(scale=scale, abstention_error=1.0), np.exp(TAUS)
+    rows = sum((-0.5 * np.log(2 * math.pi * tau) - error**2 / (2 * tau) for error in errors), start=0 * tau)
+    # InvGamma(1, scale), times tau for the logarithmic grid
+    prior = math.log(scale) - 2 * TAUS - scale / tau + TAUS
+    found = likelihood.log_likelihood(errors, [0.0] * len(errors))
+    assert found == pytest.approx(by_sum(rows + prior, TAUS), abs=1e-3)
+
+
+def test_the_interval_of_an_estimated_noise_holds_its_mass():
+    noise = IntegratedZeroOne().noise(["a"] * 9 + ["b"], ["a"] * 10)
+    density = EPSILONS * (1 - EPSILONS) ** 17  # Beta(2, 18)
+    inside = density[(noise.low < EPSILONS) & (noise.high > EPSILONS)].sum() / density.sum()
+    assert inside == pytest.approx(0.95, abs=1e-3)
+    spread = IntegratedGaussian(scale=1.0, abstention_error=1.0).noise([1.0, -1.0, 2.0, 0.0], [0.0] * 4)
+    tau = np.exp(TAUS)
+    density = np.exp(-3 * TAUS - 4 / tau)  # InvGamma(3, 4), on the logarithmic grid
+    inside = density[(spread.low**2 < tau) & (tau < spread.high**2)].sum() / density.sum()
+    assert inside == pytest.approx(0.95, abs=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1.0, 1e160, 1e300])
+@pytest.mark.parametrize("targets", [(0.0, 1.0, 2.0), (5.0, 5.0), (0.0, 0.0), (*[0.0] * 9, 1.0)])
+def test_the_likelihood_of_numbers_is_finite_or_minus_infinity_in_any_unit(unit, targets):
+    likelihood = integrated_gaussian([unit * target for target in targets])
+    assert 0 < likelihood.scale < math.inf
+    for answers in ((unit, -unit), (None, unit), ()):
+        found = likelihood.log_likelihood(answers, [0.0] * len(answers))
+        assert found < math.inf
+        assert 0 < likelihood.predictive(answers, [0.0] * len(answers)).tau < math.inf
 
 
 def test_labels_that_share_epsilon_make_the_masses_of_all_labels_sum_to_one():

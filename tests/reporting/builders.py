@@ -97,7 +97,7 @@ def finished(
         ParticleState(hypothesis=hypothesis_id(t), parent=parent, log_likelihood=None, log_weight=log_w)
         for t, log_w, parent in zip(texts, logs, ancestors or range(len(texts)), strict=True)
     )
-    return StepFinished(step=step, population=states, batch=(0, 1), tau=None)
+    return StepFinished(step=step, population=states, batch=(0, 1))
 
 
 def scored(

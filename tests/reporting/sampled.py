@@ -16,10 +16,10 @@ from vpp.settings import Config
 
 from . import builders
 
-SMALL = {"particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
+SMALL = {"epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
 VARIANTS: dict[str, Config] = {
     "smc": Config(**SMALL),
-    "smc filtered": Config(**SMALL, mutate="filtered"),
+    "smc filtered": Config(**{**SMALL, "epsilon": "auto"}, mutate="filtered"),
     "incremental": Config(**SMALL, tempering="incremental"),
     "adaptive": Config(**SMALL, tempering="adaptive", restart=0.5),
     "mh": Config(**SMALL, method="mh", restart=0.5),
@@ -82,4 +82,4 @@ def last_population(events: list[Event]) -> Population:
     particles = tuple(
         Particle(text=texts[s.hypothesis], parent=s.parent, log_weight=s.log_weight) for s in last.population
     )
-    return Population(step=last.step, particles=particles, tau=last.tau)
+    return Population(step=last.step, particles=particles)

@@ -81,7 +81,7 @@ def test_the_score_of_the_particle_is_the_one_that_the_journal_has() -> None:
         by_id = {row.id: row for row in reader.dataset().train}
         known = reader.read_answers().by_pair
         said = [known[view.population[0].hypothesis, row] for row in reworded.rows]
-        likelihood = likelihood_of(reader.dataset(), epsilon=config.epsilon, tau=None)
+        likelihood = likelihood_of(reader.dataset(), config)
         rows = [by_id[row] for row in reworded.rows]
         own = compare(said, said, rows, dataset=reader.dataset(), likelihood=likelihood)
         last = view.steps[view.last_step or 0]

@@ -37,7 +37,7 @@ DRAWN = ParticleDrawn(particle=0, hypothesis="a", text="A", temperature=0.5, raw
 
 def step(number: int) -> StepFinished:
     state = ParticleState(hypothesis="a", parent=0, log_likelihood=-1.0, log_weight=0.0)
-    return StepFinished(step=number, population=(state,), batch=(1,), tau=None)
+    return StepFinished(step=number, population=(state,), batch=(1,))
 
 
 def scored(number: int, role: str = "buffer") -> Scored:

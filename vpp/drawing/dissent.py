@@ -22,7 +22,7 @@ from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
-from vpp.wording.brief import held_by, other_metrics, tau_of_weights, voting
+from vpp.wording.brief import held_by, other_metrics, voting
 from vpp.wording.markup import Metric, count_metric
 from vpp.wording.verdicts import (
     WELL_BACKED,
@@ -139,12 +139,12 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
     silent, asked = sum(vote is None for point in rows for vote in point.votes), sum(len(point.votes) for point in rows)
     abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked))
     if dataset.task == "regression":
-        tau, miss = tau_of_weights(snapshot), miss_verdict(test.value, [float(truth) for truth in truths])
+        miss = miss_verdict(test.value, [float(truth) for truth in truths])
         error = f"Of the {f'{voting(config, size)} mean' if size > 1 else 'one hypothesis'}. {miss}"
         others = number_figures(predictions, truths, abstention_error=dataset.target_range)
         return [
             Metric(name="Mean squared error", value=number(test.value), words=error),
-            mean_doubt(rows, lambda spread: spread_verdict(spread, test.value, tau)),
+            mean_doubt(rows, lambda spread: spread_verdict(spread, test.value)),
             abstained,
             *_promised(rows),
             *other_metrics(others),

@@ -11,6 +11,7 @@ from vpp.drawing.matrix import inputs_line
 from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
 from vpp.inspection.scores import Score
 from vpp.inspection.slots import grouped
+from vpp.posterior.likelihood import Noise
 from vpp.posterior.metric import wilson
 from vpp.trials.trial import ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording.escaping import one_line
@@ -130,6 +131,8 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
     for name, score in scores:
         if score:
             yield _right(score, f"{name} row", name)
+        if name == "training" and idea.noise:
+            yield noise_words(idea.noise, is_label=idea.train is not None and idea.train.n_correct is not None)
         if score and score.n_abstained:
             n = score.n_abstained
             yield (
@@ -137,6 +140,13 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
             )
     yield particles(idea.slots)
     yield first_seen(first)
+
+
+def noise_words(noise: Noise, *, is_label: bool) -> str:
+    """`right on 88 to 97 %`, of rows like these, or `errors of 0.8 to 1.1`, one standard deviation."""
+    if is_label:
+        return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)}"
+    return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)}"
 
 
 def _right(score: Score, row: str, name: str) -> str:

@@ -13,12 +13,11 @@ import numpy as np
 
 from vpp.data.dataset import Row
 from vpp.events import ParticleDrawn, Resampled, hypothesis_id
-from vpp.inference.ahead import Round, together
+from vpp.inference.ahead import Round
 from vpp.inference.plan import PATIENCE
 from vpp.inference.population import Outcome, Particle, Population, Yielded
-from vpp.posterior.likelihood import auto_tau, regression_errors
 from vpp.posterior.weights import ess, log_mean_weight, systematic_resample
-from vpp.problem import Problem, Proposal
+from vpp.problem import Problem, Proposal, likelihood_of
 from vpp.randomness import call_seed, rng
 from vpp.settings import ESS_SHARE, INITIAL_TEMPERATURES, PARTICLES_MIN, PRIOR_TEMPERATURE, Config
 
@@ -46,7 +45,7 @@ async def first_population(
             async for event in drawing:
                 yield event
         particles += drawing.particles
-    yield replace(population, step=step, particles=particles, tau=await _tau(problem, config, particles))
+    yield replace(population, step=step, particles=particles)
 
 
 async def draws(
@@ -90,25 +89,6 @@ async def _drawn(problem: Problem, slot: int, asking: Coroutine[Any, Any, Propos
         refused=proposal.refused,
     )
     return Outcome(slot=slot, particle=Particle(text=text, parent=slot), events=(event,))
-
-
-async def _tau(problem: Problem, config: Config, particles: tuple[Particle, ...]) -> float | None:
-    """tau of Eq. 5: given, or from the errors of the best initial particle on the first batch."""
-    if problem.dataset.task == "classification":
-        return None
-    if config.fixed_tau is not None:
-        return config.fixed_tau
-    batch = problem.batch(0)
-    answers = await together(problem.learner.predict(p.text, batch) for p in particles)
-    errors = [
-        regression_errors(
-            [a.value for a in answer], [row.target for row in batch], abstention_error=problem.dataset.target_range
-        )
-        for answer in answers
-    ]
-    with np.errstate(over="ignore"):
-        best = min(errors, key=lambda e: float(np.square(e).sum()))
-    return auto_tau(best, [float(row.target) for row in problem.dataset.train if row.target is not None])
 
 
 async def resize(
@@ -166,7 +146,7 @@ def agree(problem: Problem, config: Config, population: Population) -> bool:
         return False
     said = population.particles[0].predictions
     known = {row.id: row.target for row in problem.dataset.train}
-    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
+    likelihood = likelihood_of(problem.dataset, config).predictive((), ())  # under the noise expected beforehand
     terms = likelihood.terms([p.answer for p in said], [known[p.row] for p in said])
     return bool(said) and float(terms.mean()) >= likelihood.usual_term
 

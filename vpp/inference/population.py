@@ -8,7 +8,7 @@ from vpp.data.dataset import Row
 from vpp.events import INITIAL_STEP, Event, ParticleState, StepFinished, hypothesis_id
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.weights import Floats, normalise
-from vpp.problem import Prediction, Problem
+from vpp.problem import Prediction, Problem, likelihood_of
 from vpp.settings import Config
 
 
@@ -41,8 +41,6 @@ class Population:
 
     step: int
     particles: tuple[Particle, ...]
-    tau: float | None
-    """tau of Eq. 5, fixed for the run, in squared units of the target; None for classification."""
     exponent: float = 0.0
     """phi_t of the tempered posterior that carried weights target; 0 is the prior."""
     log_evidence: float = 0.0
@@ -72,7 +70,6 @@ class Population:
                 for p in self.particles
             ),
             batch=batch,
-            tau=self.tau,
             exponent=self.exponent,
             log_evidence=self.log_evidence,
             few_for=self.few_for,
@@ -80,7 +77,7 @@ class Population:
         )
 
 
-NOBODY = Population(step=INITIAL_STEP - 1, particles=(), tau=None)
+NOBODY = Population(step=INITIAL_STEP - 1, particles=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +110,7 @@ class Chain:
     problem: Problem
     config: Config
     likelihood: Likelihood
-    """Eq. 5 or 6, with the run's epsilon or tau."""
+    """Eq. 5 or 6."""
     step: int
     """t, from 0."""
     slot: int
@@ -137,7 +134,7 @@ class Chain:
 
 def chains(problem: Problem, config: Config, population: Population, *, step: int) -> list[Chain]:
     """(K,) the population's particles at the step."""
-    likelihood = problem.likelihood(epsilon=config.epsilon, tau=population.tau)
+    likelihood = likelihood_of(problem.dataset, config)
     return [
         Chain(problem=problem, config=config, likelihood=likelihood, step=step, slot=k, particle=particle)
         for k, particle in enumerate(population.particles)

@@ -6,8 +6,6 @@ Algorithm 1, lines 5 to 9; Algorithm 2, lines 4 to 6 and 13.
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from vpp.data.dataset import Row
 from vpp.events import Proposed, Scored, hypothesis_id
 from vpp.inference.population import Chain, Outcome, Particle
@@ -40,14 +38,8 @@ async def score(chain: Chain, rows: tuple[Row, ...], *, role: Role) -> Outcome:
 
 
 def log_likelihood(likelihood: Likelihood, predictions: tuple[Prediction, ...], rows: tuple[Row, ...]) -> float:
-    """log p(rows | theta), the sum of one term a row (Eq. 5 or 6).
-
-    Equal terms in another order give the same bits, so that hypotheses that explain the rows equally well tie at the
-    median and in a ratio. predictions, rows: (M,) in one order.
-    """
-    terms = likelihood.terms([p.answer for p in predictions], [row.target for row in rows])
-    with np.errstate(over="ignore"):
-        return float(np.sort(terms).sum())
+    """log p(rows | theta) (Eq. 5 or 6). predictions, rows: (M,) in one order."""
+    return likelihood.log_likelihood([p.answer for p in predictions], [row.target for row in rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,5 @@ def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
 
 def _unfixed(config: Config, task: Task) -> Iterator[str]:
     """Yield why the likelihood was not fixed in advance."""
-    if task == "regression" and config.fixed_tau is None:
-        yield "tau was set from the data"
     if config.learner_samples > 1:
         yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"

@@ -19,8 +19,9 @@ import numpy as np
 
 from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes, hypothesis_id
-from vpp.inspection.scores import Score, rows_by_id, score
+from vpp.inspection.scores import Score, noise, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
+from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction
 from vpp.runs.view import RunView
@@ -60,6 +61,8 @@ class Idea:
     """None before the test rows are evaluated."""
     train: Score | None = None
     """None before all training rows are evaluated."""
+    noise: Noise | None = None
+    """Estimated from the training rows; None before these are evaluated."""
     compared: Score | None = None
     """On the rows compared; None if there are none."""
     quoted: tuple[tuple[str, int], ...] = ()
@@ -180,6 +183,10 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             origin=drawn.origin if drawn else "drawn",
         )
 
+    def noise_on_train(hypothesis: str) -> Noise | None:
+        answers = {row: found.known[hypothesis][row] for row in rows.get("train", ())}
+        return noise(list(answers.values()), [by_id[row] for row in answers], dataset) if answers else None
+
     def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
         answers = {row: found.known[hypothesis][row] for row in rows.get(name, ())}
         return score(list(answers.values()), [by_id[row] for row in answers], dataset) if answers else None
@@ -195,6 +202,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             answers=tuple(found.known[some][row] for row in found.rows),
             test=score_on("test", some),
             train=score_on("train", some),
+            noise=noise_on_train(some),
             compared=score_on("compared", some),
         )
         ideas.append(idea)

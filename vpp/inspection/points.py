@@ -10,7 +10,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import Score, rows_by_id, rows_of, score
+from vpp.inspection.scores import Score, laws_of, rows_by_id, rows_of, score
 from vpp.inspection.slots import behaviour, grouped
 from vpp.posterior.calibration import (
     Bin,
@@ -36,9 +36,9 @@ from vpp.posterior.disagreement import (
     weighted_spread,
     weights_after,
 )
-from vpp.posterior.likelihood import Likelihood, settled_errors
+from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood, settled_errors
 from vpp.posterior.prediction import Answer, Value, decided, leader, leaders, settled, silent_weight, vote_shares
-from vpp.problem import Prediction, likelihood_of
+from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -529,7 +529,7 @@ class Consequence:
     against: tuple[int, ...]
     """Slots of the contradicted particles with positive weight."""
     weights: tuple[float, ...]
-    """(K,) posterior weights after this answer; an abstention counts as wrong."""
+    """(K,) posterior weights after this answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -560,18 +560,18 @@ def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset)
 
 
 def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
-    tau = tau_of(view, config)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
+    laws = laws_of(view, dataset, config)
     votes, weights, reach = point.votes, point.weights, 0.0
     answers: list[Value]
     if point.is_label:
-        bits = label_information(point.answers, weights, dataset.classes, likelihood)
+        bits = label_information(point.answers, weights, dataset.classes, laws)
         answers = [label for label, share in vote_shares(votes, weights).items() if share > 0]
     else:
-        reach = REACH * math.sqrt(tau or 0.0)
-        bits = number_information(votes, weights, tau=tau or 0.0)
+        tau = tau_of(view, config, dataset) or 0.0
+        reach = REACH * math.sqrt(tau)
+        bits = number_information(votes, weights, tau=tau)
         answers = list(middles(votes, weights, reach=reach))
-    every = [_consequence(answer, point, likelihood, reach) for answer in answers]
+    every = [_consequence(answer, point, laws, reach) for answer in answers]
     return Question(
         **{f.name: getattr(point, f.name) for f in fields(Point)},
         bits=bits,
@@ -579,9 +579,12 @@ def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -
     )
 
 
-def tau_of(view: RunView, config: Config) -> float | None:
-    finished = view.finished_steps[-1].finished if view.finished_steps else None
-    return finished.tau if finished and finished.tau is not None else config.fixed_tau
+def tau_of(view: RunView, config: Config, dataset: Dataset) -> float | None:
+    """Noise variance of a number: given, or the weighted mean of the particles' estimates; None for classification."""
+    if dataset.task == "classification":
+        return None
+    laws = zip(laws_of(view, dataset, config), view.weights, strict=True)
+    return math.fsum(w * law.tau for law, w in laws if isinstance(law, GaussianLikelihood))
 
 
 def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Value, ...]:
@@ -593,7 +596,7 @@ def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Va
     return tuple(centres)
 
 
-def _consequence(answer: Value, point: Point, likelihood: Likelihood, reach: float) -> Consequence:
+def _consequence(answer: Value, point: Point, laws: Sequence[RowLikelihood], reach: float) -> Consequence:
     weights = point.weights
     answered = {slot: vote for slot, vote in enumerate(point.votes) if vote is not None and weights[slot] > 0}
     against = tuple(slot for slot, vote in answered.items() if is_contradicted(vote, answer, reach=reach))
@@ -602,7 +605,7 @@ def _consequence(answer: Value, point: Point, likelihood: Likelihood, reach: flo
         behind=math.fsum(weights[slot] for slot in answered if slot not in against),
         contradicted=math.fsum(weights[slot] for slot in against),
         against=against,
-        weights=tuple(weights_after(point.answers, weights, answer, likelihood).tolist()),
+        weights=tuple(weights_after(point.answers, weights, answer, laws).tolist()),
     )
 
 

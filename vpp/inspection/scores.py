@@ -9,10 +9,11 @@ import numpy as np
 
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
+from vpp.posterior.likelihood import Noise, RowLikelihood
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
 from vpp.posterior.prediction import Answer, Value, average
 from vpp.posterior.weights import Floats
-from vpp.problem import likelihood_of
+from vpp.problem import integrated, likelihood_of
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -59,6 +60,11 @@ def score(answers: Sequence[Value | None], rows: Sequence[Row], dataset: Dataset
         return Score(n=len(rows), n_correct=n_correct, n_abstained=n_abstained, labels=labels)
     numbers = number_figures(answers, targets, abstention_error=dataset.target_range)
     return Score(n=len(rows), mse=numbers.mse.value, n_abstained=n_abstained, numbers=numbers)
+
+
+def noise(answers: Sequence[Answer], rows: Sequence[Row], dataset: Dataset) -> Noise:
+    """A sentence's noise, estimated from its answers to rows with a target; whatever noise its likelihood was given."""
+    return integrated(dataset).noise(answers, [row.target for row in rows])
 
 
 def averaged_score(evaluated: Evaluated, dataset: Dataset) -> Score:
@@ -174,16 +180,24 @@ def final_answers(
     return rows_of(evaluated, dataset), tuple(by_text[hypothesis] for hypothesis in population)
 
 
-def log_likelihood_terms(
-    answers: Sequence[Sequence[Answer]], rows: Sequence[Row], dataset: Dataset, config: Config, *, tau: float | None
-) -> Floats:
-    """(K, N) natural log of the run's likelihood p(y | x, theta), unnormalised (Eq. 5 or 6).
-
-    answers: (K, N). tau: noise variance of the run; None for classification.
-    """
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=tau)
+def laws_of(view: RunView, dataset: Dataset, config: Config) -> tuple[RowLikelihood, ...]:
+    """(K,) each particle's law of one more row, given its answers to the training rows; before these, the prior's."""
+    likelihood = likelihood_of(dataset, config)
+    rows, answers = final_answers(view, dataset, "train") or ((), ((),) * view.size)
     targets = [row.target for row in rows]
-    return np.array([likelihood.terms(each, targets) for each in answers], dtype=np.float64)
+    return tuple(likelihood.predictive(each, targets) for each in answers)
+
+
+def log_likelihood_terms(
+    answers: Sequence[Sequence[Answer]], rows: Sequence[Row], dataset: Dataset, config: Config
+) -> Floats:
+    """(K, N) natural log of p(y | x, theta), a row given the others: Eq. 5 or 6 with each sentence's estimated noise.
+
+    answers: (K, N).
+    """
+    likelihood, targets = likelihood_of(dataset, config), [row.target for row in rows]
+    laws = [likelihood.predictive(each, targets) for each in answers]
+    return np.array([law.terms(each, targets) for law, each in zip(laws, answers, strict=True)], dtype=np.float64)
 
 
 def weighed_log_likelihoods(view: RunView) -> tuple[float | None, ...]:

@@ -253,7 +253,7 @@ class DecidingRow:
     row: Row
     answers: tuple[Value | None, Value | None]
     difference: float
-    """Log-likelihood of the heavier sentence minus that of the other, natural log."""
+    """Log-likelihood of the heavier sentence minus that of the other, natural log, with the heavier one's noise."""
 
     def as_json(self) -> dict[str, Any]:
         answers, difference = list(self.answers), self.difference
@@ -270,7 +270,7 @@ class Decided:
     """By the size of the difference, at most `MOST_ROWS`."""
     n_deciding: int
     difference: float
-    """Sum over all rows: the log of the ratio of their weights."""
+    """Log-likelihood of the heavier one minus that of the other, on all rows."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the sentences by their number, from 0, and the rows by id."""
@@ -290,8 +290,9 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
     scored = last.scored[first], last.scored[second]
     by_id = {row.id: row for row in dataset.train}
     rows = [by_id[row] for row in scored[0].rows]
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=last.finished.tau)
-    terms = [likelihood.terms(each.answers, [row.target for row in rows]) for each in scored]
+    targets = [row.target for row in rows]
+    law = likelihood_of(dataset, config).predictive(scored[0].answers, targets)
+    terms = [law.terms(each.answers, targets) for each in scored]
     with np.errstate(invalid="ignore"):
         gaps = np.where(terms[0] == terms[1], 0.0, terms[0] - terms[1])  # 0 where both are infinite
     order = [int(i) for i in np.argsort(-np.abs(gaps), kind="stable") if gaps[i]]
@@ -301,4 +302,6 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
         )
         for i in order[:MOST_ROWS]
     )
-    return Decided(slots=(first, second), rows=listed, n_deciding=len(order), difference=math.fsum(gaps.tolist()))
+    one, other = (each.log_likelihood for each in scored)
+    difference = 0.0 if one == other else one - other  # 0 where both are infinite
+    return Decided(slots=(first, second), rows=listed, n_deciding=len(order), difference=difference)

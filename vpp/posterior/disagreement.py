@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.likelihood import Likelihood
+from vpp.posterior.likelihood import RowLikelihood
 from vpp.posterior.prediction import Answer, Value, vote_shares, weighted_mean
 from vpp.posterior.weights import Floats, normalise
 
@@ -93,24 +93,24 @@ def entropy(shares: npt.ArrayLike) -> Floats:
     return np.asarray(-np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=-1), dtype=np.float64)
 
 
-def label_laws(votes: Sequence[Answer], labels: Sequence[str], likelihood: Likelihood) -> Floats:
+def label_laws(votes: Sequence[Answer], labels: Sequence[str], laws: Sequence[RowLikelihood]) -> Floats:
     """(K, C) p(y = c | x, theta_k): the likelihood of each label, rescaled to sum to 1.
 
-    votes: (K,). The rescaling matters if each wrong label has mass epsilon (Eq. 6), which sums to more than 1.
-    An abstention makes every label equally likely.
+    votes: (K,). laws: (K,) each hypothesis' likelihood of one more row. An abstention makes every label equally likely.
     """
-    p = np.exp(np.column_stack([likelihood.terms(votes, [label] * len(votes)) for label in labels]))
+    p = np.exp([[float(law.terms([vote], [label])[0]) for label in labels]
+                for vote, law in zip(votes, laws, strict=True)])  # fmt: skip
     return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def label_information(
-    votes: Sequence[Answer], weights: Sequence[float], labels: Sequence[str], likelihood: Likelihood
+    votes: Sequence[Answer], weights: Sequence[float], labels: Sequence[str], laws: Sequence[RowLikelihood]
 ) -> float:
     """Expected information of the true label, in bits: 0 if unanimous, at most log2 C and at most H(weights).
 
-    votes, weights: (K,), the weights summing to 1.
+    votes, weights, laws: (K,), the weights summing to 1.
     """
-    p, w = label_laws(votes, labels, likelihood), np.asarray(weights, dtype=np.float64)
+    p, w = label_laws(votes, labels, laws), np.asarray(weights, dtype=np.float64)
     heavy = p[w > 0]
     if (heavy == heavy[:1]).all():
         return 0.0
@@ -151,11 +151,18 @@ def _quadrature() -> tuple[Floats, Floats]:
     return nodes, masses / math.sqrt(2 * math.pi)
 
 
-def weights_after(votes: Sequence[Answer], weights: Sequence[float], answer: Value, likelihood: Likelihood) -> Floats:
+def weights_after(
+    votes: Sequence[Answer], weights: Sequence[float], answer: Value, laws: Sequence[RowLikelihood]
+) -> Floats:
     """(K,) weights after the true answer, by Bayes: w_k p(answer | x, theta_k), rescaled to sum to 1.
 
-    The likelihood is the run's own, in which an abstention is wrong whatever the answer. votes, weights: (K,).
+    An abstention says nothing of the row, so the answer leaves its weight as it is. votes, weights, laws: (K,).
     """
-    with np.errstate(divide="ignore"):
-        log_w = np.log(np.asarray(weights, dtype=np.float64))
-    return normalise(log_w + likelihood.terms(votes, [answer] * len(votes)))
+    w = np.asarray(weights, dtype=np.float64)
+    says = np.array([vote is not None for vote in votes])
+    terms = [float(law.terms([vote], [answer])[0]) for vote, law in zip(votes, laws, strict=True)]
+    after = w.copy()
+    if w[says].sum() > 0:
+        with np.errstate(divide="ignore"):
+            after[says] = w[says].sum() * normalise(np.log(w[says]) + np.array(terms)[says])
+    return after

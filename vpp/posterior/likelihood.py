@@ -1,4 +1,8 @@
-"""Likelihoods of targets given predictions (Eq. 5 and 6). Natural logarithms; an abstention is None."""
+"""Likelihoods of targets given predictions: with a given noise (Eq. 5 and 6), or with the noise integrated out.
+
+Natural logarithms; an abstention is None. A sentence's noise, epsilon or tau, is unknown. Under its conjugate prior the
+integral over it has a closed form (Gelman et al., Bayesian Data Analysis, 2013, Sections 2.4 and 3.3).
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +13,28 @@ import numpy.typing as npt
 
 from vpp.posterior.prediction import Answer, Value, settled
 from vpp.posterior.weights import Floats
+
+ERROR_PRIOR = (1.0, 9.0)
+"""a, b of epsilon ~ Beta(a, b): a tenth of the rows is wrong, held as firmly as ten rows would hold it.
+
+With 0 to 30 % of the labels flipped, the rows are as probable under Beta(1, 9) as under Beta(1, 5) and Beta(0.7, 5), to
+a tenth of a nat; under the uniform law they are a nat less probable.
+"""
+VARIANCE_PRIOR = (1.0, 0.1)
+"""a, s of tau ~ InvGamma(a, a (s R)^2) with R the targets' spread: errors of a tenth of it, held like two rows."""
+INTERVAL = 0.95
+"""Mass of the interval of an estimated noise."""
+NODES = 800
+"""Points of the quadrature over epsilon, for graded answers: enough for 10,000 rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A sentence's estimated noise: the share of rows that it gets wrong, or the standard deviation of its errors."""
+
+    estimate: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +52,12 @@ class GaussianLikelihood:
         with np.errstate(over="ignore"):
             # log p(y | x, theta) = -(y - f(x; theta))^2 / (2 tau)                   (Eq. 5)
             return -np.square(errors) / (2 * self.tau)
+
+    def log_likelihood(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
+        return _sum(self.terms(predictions, targets))
+
+    def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> "GaussianLikelihood":
+        return self
 
     @property
     def usual_term(self) -> float:
@@ -52,6 +84,12 @@ class ZeroOneLikelihood:
                 terms[i] = math.log(share * (1 - self.epsilon) + (1 - share) * self.epsilon / self.n_shares)
         return terms
 
+    def log_likelihood(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
+        return _sum(self.terms(predictions, targets))
+
+    def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> "ZeroOneLikelihood":
+        return self
+
     @property
     def usual_term(self) -> float:
         """Expected term of a row if the hypothesis is true: a fraction epsilon of the answers is wrong."""
@@ -66,7 +104,136 @@ class ZeroOneLikelihood:
         return math.log(self.epsilon / self.n_shares)
 
 
-Likelihood = GaussianLikelihood | ZeroOneLikelihood
+def _sum(terms: Floats) -> float:
+    """Sum of one term a row. Equal terms in another order give the same bits: equally good sentences tie."""
+    with np.errstate(over="ignore"):
+        return float(np.sort(terms).sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegratedZeroOne:
+    """Eq. 6 with epsilon ~ Beta(a, b) integrated out.
+
+    An abstention counts as a blind guess, 1/C right and (C - 1)/C wrong: a sentence gains nothing by silence where it
+    would guess, and nothing by guessing where it would be silent.
+    """
+
+    n_shares: int = 1
+
+    def log_likelihood(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
+        """log p(D | theta) of all rows together."""
+        if any(isinstance(answer, dict) for answer in predictions):
+            return self._graded(predictions, targets)
+        a, b = ERROR_PRIOR
+        right, wrong = self._counts(predictions, targets)
+        # log ∫ (1 - ε)^r (ε / (C - 1))^w Beta(ε; a, b) dε = log B(a + w, b + r) - log B(a, b) - w log(C - 1)
+        return _log_beta(a + wrong, b + right) - _log_beta(a, b) - wrong * math.log(self.n_shares)
+
+    def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> ZeroOneLikelihood:
+        """Law of one more row, given these: Eq. 6 with the mean of epsilon; of a graded answer's, an approximation."""
+        return ZeroOneLikelihood(epsilon=self.noise(predictions, targets).estimate, n_shares=self.n_shares)
+
+    def noise(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Noise:
+        """Mean and central interval of epsilon | D."""
+        from scipy.special import betaincinv  # imported late: it takes a moment
+
+        a, b = ERROR_PRIOR
+        right, wrong = self._counts(predictions, targets)
+        tail = (1 - INTERVAL) / 2
+        low, high = (float(betaincinv(a + wrong, b + right, at)) for at in (tail, 1 - tail))
+        return Noise(estimate=(a + wrong) / (a + wrong + b + right), low=low, high=high)
+
+    def _counts(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> tuple[float, float]:
+        """Rows right and wrong; a graded answer counts in part."""
+        shares = [self._share(answer, target) for answer, target in zip(predictions, targets, strict=True)]
+        right = math.fsum(shares)
+        return right, len(shares) - right
+
+    def _share(self, answer: Answer, target: Value | None) -> float:
+        if answer is None:
+            return 1 / (self.n_shares + 1)
+        return answer.get(str(target), 0.0) if isinstance(answer, dict) else float(answer == target)
+
+    def _graded(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
+        """The same integral by the trapezoidal rule over the logit of epsilon."""
+        a, b = ERROR_PRIOR
+        logit, step = np.linspace(-16.0, 16.0, NODES, retstep=True)
+        epsilon, rest = 1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(logit))
+        # Beta(ε; a, b) dε = ε^a (1 - ε)^b / B(a, b) dlogit
+        log_p = a * np.log(epsilon) + b * np.log(rest) - _log_beta(a, b) + math.log(step)
+        for answer, target in zip(predictions, targets, strict=True):
+            q = self._share(answer, target)
+            if answer is None:
+                log_p += q * np.log(rest) + (1 - q) * np.log(epsilon / self.n_shares)
+            else:
+                log_p += np.log(q * rest + (1 - q) * epsilon / self.n_shares)
+        return float(np.logaddexp.reduce(log_p))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegratedGaussian:
+    """Gaussian errors with their variance tau ~ InvGamma(a, b) integrated out: Student's t, with its constants."""
+
+    scale: float
+    """b / a of the prior, in squared units of the target; positive."""
+    abstention_error: float
+    """Error of an abstention: a blind guess, the typical distance of two training targets."""
+
+    def log_likelihood(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
+        """log p(D | theta) of all rows together; -inf where the squares of the errors overflow."""
+        shape, rate = self._posterior(predictions, targets)
+        a = VARIANCE_PRIOR[0]
+        # log ∫ Π N(y; f, τ) InvGamma(τ; a, b) dτ = log Γ(a_n)/Γ(a) + a log b - a_n log b_n - n/2 log 2π
+        return (
+            math.lgamma(shape) - math.lgamma(a) + a * math.log(a * self.scale)
+            - (shape * math.log(rate) if rate < math.inf else math.inf) - (shape - a) * math.log(2 * math.pi)
+        )  # fmt: skip
+
+    def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> GaussianLikelihood:
+        """Law of one more row, given these: Student's t, approximated by the Gaussian of its scale."""
+        shape, rate = self._posterior(predictions, targets)
+        return GaussianLikelihood(tau=min(rate / shape, LARGEST), abstention_error=self.abstention_error)
+
+    def noise(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> Noise:
+        """Estimate and central interval of the standard deviation sqrt(tau) | D, in the target's unit."""
+        from scipy.special import gammainccinv  # imported late: it takes a moment
+
+        shape, rate = self._posterior(predictions, targets)
+        tail = (1 - INTERVAL) / 2
+        low, high = (math.sqrt(rate / float(gammainccinv(shape, at))) for at in (tail, 1 - tail))
+        return Noise(estimate=math.sqrt(rate / shape), low=low, high=high)
+
+    def _posterior(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> tuple[float, float]:
+        """a_n = a + n/2 and b_n = b + S/2, with S the sum of squared errors."""
+        errors = regression_errors(predictions, targets, abstention_error=self.abstention_error)
+        a = VARIANCE_PRIOR[0]
+        with np.errstate(over="ignore"):
+            return a + errors.size / 2, a * self.scale + _sum(np.square(errors)) / 2
+
+
+LARGEST = 1e300
+"""Largest variance, so that no ratio of squares is NaN."""
+RowLikelihood = GaussianLikelihood | ZeroOneLikelihood
+"""Rows are independent, and have a term each."""
+Likelihood = RowLikelihood | IntegratedZeroOne | IntegratedGaussian
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def integrated_gaussian(targets: npt.ArrayLike) -> IntegratedGaussian:
+    """The likelihood whose prior knows the targets' spread. targets: (N,) of the training rows.
+
+    The spread is the IQR; if that is 0, because most targets are one value, the range; if all are equal, their size.
+    """
+    y = np.asarray(targets, dtype=np.float64)
+    q75, q25 = np.percentile(y, [75, 25])
+    spread = float(q75 - q25) or float(np.ptp(y)) or float(np.max(np.abs(y))) or 1.0
+    # E (y - y')^2 = 2 Var y, of two targets drawn independently
+    with np.errstate(over="ignore"):
+        apart = min(float(np.std(y)) * math.sqrt(2), math.sqrt(LARGEST))
+    return IntegratedGaussian(scale=_squared(VARIANCE_PRIOR[1] * spread), abstention_error=apart)
 
 
 def correct(predictions: Sequence[Value | None], targets: Sequence[Value | None]) -> npt.NDArray[np.bool_]:
@@ -96,34 +263,6 @@ def settled_errors(
     errors = regression_errors(predictions, targets, abstention_error=abstention_error)
     largest = [max(abs(float(value or 0.0)) for value in pair) for pair in zip(predictions, targets, strict=True)]
     return np.array([settled(float(error), of=of) for error, of in zip(errors, largest, strict=True)])
-
-
-def auto_tau(errors: npt.ArrayLike, targets: npt.ArrayLike) -> float:
-    """tau from the data: (1.4826 MAD of the errors)^2, at least (0.01 IQR of the targets)^2, never 0.
-
-    If the IQR is 0, because most targets are one value, the range replaces it. If the MAD is 0 too, the mean square of
-    the errors replaces its square: a MAD ignores the few rows that differ. If all targets are equal, the floor is 1 %
-    of their magnitude.
-
-    errors: (M,) of the best initial particle on the first batch. targets: (N,) of the training rows.
-    """
-    e = np.asarray(errors, dtype=np.float64)
-    scale = 1.4826 * float(np.median(np.abs(e - np.median(e))))
-    if scale == 0 and _quartile_range(targets) == 0:
-        most = float(np.max(np.abs(e), initial=0.0)) or 1.0
-        scale = most * float(np.sqrt(np.mean(np.square(e / most))))
-    return max(_squared(scale), least_tau(targets))
-
-
-def least_tau(targets: npt.ArrayLike) -> float:
-    """Smallest tau that `auto_tau` returns. targets: (N,) of the training rows."""
-    y = np.asarray(targets, dtype=np.float64)
-    return _squared(0.01 * (_quartile_range(y) or float(np.ptp(y)) or float(np.max(np.abs(y)))) or 1e-6)
-
-
-def _quartile_range(targets: npt.ArrayLike) -> float:
-    q75, q25 = np.percentile(np.asarray(targets, dtype=np.float64), [75, 25])
-    return float(q75 - q25)
 
 
 def _squared(scale: float) -> float:

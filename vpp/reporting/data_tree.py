@@ -87,11 +87,10 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
 
 def _of_rows(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     """Yield the final particles' answers to the rows that were evaluated, and the targets."""
-    config, last = snapshot.spec.config, snapshot.view.finished_steps[-1].finished
+    config = snapshot.spec.config
     if final := final_answers(snapshot.view, dataset, "train"):
         rows, answers = final
-        tau = last.tau if last and last.tau is not None else config.fixed_tau
-        terms = log_likelihood_terms(answers, rows, dataset, config, tau=tau)
+        terms = log_likelihood_terms(answers, rows, dataset, config)
         yield "log_likelihood", "y", ("chain", "draw", "row"), terms[None]
         yield "posterior_predictive", "y", ("chain", "draw", "row"), _numbers(answers, dataset)[None]
         yield "observed_data", "y", ("row",), _targets(rows, dataset)

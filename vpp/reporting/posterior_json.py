@@ -7,6 +7,7 @@ a log-likelihood of -inf is the string "-Infinity", as in the journal.
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from vpp.inspection.genealogy import Genealogy, genealogy
@@ -80,7 +81,13 @@ def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
             "idea": ideas.of_slot(slot) if ideas else None,
             "parent": state.parent,
             "log_likelihood": log_likelihoods[slot],
+            "noise": _noise(ideas, slot),
         }
+
+
+def _noise(ideas: Ideas | None, slot: int) -> Json | None:
+    found = ideas.all[ideas.of_slot(slot)].noise if ideas else None
+    return asdict(found) if found else None
 
 
 def _texts(family: Genealogy) -> dict[str, str]:

@@ -246,8 +246,6 @@ class Rewording:
     """Complete new text, seed sentence included."""
     rows: tuple[int, ...]
     """(M,) ids of the training rows that the population was last scored on; a row may repeat."""
-    tau: float | None
-    """tau of the run's likelihood; None for classification."""
     exponent: float
     """Power of the likelihood in the run's accept steps; 1 unless its weights are tempered."""
 
@@ -299,7 +297,6 @@ def rewording(view: RunView, config: Config, slot: int, text: str) -> Rewording:
         old=old,
         new=new,
         rows=rows,
-        tau=at.finished.tau if at.finished else None,
         exponent=at.finished.exponent if at.finished and config.is_telescoping else 1.0,
     )
 
@@ -325,7 +322,7 @@ def comparison_of(reworded: Rewording, answers: Answers, dataset: Dataset, confi
     if not set(reworded.rows) <= by_row.keys():
         return None
     rows, old, new = zip(*(by_row[row] for row in reworded.rows), strict=True)
-    likelihood = likelihood_of(dataset, epsilon=config.epsilon, tau=reworded.tau)
+    likelihood = likelihood_of(dataset, config)
     return compare(old, new, rows, dataset=dataset, likelihood=likelihood, exponent=reworded.exponent)
 
 

@@ -293,7 +293,6 @@ def population_of(view: RunView) -> Population | None:
     return Population(
         step=last.step,
         particles=particles,
-        tau=last.finished.tau,
         exponent=last.finished.exponent,
         log_evidence=last.finished.log_evidence,
         few_for=last.finished.few_for,

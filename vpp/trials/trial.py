@@ -35,7 +35,7 @@ from vpp.runs.asking import WITHOUT, Asking, OnProgress
 from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView, last_finished
+from vpp.runs.view import RunView
 
 PAIRS = 107
 """Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
@@ -489,8 +489,7 @@ class TrialAsking:
     # What came of it
 
     def _found(self, said: Said) -> Trial:
-        at = last_finished(self._view).finished
-        likelihood = likelihood_of(self._dataset, epsilon=self._config.epsilon, tau=at.tau if at else None)
+        likelihood = likelihood_of(self._dataset, self._config)
         no_rule = self._score(self._whole(WITHOUT), said, likelihood)
         return Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,
@@ -503,7 +502,7 @@ class TrialAsking:
     def _score(self, text: str, said: Said, likelihood: Likelihood) -> float:
         identity = hypothesis_id(text)
         answers = [said[identity, row.id].answer for row in self._scored]
-        return float(likelihood.terms(answers, [row.target for row in self._scored]).sum())
+        return likelihood.log_likelihood(answers, [row.target for row in self._scored])
 
     def _tried_idea(self, tried: _OnTrial, said: Said, likelihood: Likelihood, no_rule: float) -> TriedIdea:
         whole, identity = self._score(tried.idea.text, said, likelihood), hypothesis_id(tried.idea.text)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
 from vpp.inspection.ideas import Ideas
-from vpp.inspection.points import tau_of
 from vpp.inspection.scores import (
     Ensemble,
     Score,
@@ -22,7 +21,6 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
-from vpp.posterior.likelihood import least_tau
 from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, log_evidence
@@ -298,13 +296,6 @@ def evidence_measure(snapshot: Snapshot) -> Iterator[Metric]:
     yield Metric(name="Log evidence", value=f"{fixed(value)}, {found['label']}", words=f"{words} {COMPARABLE}")
 
 
-def tau_of_weights(snapshot: Snapshot) -> float | None:
-    """Return tau if it decides weights: regression with several weighted particles. Else None."""
-    config = snapshot.spec.config
-    is_used = config.is_weighted and config.size > 1 and snapshot.spec.dataset["task"] == "regression"
-    return tau_of(snapshot.view, config) if is_used else None
-
-
 def ideas_metric(ideas: Ideas) -> Metric:
     texts, merged = counted(ideas.n_texts, "text"), counted(len(ideas), "idea")
     return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=f"{compared_words(ideas)}.")
@@ -422,7 +413,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         yield f"Of the longest texts the models saw only the beginning: {cells}."
     if dataset.provenance.n_left_out:
         yield rows_sentence(dataset)
-    yield from _tau(snapshot, dataset)
     if not snapshot.spec.config.is_weighing:
         yield "This is one run with one seed: other seeds show how much of it is luck."
 
@@ -469,19 +459,6 @@ def _unread_calls(snapshot: Snapshot) -> Iterator[str]:
     if bare := sum(drawn.reason is not None for drawn in view.drawn.values()):
         began = f"{in_words(bare)} of {in_words(len(view.drawn))} particles began as the bare seed sentence"
         yield f"{capitalised(began)}: the optimizer's first answer could not be read, or was refused."
-
-
-def _tau(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
-    config = snapshot.spec.config
-    tau = tau_of(snapshot.view, config)
-    if tau is None or dataset.task != "regression" or config.fixed_tau is not None:
-        return
-    if math.isclose(tau, least_tau([float(row.target) for row in dataset.train if row.target is not None])):
-        yield (
-            "τ is at its lower bound: the errors of the best first hypothesis on its first batch do not vary. So an "
-            f"error of more than about {number(math.sqrt(tau))}, in the target's unit, rules a hypothesis out. If the "
-            "data are noisier, give a larger --tau."
-        )
 
 
 _REFINED = (
@@ -545,7 +522,6 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
     # The target never changes, and f(x; theta) is a function of one row and one text.
     is_exact = (
         (config.is_telescoping or config.mh_rows == "train")
-        and (task == "classification" or config.fixed_tau is not None)
         and not config.particles_max
         and config.learner_samples == 1
     )
@@ -555,8 +531,8 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
         yield f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. {_REFINED}"
     elif not is_exact:
         yield (
-            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, a "
-            "tau fixed in advance, and answers that depend on one row."
+            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, "
+            "and answers that depend on one row."
         )
     else:
         yield (

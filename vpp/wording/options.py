@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
+from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
 from vpp.llm.guards import TableWords
-from vpp.posterior.likelihood import auto_tau
 from vpp.settings import PARTICLES_MIN, Config
 from vpp.wording.words import listed, number
 
@@ -203,11 +203,11 @@ ALL_OR_NOTHING = 10.0
 
 
 def tau_words(config: Config, dataset: Dataset) -> str:
-    tau = config.fixed_tau
+    tau = config.given("tau")
     if tau is None or dataset.task != "regression" or not has_effect("tau", config):
         return ""
     targets = [float(row.target) for row in dataset.train if row.target is not None]
-    noise, spread = math.sqrt(tau), math.sqrt(auto_tau(targets, targets))
+    noise, spread = math.sqrt(tau), pstdev(targets)
     advice = ""
     if spread > ALL_OR_NOTHING * noise:
         advice = " So nearly every likelihood ratio will be 0 or 1: write auto, or take a larger τ."

@@ -19,12 +19,12 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
-from vpp.wording.brief import tau_of_weights, voting
+from vpp.wording.brief import voting
 from vpp.wording.counts import ending_words, miss_words, size_changes, steps_done, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
-from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence, tau_advice
+from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
 from vpp.wording.words import (
     cached_words,
     capitalised,
@@ -193,9 +193,7 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    sentence = ess_sentence(value, len(weights), limit)
-    advice = tau_advice(tau_of_weights(snapshot), ess=value)
-    words = f"{sentence} {advice}".rstrip()
+    words = ess_sentence(value, len(weights), limit)
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {len(weights)}", words=words)
 
 

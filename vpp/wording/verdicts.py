@@ -59,15 +59,6 @@ def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
     return f"ESS {value} of {size}: {carriers}{next_words}."
 
 
-def tau_advice(tau: float | None, *, ess: float) -> str:
-    """Advise a larger tau if one particle holds nearly all weight; else empty. tau: None if the run has none."""
-    return _larger(tau) if tau is not None and _is_below(ess, ONE_VOICE) else ""
-
-
-def _larger(tau: float) -> str:
-    return f"A larger τ than {number(tau, 3)} would let more hypotheses count (--tau; under More options)."
-
-
 def acceptance_sentence(accepted: int, judged: int) -> str:
     """`75 % accepted: six of eight proposals.`"""
     if judged == 0:
@@ -119,18 +110,14 @@ def miss_verdict(mse: float, truths: Sequence[float]) -> str:
     return f"A typical miss is {own}; {always} {other}."
 
 
-def spread_verdict(spread: float, mse: float, tau: float | None = None) -> str:
-    """Compare the particles' spread with their mean's error, with advice if it is far smaller.
-
-    tau: None if it does not decide weights.
-    """
+def spread_verdict(spread: float, mse: float) -> str:
+    """Compare the particles' spread with their mean's error."""
     miss = math.sqrt(mse)
     if spread == miss == 0:
         return "No spread and no miss: they agree, and they are right."
     if spread < miss:
-        cure = f" {_larger(tau)}" if tau is not None and _is_below(spread, FAR_BELOW * miss) else ""
         below = f"Below a typical miss, {number(miss, 3)}"
-        return f"{below}: the particles agree more than they are right, or the rest is noise.{cure}"
+        return f"{below}: the particles agree more than they are right, or the rest is noise."
     return f"Not below a typical miss, {number(miss, 3)}: the particles disagree at least as much as they are wrong."
 
 
