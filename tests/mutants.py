@@ -50,7 +50,6 @@ TEMPERING = "tests/posterior/test_tempering.py"
 EVIDENCE = "tests/inference/test_evidence.py"
 VARIANTS = "tests/inference/test_variants.py"
 PARTICLES = "tests/inference/test_particles.py"
-RESIZING = "tests/inference/test_resizing.py"
 AHEAD = "tests/inference/test_ahead.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
@@ -89,8 +88,8 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("beta inverted", "return log_lik / beta", "return log_lik * beta"),
         ("accept never", "return log_alpha >= 0 or math.log(u or 5e-324) < log_alpha", "return False"),
         ("multinomial resampling",
-         "(np.arange(n) + u) / n",
-         "np.sort(np.random.default_rng(int(u * 2**32)).random(n))"),
+         "(np.arange(w.size) + u) / w.size",
+         "np.sort(np.random.default_rng(int(u * 2**32)).random(w.size))"),
     ),
     ("problem.py", LITERAL): (
         ("off-by-one buffer", "return tuple(rows[-size:])", "return tuple(rows[-size - 1 :])"),
@@ -129,7 +128,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/weights.py", RESAMPLING): (
         ("cumulative sum not clamped", "cumulative[np.flatnonzero(w)[-1] :] = np.inf", "pass"),
         ("the weightless copied", 'side="right"', 'side="left"'),
-        ("pointers not spread", "(np.arange(n) + u) / n", "np.sort((np.arange(n) * 0 + u))"),
+        ("pointers not spread", "(np.arange(w.size) + u) / w.size", "np.sort((np.arange(w.size) * 0 + u))"),
     ),
     ("inference/sequential_monte_carlo.py", PARTICLES): (
         ("predictions left behind",
@@ -176,18 +175,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "if all(row.id in known for row in chain.batch)",
          "if any(row.id in known for row in chain.batch)"),
     ),
-    ("inference/drawing.py", RESIZING): (
-        ("grows when all agree", "agreed_for=population.agreed_for + 1 if agreed else 0", "agreed_for=0"),
-        ("grows past its bound", "min(2 * population.size, config.particles_max)", "2 * population.size"),
-        ("shrinks on a shared mistake", ">= likelihood.usual_term", ">= -1e9"),
-        ("changes K at the last step",
-         "if step + 1 < problem.steps and population.agreed_for",
-         "if population.agreed_for"),
-        ("weights kept after shrinking", "population.particles[a], log_weight=0.0)", "population.particles[a])"),
-        ("shrinks whatever the weights",
-         "systematic_resample(population.weights, u=u",
-         "systematic_resample([1.0] * population.size, u=u"),
-    ),
     ("inference/drawing.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
     ),
@@ -200,7 +187,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("noise counted as information", "entropy(w @ p) - w @ entropy(p)", "entropy(w @ p)"),
     ),
     ("problem.py", VARIANTS): (
-        ("error mass not shared", "n_shares=max(1, len(dataset.classes) - 1)", "n_shares=1"),
+        ("error mass not shared",
+         "epsilon=epsilon, n_shares=max(1, len(dataset.classes) - 1)",
+         "epsilon=epsilon, n_shares=1"),
     ),
     ("posterior/likelihood.py", "tests/posterior/test_likelihood.py"): (
         ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
@@ -229,7 +218,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("inference/ahead.py", AHEAD): (
         ("no bound on the lead", "if step - LEAD >= first:", "if False:"),
         ("a chain waits for its turn", "self._reached[step - LEAD].wait()", "self._reached[step].wait()"),
-        ("chains wait for one another", "problem.steps - 1 if config.may_run_ahead else step", "step"),
+        ("chains wait for one another", "self._begun_to = problem.steps - 1", "self._begun_to = step"),
         ("rewritten particles wait to be scored", "            self.ask_next(chain, outcome.particle.text)\n", ""),
     ),
     ("inference/metropolis_hastings.py", AHEAD): (
@@ -242,11 +231,6 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("a task's failure waits for the step's end",
          "            self._failure.set_result(failure)",
          "            pass"),
-    ),
-    ("settings.py", AHEAD): (
-        ("chains ahead though K changes",
-         "return not self.particles_max",
-         "return True"),
     ),
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),

@@ -80,7 +80,7 @@ class ParticleDrawn:
     reason: str | None = None
     """Why the answer could not be read, or was refused."""
     step: int = INITIAL_STEP
-    """-1 for the initial population; else the step after which the particle joined."""
+    """-1: the initial population."""
     origin: Literal["drawn", "continued", "yours"] = "drawn"
     """`continued`: copied from the run that this one continues; `yours`: given by a person."""
     shown: int | None = None
@@ -146,9 +146,7 @@ class Resampled:
     u: Unit
     """The one uniform number."""
     ancestors: tuple[int, ...]
-    """Old slot that each new slot copies; fewer if the population shrinks."""
-    why: Literal["ess", "agreement"] = "ess"
-    """ESS at the threshold, before rewriting; or all particles agree, at the step's end."""
+    """Old slot that each new slot copies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,10 +219,6 @@ class StepFinished:
     """Exponent of the tempered posterior of carried weights; else 0."""
     log_evidence: Log = 0.0
     """Natural log of the evidence up to the last resampling of carried weights."""
-    few_for: int = 0
-    """Steps in a row with few distinct texts or a low ESS, where K may grow."""
-    agreed_for: int = 0
-    """Steps in a row in which all particles agreed, where K may shrink."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

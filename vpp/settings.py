@@ -31,8 +31,6 @@ BETA_END = 1.0
 """The last tempering divisor: the likelihood itself."""
 ESS_SHARE = 0.5
 """SMC resamples when the ESS falls below this share of K (Algorithm 2, line 8); adaptive tempering aims at it."""
-PARTICLES_MIN = 3
-"""The fewest particles a growing and shrinking K comes down to: a vote of two has no majority."""
 HOTTEST = 2.0
 """The highest sampling temperature that servers take."""
 LARGEST_BETA = 1e9
@@ -97,9 +95,6 @@ class Config:
         "smc's rewriting: every particle, or filtered (as every, kept by an accept step); "
         "incremental and adaptive tempering always filter",
     )
-    particles_max: int = _option(
-        0, "let K grow to this while ideas or ESS stay few, and shrink on agreement; 0: fixed", least=0
-    )
     final_weights: FinalWeights = _option(
         "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
     )
@@ -118,15 +113,12 @@ class Config:
         for name in ("tau", "epsilon"):
             object.__setattr__(self, name, str(getattr(self, name)))  # a number is as good as its text
         _check_options(self)
-        _check_together(self)
+        if self.likelihood == "logprobs" and self.learner_samples > 1:
+            raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
 
     @property
     def size(self) -> int:
         return CHAINS_OF_VML.get(self.method, self.particles)
-
-    @property
-    def largest_size(self) -> int:
-        return max(self.size, self.particles_max)
 
     @property
     def is_weighted(self) -> bool:
@@ -152,11 +144,6 @@ class Config:
     @property
     def is_filtered(self) -> bool:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
-
-    @property
-    def may_run_ahead(self) -> bool:
-        """True if a particle may be ahead of the others: K must not change between steps."""
-        return not self.particles_max
 
     @property
     def starts_from_prior(self) -> bool:
@@ -219,25 +206,6 @@ def _check_noise(name: str, value: str, *, below: float, must: str) -> None:
         is_allowed = False
     if not is_allowed:
         raise InputError(f"{name} is {value!r}: give {must}, or auto")
-
-
-def _check_together(config: Config) -> None:
-    if config.likelihood == "logprobs" and config.learner_samples > 1:
-        raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
-    if not config.particles_max:
-        return
-    if config.method not in ("smc", "mh", "always-accept"):
-        raise InputError(f"{config.method} has a fixed number of hypotheses: leave particles_max at 0")
-    if config.is_telescoping:
-        raise InputError(
-            f"{config.tempering} tempering carries weights from step to step, which a new particle has none of: "
-            "leave particles_max at 0, or take the paper's tempering"
-        )
-    if not PARTICLES_MIN <= config.particles <= config.particles_max:
-        raise InputError(
-            f"particles is {config.particles}: it must lie between {PARTICLES_MIN} and particles_max "
-            f"({config.particles_max})"
-        )
 
 
 def preset(name: Preset) -> Config:

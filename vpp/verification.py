@@ -22,7 +22,6 @@ from vpp import files
 from vpp.data.dataset import Row
 from vpp.errors import VppError
 from vpp.events import (
-    INITIAL_STEP,
     Evaluated,
     Event,
     ParticleDrawn,
@@ -307,8 +306,8 @@ def _answers_in(event: Event) -> Iterator[tuple[tuple[str, int], Prediction]]:
 def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     """Yield an event's proposal by the seeds that the sampler asks for it with."""
     match event:
-        case ParticleDrawn(step=step, particle=slot):
-            first = call_seed(seed, "draw", 0, slot) if step == INITIAL_STEP else call_seed(seed, "resize", step, slot)
+        case ParticleDrawn(particle=slot):
+            first = call_seed(seed, "draw", 0, slot)
             seeds = [first, *(call_seed(first, "draw", again) for again in range(PRIOR_DRAWS))]
             text = event.text if event.reason is None else None
         case Proposed(step=step, particle=slot):

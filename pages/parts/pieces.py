@@ -20,7 +20,6 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
 from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
-from vpp.wording.counts import sizes_text
 from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
 from vpp.wording.theme import Mode
@@ -63,7 +62,7 @@ def head(run: OpenRun, words: str) -> None:
     calibration = f", {integer(n_calibration)} calibration" if n_calibration else ""
     identity = (
         METHOD_NAMES[config.method],
-        f"K = {sizes_text(run.snapshot.view, config)}",
+        f"K = {config.size}",
         f"{counted(dataset['n_train'], 'training row')}, {integer(dataset['n_test'])} test{calibration}",
         *([] if is_demo else [spec.endpoint.model]),
     )

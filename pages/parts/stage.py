@@ -10,15 +10,7 @@ import streamlit as st
 from pages.parts import blocks, opening, pieces
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
-from vpp.drawing.figures import (
-    Figure,
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    size_figure,
-    weights_figure,
-)
+from vpp.drawing.figures import Figure, acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
 from vpp.drawing.rail import band_html, bars_html, generations_html, key_html, map_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import hypothesis_map
@@ -162,7 +154,7 @@ def heading(snapshot: Snapshot, moment: Moment) -> str:
 
 def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
     view, config = snapshot.view, snapshot.spec.config
-    wanted = pieces.wanted(slider_key(run), most=config.largest_size)
+    wanted = pieces.wanted(slider_key(run), most=config.size)
 
     def make() -> str:
         if view.started is None:
@@ -241,8 +233,6 @@ def charts_of(run: opening.OpenRun) -> list[Chart]:
         charts.append(("acc", "Proposals accepted", "by step", acceptance_figure))
     if config.is_telescoping and not config.is_weighing:
         charts.append(("evidence", "Log evidence", "nominal, by step", evidence_figure))
-    if config.particles_max:
-        charts.append(("size", "Particles K", "after each step", size_figure))
     if not config.is_weighted or len(charts) % 2:
 
         def errors(view: RunView, mode: Mode) -> Figure:

@@ -61,9 +61,9 @@ def test_start_is_disabled_beside_the_first_reason_why_a_run_cannot_begin(app: A
     assert refuses("This table cannot be read: see Data.")
     upload(app, b"a,label\n1,yes\n2,yes\n")
     assert refuses("This table cannot be used as chosen: see Data.")
-    choose(upload(app, LABELS), particles_max=20, particles=2)
+    choose(upload(app, LABELS), epsilon="7")
     assert refuses("This option cannot be used: see Method.")
-    choose(app, particles=5)
+    choose(app, epsilon="auto")
     assert not app.button(key="new.start").disabled
     assert GOES_ON in shown(app)
     app.segmented_control(key="new.who").set_value(SERVER).run()
@@ -104,7 +104,6 @@ def choose(app: AppTest, **options: Any) -> AppTest:
 def test_every_option_has_a_widget(app: AppTest) -> None:
     upload(app, LABELS)
     seen = shown_options(app)
-    seen |= shown_options(choose(app, particles_max=20))
     seen |= shown_options(choose(app, method="mh", mh_rows="buffer"))
     upload(app, NUMBERS)
     assert seen | shown_options(app) == {field.name for field in fields(Config)}
@@ -115,7 +114,7 @@ def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(ap
     assert {"tempering", "final_weights", "restart", "epsilon"} <= shown_options(app)
     assert "tau" not in shown_options(app)
     choose(app, tempering="adaptive", mutate="every")
-    assert not {"final_weights", "buffer_size", "particles_max"} & shown_options(app)
+    assert not {"final_weights", "buffer_size"} & shown_options(app)
     choose(app, method="vml5")
     assert not {"particles", "tempering", "epsilon", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
@@ -156,13 +155,12 @@ SAID = {
     "always accept": ("without weights", "Every proposal is taken", "proposed at temperature"),
     "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
     "vml5": ("without weights", "not scored yet"),
-    "growing": ("Particles K", "at first"),
 }
 
 
 @pytest.mark.parametrize("name", SAID)
 def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name: str) -> None:
-    reader = sampled(tmp_path, VARIANTS[name], task="regression" if name == "growing" else "classification")
+    reader = sampled(tmp_path, VARIANTS[name])
     app.session_state["run"] = reader.directory.id
     app.run()
     html = {}

@@ -63,7 +63,6 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         (f"run t.csv --target kind --demo --max-calls {BEYOND}", "calls is beyond 64 bits"),
         ("run t.csv --target kind --demo --plan --epochs 100000", "more than 100,000 steps"),
         ("run t.csv --target kind --demo --plan --particles 100001", "more than 100,000 particles"),
-        ("run t.csv --target kind --demo --plan --particles-max 100001", "more than 100,000 particles"),
         ("run t.csv --target kind --demo --read encoding=utf-7 --test surrogate.csv", "surrogate.csv is not text in"),
         ("run t.csv --target kind --demo --read colour=red", "'colour=red' is not NAME=VALUE with one of encoding"),
         ("run t.csv --target kind --demo --read header=maybe", "header is 'maybe': give yes or no"),

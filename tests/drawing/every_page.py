@@ -14,7 +14,6 @@ from vpp.drawing.figures import (
     evidence_figure,
     reliability_figure,
     risk_figure,
-    size_figure,
     spread_figure,
     weights_figure,
 )
@@ -111,7 +110,7 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
 
 def _charts(reader: RunReader, snapshot: Snapshot) -> None:
     view, config = snapshot.view, snapshot.spec.config
-    for figure in (ess_figure, weights_figure, acceptance_figure, size_figure, evidence_figure):
+    for figure in (ess_figure, weights_figure, acceptance_figure, evidence_figure):
         figure(view, "light")
     errors = batch_errors(view, config, reader.dataset())
     error_figure(view, "light", errors)

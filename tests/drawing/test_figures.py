@@ -7,14 +7,7 @@ import pytest
 
 from tests.inspected import label_events, number_events
 from tests.reporting.builders import view_of
-from vpp.drawing.figures import (
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    size_figure,
-    weights_figure,
-)
+from vpp.drawing.figures import acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
 from vpp.wording.progress import BatchErrors
 
 
@@ -34,7 +27,7 @@ def _error(view, mode):  # type: ignore[no-untyped-def]
     return error_figure(view, mode, BatchErrors(by_step={0: 0.25, 1: 0.5}, name="wrong", top=1.0))
 
 
-@pytest.mark.parametrize("draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, size_figure, _error])
+@pytest.mark.parametrize("draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, _error])
 @pytest.mark.parametrize("events", [label_events, number_events])
 def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: ignore[no-untyped-def]
     """A chart is written down, not built: nothing looks at it before a browser does."""

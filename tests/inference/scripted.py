@@ -226,10 +226,8 @@ VARIANTS = {
     "mh on all rows": {"mh_rows": "train"},
     "mh with restarts": {"restart": 0.5},
     "mh from the prior": {"restart": 1.0},
-    "mh with a growing K": {"particles": 3, "particles_max": 9},
     "smc": {},
     "smc filtered": {"mutate": "filtered", "restart": 0.3},
-    "smc with a growing K": {"particles": 3, "particles_max": 9},
     "smc deduplicated": {"buffer_repeats": False},
     "smc incremental": {"tempering": "incremental"},
     "smc adaptive": {"tempering": "adaptive", "restart": 0.3},
@@ -284,8 +282,6 @@ def populations(events):
             step=event.step,
             exponent=event.exponent,
             log_evidence=event.log_evidence,
-            few_for=event.few_for,
-            agreed_for=event.agreed_for,
             particles=tuple(
                 Particle(
                     text=texts[state.hypothesis],

@@ -9,7 +9,7 @@ import pytest
 
 from vpp.errors import EndpointRefused
 from vpp.events import StepFinished
-from vpp.inference import sample
+from vpp.inference import ahead, sample
 from vpp.inference.ahead import LEAD
 from vpp.inference.plan import plan
 from vpp.inference.sampling import conclude
@@ -18,7 +18,6 @@ from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped
-from vpp.settings import Config
 
 from . import scripted, virtual_time
 from .test_calls import N_TEST, N_TRAIN, as_published
@@ -126,7 +125,8 @@ def in_turn(monkeypatch):
 
     def switch(is_on):
         if is_on:
-            monkeypatch.setattr(Config, "may_run_ahead", False)
+            monkeypatch.setattr(ahead, "LEAD", 0)
+            monkeypatch.setattr(ahead.Ahead, "ask_next", lambda *_: None)
         else:
             monkeypatch.undo()
 

@@ -39,7 +39,7 @@ def test_events_have_the_same_content_under_any_completion_order(method, task):
         assert scripted.content(events) == scripted.content(plain)
         assert scripted.content(end) == scripted.content(plain_end)
         assert [e for e in events if isinstance(e, IN_ORDER)] == [e for e in plain if isinstance(e, IN_ORDER)]
-        for slot in range(config.largest_size):
+        for slot in range(config.size):
             assert events_of(events, slot) == events_of(plain, slot), "in the order of its own phases"
         orders.add(tuple(map(id_of, events)))
     assert len(orders) > 1 or method == "vml", "the calls did finish in different orders"

@@ -248,10 +248,6 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
         ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
         ({"mutate": "never"}, "choose one of every, filtered"),
         ({"optimizer_temperature": 3.0}, "between 0 and 2"),
-        ({"particles_max": 5}, "particles is 10"),
-        ({"particles_max": 20, "particles": 2}, "particles is 2"),
-        ({"particles_max": 20, "method": "vml5"}, "fixed number"),
-        ({"particles_max": 20, "tempering": "incremental"}, "carries weights"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):

@@ -89,13 +89,13 @@ def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None
     assert [each.text for each in labels.ancestry(3, step=0)] == [NONE, NONE], "also of an extinct one"
 
 
-@pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml", "growing", "growing mh"])
+@pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])
 def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> None:
     view = sampled(tmp_path, VARIANTS[name]).refresh().view
     _, *later = view.finished_steps
     assert later
     for at in later:
-        kept = [None if k in at.joined else state.parent for k, state in enumerate(at.population)]
+        kept = [state.parent for state in at.population]
         assert [came_from(at, slot) for slot in range(len(at.population))] == kept
 
 

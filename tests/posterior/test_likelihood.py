@@ -158,11 +158,3 @@ def test_labels_that_share_epsilon_make_the_masses_of_all_labels_sum_to_one():
     masses = [np.exp(shared.terms([label], ["a"])[0]) for label in labels]
     assert sum(masses) == pytest.approx(1.0)
     assert masses[0] == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize("n_shares", [1, 4])
-def test_the_usual_term_is_that_of_the_noise_as_supposed(n_shares):
-    zero_one = ZeroOneLikelihood(epsilon=0.1, n_shares=n_shares)
-    assert zero_one.terms(["a"] * 9 + ["b"], ["a"] * 10).mean() == pytest.approx(zero_one.usual_term)
-    gaussian = GaussianLikelihood(tau=4.0, abstention_error=1.0)
-    assert gaussian.terms([2.0, -2.0], [0.0, 0.0]).mean() == pytest.approx(gaussian.usual_term)

@@ -28,8 +28,6 @@ VARIANTS: dict[str, Config] = {
     "always accept": Config(**SMALL, method="always-accept"),
     "vml": Config(**SMALL, method="vml"),
     "vml5": Config(**SMALL, method="vml5"),
-    "growing": Config(**{**SMALL, "epochs": 3}, particles_max=9, beta_start=1.0),
-    "growing mh": Config(**{**SMALL, "particles": 3, "epochs": 3}, method="mh", particles_max=7, seed=3),
 }
 """Every method, and every option that changes what there is to show."""
 

@@ -65,9 +65,8 @@ def test_text_from_outside_is_in_no_script_and_makes_no_element(tmp_path: Path) 
     assert tags[0] == tags[1]
 
 
-@pytest.mark.parametrize("name", ["vml", "vml5", "mh", "always accept", "adaptive", "growing"])
+@pytest.mark.parametrize("name", ["vml", "vml5", "mh", "always accept", "adaptive"])
 def test_every_method_has_a_chart(name: str) -> None:
-    task = "regression" if name == "growing" else "classification"
-    html = report_html(sampled_run(name, task))
+    html = report_html(sampled_run(name))
     assert figures(html)
     assert ("Effective sample size by step" in html) == VARIANTS[name].is_weighted

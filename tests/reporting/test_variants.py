@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.drawing.every_page import draw_all
-from tests.reporting.sampled import SMALL, VARIANTS, agreeing, sampled, sampled_run, world
-from vpp.drawing.figures import acceptance_figure, evidence_figure, size_figure, weights_figure
-from vpp.drawing.rail import band_html
+from tests.reporting.sampled import VARIANTS, sampled_run, world
+from vpp.drawing.figures import acceptance_figure, evidence_figure
 from vpp.events import Event
 from vpp.inspection.scores import ensemble
 from vpp.inspection.summary import result
@@ -18,15 +17,13 @@ from vpp.reporting.markdown import report_markdown
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import RunReader
-from vpp.runs.view import log_evidence, size_by_step
-from vpp.settings import Config
+from vpp.runs.view import log_evidence
 from vpp.wording.progress import metrics
 
 from . import builders
 
 TASKS = ("classification", "regression")
 TELESCOPING = ("incremental", "adaptive")
-SHRINKING = Config(**{**SMALL, "epochs": 2}, particles_max=8)
 
 
 @cache
@@ -95,30 +92,6 @@ def test_carried_weights_come_with_a_nominal_evidence_and_its_reasons(name: str)
     assert json.loads(posterior_json(reader))["weights_are"] == "carried"
 
 
-@pytest.mark.parametrize(
-    ("config", "script", "said"), [(VARIANTS["growing"], {}, "K grew"), (SHRINKING, {"answer": agreeing}, "K shrank")]
-)
-def test_a_k_that_changes_breaks_no_figure(
-    tmp_path: Path, config: Config, script: dict[str, object], said: str
-) -> None:
-    reader = sampled(tmp_path, config, task="regression", **script)
-    view = reader.refresh().view
-    sizes = size_by_step(view)
-    assert len(set(sizes)) > 1
-    weights = weights_figure(view, "light")
-    assert {len(row) for row in weights.rows} == {1 + max(sizes)}
-    assert [row[1] for row in size_figure(view, "light").rows] == [str(size) for size in sizes[1:]]
-    heights = [part.split('"')[0] for part in band_html(view, shown=0).split("--e:")[1:]]
-    assert heights
-    assert all(0 < float(height) <= 1 for height in heights)
-    assert said in band_html(view, shown=0)
-    assert f"K = {sizes[0]} at first, {sizes[-1]} now" in reported(reader)
-    for step in [at.step for at in view.finished_steps if at.shrunk]:
-        assert f"K fell at step {step}: all agreed." in tiles(reader, None)["Particles K"]
-        assert "It has not changed yet." in tiles(reader, step - 1)["Particles K"]
-        assert " dropped: all agreed |" in reported(reader)
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
     reader = sampled_run("vml5", task)
@@ -135,7 +108,6 @@ def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_page_can_be_drawn_of_a_run_at_any_moment(tmp_path: Path, name: str) -> None:
-    task = "regression" if VARIANTS[name].particles_max else "classification"
-    n = len(events_of(name, task))
+    n = len(events_of(name))
     for length in range(n, 0, -(n // 8)):
-        draw_all(begun(tmp_path / str(length), name, length, task=task))
+        draw_all(begun(tmp_path / str(length), name, length))

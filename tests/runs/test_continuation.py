@@ -54,7 +54,6 @@ def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
         ({"method": "smc"}, {"particles": 7, "final_weights": "train"}),
         ({"method": "smc", "tempering": "adaptive"}, {"particles": 7, "final_weights": "rescored"}),
         ({"method": "mh"}, {"particles": 7, "final_weights": "rescored"}),
-        ({"method": "smc", "particles": 5, "particles_max": 9}, {"particles": 7, "final_weights": "train"}),
         ({"method": "vml5"}, {"particles": 10, "final_weights": "rescored"}),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
     """T = 2: first batch 2 and 2 drawn; 2 and 4 rows by 2 particles; 2 proposals a step; 2 x (2 + 4) rows."""
     whole = plan(CONFIG, n_train=4, n_test=2)
     assert whole.calls == (2 + 2) + 2 * (2 + 4) + 2 * 2 + 2 * (2 + 4)
-    assert (whole.least_learner_calls, whole.least_optimizer_calls) == (4 + 2, 2 + 2 * 2)
+    assert (whole.least_learner_calls, whole.optimizer_calls) == (4 + 2, 2 + 2 * 2)
     assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
 
 

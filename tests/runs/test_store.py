@@ -47,7 +47,6 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
     [
         (0, Config(), 1024),
         (0, Config(particles=30, buffer_size=40), 1200),
-        (0, Config(particles=10, particles_max=30), 1800),
         (0, Config(method="mh", particles=15, mh_rows="train"), 1500),
         (0, Config(particles=15, tempering="adaptive"), 1500),
         (0, Config(particles=200, tempering="incremental"), 4096),

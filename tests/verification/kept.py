@@ -22,11 +22,6 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import population_of
 from vpp.settings import Config
 
-GROWING = {"method": "smc", "particles": 3, "particles_max": 9, "epochs": 3}
-"""Where an optimizer keeps what stands."""
-SHRINKING = {"method": "mh", "particles": 9, "particles_max": 9, "epochs": 3}
-"""Where every text answers right."""
-
 
 class Learner:
     """The script's, which hands on what it says as the product's does."""

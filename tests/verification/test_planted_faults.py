@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.inference import scripted
-from tests.inference.test_resizing import keep, right
-from tests.verification.kept import GROWING, SHRINKING, kept_run, write
+from tests.verification.kept import kept_run, write
 from vpp.cli import main
 from vpp.events import (
     Evaluated,
@@ -43,8 +42,6 @@ RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "carried": ("regression", {"method": "smc", "tempering": "adaptive", "tau": "auto", "epochs": 1}, {}),
     "chains": ("classification", {"method": "mh", "epochs": 1}, {}),
-    "growing": ("classification", GROWING, {"write": keep}),
-    "shrinking": ("classification", SHRINKING, {"write": scripted.rewrite_anew, "answer": right}),
 }
 
 
@@ -101,8 +98,6 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("chains", Proposed, {"why": "likelihood"}),
     ("chains", StepFinished, {}),
     ("chains", Evaluated, {"split": "test"}),
-    ("growing", ParticleDrawn, {"particle": 3}),
-    ("shrinking", Resampled, {}),
 ]
 """Every kind of line that a run has, in the run that has it."""
 UNDERIVED = {"type", "versions", "templates", "raw", "reason", "shown", "thoughts", "refused"}

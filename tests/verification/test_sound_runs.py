@@ -7,24 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.inference import scripted
-from tests.inference.test_resizing import keep, right
 from tests.processes import ROOT, model
-from tests.verification.kept import GROWING, SHRINKING, Learner, kept_run, write
+from tests.verification.kept import Learner, kept_run, write
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.data.tasks import generate
-from vpp.events import (
-    Evaluated,
-    ParticleDrawn,
-    Proposed,
-    Resampled,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    Scored,
-    StepFinished,
-)
+from vpp.events import Evaluated, Proposed, RunFinished, RunPaused, RunResumed, Scored, StepFinished
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
@@ -56,7 +45,6 @@ OPTIONS = {
     "filtered": {"mutate": "filtered"},
     "one particle": {"particles": 1},
     "one step": {"batch_size": 20, "epochs": 1, "tempering": "adaptive"},
-    "a growing K": {"particles": 3, "particles_max": 9, "epochs": 3},
 }
 
 
@@ -65,16 +53,6 @@ OPTIONS = {
 def test_every_option_that_weights_depend_on_holds(name: str, task: str, tmp_path: Path) -> None:
     directory, _ = kept_run(tmp_path / "run", scripted.paper(method="smc", **OPTIONS[name]), task)
     assert faults(directory) == []
-
-
-def test_populations_that_grow_and_shrink_hold(tmp_path: Path) -> None:
-    grown, events = kept_run(tmp_path / "grown", scripted.paper(**GROWING), write=keep)
-    assert any(isinstance(event, ParticleDrawn) and event.step >= 0 for event in events)
-    assert faults(grown) == []
-    script = {"write": scripted.rewrite_anew, "answer": right}
-    shrunk, events = kept_run(tmp_path / "shrunk", scripted.paper(**SHRINKING), **script)
-    assert any(isinstance(event, Resampled) for event in events)
-    assert faults(shrunk) == []
 
 
 def test_a_run_that_goes_on_from_another_holds(tmp_path: Path) -> None:
@@ -168,7 +146,7 @@ def test_a_shipped_example_holds(name: str) -> None:
 
 DEMO = {
     "mh with restarts": {"method": "mh", **scripted.VARIANTS["mh with restarts"]},
-    "smc with a growing K": {"method": "smc", "particles_max": 9},
+    "smc": {"method": "smc"},
     "smc adaptive": {"method": "smc", **scripted.VARIANTS["smc adaptive"]},
 }
 """Between them every phase of a step; the other variants are verified without a server, above."""

@@ -90,7 +90,7 @@ CONFIGS = [
     preset("paper"),
     Config(method="vml", seed=3, tau="2.5", epsilon=0.01),
     Config(tempering="adaptive", restart=0.25),
-    Config(method="mh", mh_rows="buffer", buffer_repeats=True, particles_max=20),
+    Config(method="mh", mh_rows="buffer", buffer_repeats=True),
 ]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.inspected import labels
 from tests.reporting.builders import SEED, started, view_of
 from tests.reporting.builders import YES_NO as DATA
-from tests.reporting.sampled import SMALL, agreeing, sampled, sampled_run
+from tests.reporting.sampled import sampled_run
 from vpp.events import Event
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -55,17 +55,3 @@ BY_METHOD = (
 def test_every_method_names_what_it_does() -> None:
     for name, step, words in BY_METHOD:
         assert happenings(sampled_run(name))[step].startswith(words), name
-
-
-def test_a_k_that_grows_or_falls_is_named_at_its_step(tmp_path: Path) -> None:
-    growing = sampled_run("growing mh", "regression")
-    grown = {step for step, at in growing.refresh().view.steps.items() if at.joined}
-    assert {step for step, words in happenings(growing).items() if "K grew from " in words} == grown
-    config = Config(**{**SMALL, "epochs": 2}, particles_max=8)
-    shrinking = sampled(tmp_path / "fallen", config, answer=agreeing)
-    fallen = {step for step, at in shrinking.refresh().view.steps.items() if at.shrunk}
-    assert {
-        step for step, words in happenings(shrinking).items() if "All agreed, so K fell from 4 to 3." in words
-    } == fallen
-    assert grown
-    assert fallen

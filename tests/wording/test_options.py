@@ -32,9 +32,9 @@ def test_every_option_stands_in_one_place_with_a_label_of_its_own() -> None:
 
 def combinations() -> list[dict[str, Any]]:
     """Of the options that decide about others."""
-    names = ("method", "tempering", "mutate", "mh_rows", "restart", "particles_max")
+    names = ("method", "tempering", "mutate", "mh_rows", "restart")
     values = (tuple(METHOD_NAMES), ("paper", "adaptive"), ("every", "filtered"), ("batch", "buffer"),
-              (0.0, 0.5, 1.0), (0, 20))  # fmt: skip
+              (0.0, 0.5, 1.0))  # fmt: skip
     return [dict(zip(names, each, strict=True)) for each in product(*values)]
 
 
@@ -47,7 +47,7 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
 
 
 def test_an_option_without_effect_has_its_default_and_names_its_condition() -> None:
-    values = {"method": "vml", "particles_max": 20, "mh_rows": "train", "seed": 4}
+    values = {"method": "vml", "mh_rows": "train", "seed": 4}
     assert config_of(values, Config()) == Config(method="vml", seed=4)
     assert "For mh: Compare on." in idle_words(decided(values, Config()))
 
@@ -59,8 +59,8 @@ def test_an_option_that_means_something_is_taken() -> None:
 
 
 def test_a_combination_that_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="between 3 and particles_max"):
-        config_of({"particles": 2, "particles_max": 20}, Config())
+    with pytest.raises(InputError, match="exclude each other"):
+        config_of({"likelihood": "logprobs", "learner_samples": 5}, Config())
 
 
 UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (

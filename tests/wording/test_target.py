@@ -25,7 +25,6 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"method": "always-accept"}, "no sample of a posterior"),
     ({"method": "vml5"}, "averaged without weights"),
     ({"method": "vml"}, "There is one hypothesis and no posterior"),
-    ({"particles_max": 20}, "K may change"),
 ]
 
 
@@ -46,7 +45,6 @@ SPOILT: list[dict[str, Any]] = [
     {"mh_rows": "batch"},
     {"mh_rows": "buffer"},
     {"learner_samples": 3},
-    {"particles_max": 20},
     {"method": "always-accept"},
 ]
 

@@ -99,10 +99,6 @@ VARIANTS: Mapping[str, Variant] = {
             "smc", "prior", "Incremental tempering; every hypothesis is drawn without data.",
             base="smc-incremental", tempering="incremental", restart=1.0,
         ),
-        _beyond(
-            "smc", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
-            particles=5, particles_max=20,
-        ),
         _beyond("smc", "dedup", "The buffer keeps each row once.", buffer_repeats=False),
         _beyond("mh", "buffer", "Proposals are compared on the buffer.", mh_rows="buffer"),
         _beyond("mh", "train", "Proposals are compared on all training rows.", mh_rows="train"),
@@ -110,10 +106,6 @@ VARIANTS: Mapping[str, Variant] = {
         _beyond(
             "mh", "prior", "Every hypothesis is drawn without data and compared on all training rows.",
             base="mh-train", mh_rows="train", restart=1.0,
-        ),
-        _beyond(
-            "mh", "adaptive-k", "K starts at 5, may grow to 20, and shrinks on agreement.",
-            particles=5, particles_max=20,
         ),
     )
 }  # fmt: skip

@@ -365,8 +365,8 @@ methods of the paper, run by default:
   mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
 
 variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
-  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior, smc-adaptive-k,
-  smc-dedup, mh-buffer, mh-train, mh-restart, mh-prior, mh-adaptive-k
+  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior, smc-dedup,
+  mh-buffer, mh-train, mh-restart, mh-prior
 """
 
 

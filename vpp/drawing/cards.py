@@ -22,9 +22,7 @@ from vpp.inspection.slots import (
     came_from,
     grouped,
     heirs,
-    kept_as,
     recorded_answers,
-    rewritten_as,
     same_answer,
     scored_rows,
     totals,
@@ -68,8 +66,7 @@ class History:
     def proposal(self, step: int, slot: int) -> Proposed | None:
         """The proposal that decided what `slot` holds at the end of the step."""
         at = self.view.steps.get(step)
-        before = rewritten_as(at, slot) if at else None
-        return at.proposed.get(before) if at and before is not None else None
+        return at.proposed.get(slot) if at else None
 
     def parent(self, step: int, slot: int) -> str | None:
         """The text that the slot's text was rewritten from at `step`; None if it was kept or drawn afresh."""
@@ -85,8 +82,6 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
     at = run.view.steps.get(step)
     if step == INITIAL_STEP:
         return (("", "first hypothesis"),)
-    if at and slot in at.joined:
-        return (("", f"joined at step {step}"),)
     proposed = run.proposal(step, slot)
     if proposed is None and run.config.is_weighing:
         return (("", "yours"),)
@@ -142,16 +137,7 @@ def fate_marks(run: History, at: StepView, slot: int) -> Marks:
         return at_step(at.step, ("gone", "resampled away"))
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
     spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
-    return at_step(at.step, *spread, *shrunk(at, copies))
-
-
-def shrunk(at: StepView, slots: Sequence[int]) -> Marks:
-    if at.shrunk is None:
-        return ()
-    kept = [new for slot in slots for new in kept_as(at, slot)]
-    if not kept:
-        return (("gone", "dropped: all agreed"),)
-    return (("", f"kept as {particles(kept)}"),) if kept != list(slots) else ()
+    return at_step(at.step, *spread)
 
 
 def is_fresh(proposed: Proposed | None) -> bool:
@@ -347,10 +333,10 @@ class CardMaker:
     def final(self) -> list[Card]:
         """Cards of the last population with the weights that predictions use, heaviest first; a card an idea.
 
-        Without weights they show the last step's decisions, unless K changed after them.
+        Without weights they show the last step's decisions.
         """
         last, found = self._view.finished_steps[-1], compare(self._view)
-        is_decided = not self._config.is_weighted and last.scored and not (last.joined or last.shrunk)
+        is_decided = not self._config.is_weighted and last.scored
         before = self._view.steps.get(last.step - 1) if is_decided else None
         known = answers_around(before, last, final=self._view.final_scored.values())
         make = self._decided if is_decided else self._last
@@ -360,17 +346,16 @@ class CardMaker:
         return self._stacked(last.step + 1, zip(keys, (replace(card, compared=rows) for card in cards), strict=True))
 
     def at(self, step: int) -> list[Card]:
-        """Cards of a step that has weights (smc) or decisions, heaviest or likeliest first, then the newcomers."""
+        """Cards of a step that has weights (smc) or decisions, heaviest or likeliest first."""
         view = self._view.steps.get(step, StepView(step=step))
         known = answers_around(self._view.steps.get(step - 1), view)
         make = self._weighed if self._config.is_weighted else self._decided
         made = (make(view, slot, known) for slot in sorted(view.scored))
         # A particle without a score stays alone.
         keyed = ((answers_of(scored) if scored else card.slot, card) for card, scored in made)
-        return [*self._stacked(step, keyed), *(self._fresh(drawn) for _, drawn in sorted(view.joined.items()))]
+        return self._stacked(step, keyed)
 
     def _fresh(self, drawn: ParticleDrawn) -> Card:
-        joined: Marks = (("", f"joined at step {drawn.step}"),) if drawn.step != INITIAL_STEP else ()
         bare: Marks = (("abs", "no readable answer: the seed sentence stands"),) if drawn.reason else ()
         kept: Marks = (("", GIVEN[drawn.origin]),) if drawn.origin in GIVEN else ()
         answer = Fold(name="raw", mark="", title="the optimizer’s whole answer", raw=_answered(drawn))
@@ -378,7 +363,7 @@ class CardMaker:
             slot=drawn.particle,
             sentence=self._run.text(drawn.hypothesis),
             is_chain=not self._config.is_weighted,
-            marks=(*joined, *kept, *bare),
+            marks=(*kept, *bare),
             rail=(f"temperature {drawn.temperature:.2g}",) if drawn.raw else (),
             folds=(answer,) if drawn.raw else (),
         )
@@ -448,7 +433,7 @@ class CardMaker:
         card = replace(
             self._scored(view, slot, shown, scored),
             parent=self._run.text(held.hypothesis) if taken and not is_fresh(proposed) else None,
-            marks=at_step(view.step, *decision, *shrunk(view, (slot,))),
+            marks=at_step(view.step, *decision),
             effect=effect_of(self._run, proposed, known),
             refused=self._run.text(proposed.proposal) if is_rejected and proposed and proposed.proposal else "",
             folds=self._folds.judged(view, slot),
@@ -471,7 +456,7 @@ class CardMaker:
     def _origins(self, step: int) -> Mapping[int, int]:
         """Slot of each particle's parent in the deck of the step before; empty if that has not ended.
 
-        A newcomer and a first hypothesis keep the slot that they were drawn for.
+        A first hypothesis keeps the slot that it was drawn for.
         """
         last = self._view.steps.get(step - 1)
         parents = [came_from(last, slot) for slot in range(len(last.population))] if last else []

@@ -27,7 +27,7 @@ from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
 from vpp.posterior.prediction import Value
 from vpp.settings import METHOD_NAMES
-from vpp.wording.counts import other_scores_text, sizes_text, steps_done, steps_text
+from vpp.wording.counts import other_scores_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
 from vpp.wording.markup import CUE, badge, group, group_row, scrolling, table, term, text
 from vpp.wording.options import changed_words, name_of
@@ -75,7 +75,7 @@ VOTE = (
 
 def setting_words(run: Candidate) -> str:
     """`Sequential Monte Carlo · K = 10 · mutate filtered`, without the seed."""
-    words = (METHOD_NAMES[run.config.method], f"K = {sizes_text(run.view, run.config)}")
+    words = (METHOD_NAMES[run.config.method], f"K = {run.config.size}")
     return " · ".join((*words, *changed_words(run.config, run.dataset.task)))
 
 

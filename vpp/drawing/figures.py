@@ -18,11 +18,11 @@ from vpp.drawing.comparison import CODES
 from vpp.drawing.dissent import order_verdict
 from vpp.inspection.comparison import Candidate
 from vpp.inspection.points import SpreadReliability, VoteReliability
-from vpp.inspection.slots import judged_of, why_grew
+from vpp.inspection.slots import judged_of
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import wilson
 from vpp.posterior.weights import ess as weights_ess
-from vpp.runs.view import RunView, StepView, size_by_step
+from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
 from vpp.wording.progress import BatchErrors
 from vpp.wording.theme import INK, Mode, template
@@ -159,11 +159,11 @@ def _add_line(
 
 def ess_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
-    c, k = INK[mode], _largest(weighed, view)
+    c, k = INK[mode], max(1, view.size)
     curve = [(v.step, v.reweighted.ess) for v in weighed if v.reweighted]
     resampled = [v.step for v in weighed if v.resampled]
     chart = _chart(view, mode, top=k, ticks=[0, k])
-    _add_threshold(chart, view, mode, weighed)
+    _add_threshold(chart, view, mode)
     rings = [(step, ess) for step, ess in curve if step in resampled]
     chart.add_scatter(
         rings,
@@ -182,9 +182,9 @@ def ess_figure(view: RunView, mode: Mode) -> Figure:
     elif curve:
         # At the right of its point, where no line, ring or label is; the axis leaves room for it after the last step.
         _name_point(chart, *curve[-1], mode)
-    alt = _ess_alt(curve, resampled, _size(weighed[-1]) if weighed else k)
+    alt = _ess_alt(curve, resampled, k)
     rows = [
-        (str(v.step), f"{ess:.2f}", str(_size(v)), "yes" if v.resampled else "")
+        (str(v.step), f"{ess:.2f}", str(k), "yes" if v.resampled else "")
         for v, (_, ess) in zip(weighed, curve, strict=True)
     ]
     if end is not None:
@@ -223,25 +223,12 @@ def _end_place(view: RunView) -> float:
     return max(1, view.total_steps - 1) * (1 + NEAR) + 0.6
 
 
-def _size(at: StepView) -> int:
-    return len(at.reweighted.weights) if at.reweighted else 0
-
-
-def _largest(weighed: Sequence[StepView], view: RunView) -> int:
-    return max((_size(v) for v in weighed), default=max(1, view.size))
-
-
-def _add_threshold(chart: Chart, view: RunView, mode: Mode, weighed: Sequence[StepView]) -> None:
-    c = INK[mode]
-    ends = [(v.step, ESS_SHARE * _size(v)) for v in weighed] or [(0, ESS_SHARE * view.size)]
-    whole = [(-0.6, ends[0][1]), *ends, (_end_place(view) + 0.6, ends[-1][1])]
-    chart.add_scatter(
-        whole, mode="lines", line={"color": c["ink-3"], "width": 1, "dash": "dash", "shape": "hvh"}, hoverinfo="skip"
-    )
-    k, limit = _largest(weighed, view), ends[-1][1]
-    ticks = {0.0: "0", limit: "K/2"} | ({} if abs(k - limit) < NEAR * k else {float(k): f"{k:g}"})
-    names = [f"{name} " for name in ticks.values()]
-    chart.update_yaxes(tickvals=list(ticks), ticktext=names, automargin=_are_wide(names))
+def _add_threshold(chart: Chart, view: RunView, mode: Mode) -> None:
+    k = max(1, view.size)
+    limit, names = ESS_SHARE * k, ["0 ", "K/2 ", f"{k} "]
+    line = {"color": INK[mode]["ink-3"], "width": 1, "dash": "dash"}
+    chart.add_scatter([(-0.6, limit), (_end_place(view) + 0.6, limit)], mode="lines", line=line, hoverinfo="skip")
+    chart.update_yaxes(tickvals=[0, limit, k], ticktext=names, automargin=_are_wide(names))
     chart.update_xaxes(range=[-0.6, _end_place(view) + LABEL * (_end_place(view) + 0.6)])
 
 
@@ -257,14 +244,13 @@ def _ess_alt(curve: Sequence[tuple[int, float]], resampled: Sequence[int], k: in
 
 def weights_figure(view: RunView, mode: Mode) -> Figure:
     weighed = [v for v in view.steps.values() if v.reweighted]
-    c, k = INK[mode], _largest(weighed, view)
+    c, k = INK[mode], max(1, view.size)
     steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
     grid, rows = np.full((k, len(steps)), np.nan), []
     for v in weighed:
         weights = v.reweighted.weights if v.reweighted else ()
-        grid[: len(weights), v.step] = weights
-        # Cells beyond the step's K are empty.
-        rows.append((str(v.step), *map(weight_text, weights), *[""] * (k - len(weights))))
+        grid[:, v.step] = weights
+        rows.append((str(v.step), *map(weight_text, weights)))
     chart = _chart(view, mode, top=1, ticks=[])
     chart.add_heatmap(
         z=np.round(grid, DECIMALS).astype(np.float32),
@@ -301,24 +287,6 @@ def evidence_figure(view: RunView, mode: Mode) -> Figure:
     now = f"{fixed(points[-1][1])} at φ = {points[-1][2]:.3g}" if points else "no step yet"
     rows = tuple((str(step), f"{exponent:.3f}", fixed(value)) for step, value, exponent in points)
     return Figure(chart, f"Nominal log evidence by step: {now}", ("step", "exponent φ", "log evidence, nominal"), rows)
-
-
-def size_figure(view: RunView, mode: Mode) -> Figure:
-    done = [v for v in view.finished_steps if v.step >= 0]
-    curve = [(v.step, len(v.population)) for v in done]
-    top = max((*size_by_step(view), int(view.started.config.get("particles_max", 1)) if view.started else 1))
-    chart = _chart(view, mode, top=top, ticks=[0, top / 2, top])
-    _add_line(chart, view, curve, INK[mode]["ink"], "after step %{x}: %{y} particles", line={"shape": "hv"})
-    most = max((n for _, n in curve), default=0)
-    now = f"{curve[-1][1]} after step {curve[-1][0]}, {most} at most" if curve else "no step yet"
-    rows = tuple((str(v.step), str(len(v.population)), resized_words(v)) for v in done)
-    return Figure(chart, f"Number of particles by step: {now}", ("step", "particles", "what happened"), rows)
-
-
-def resized_words(at: StepView) -> str:
-    if at.joined:
-        return f"{len(at.joined)} joined: {why_grew(at)}"
-    return f"{len(at.scored) - len(at.shrunk.ancestors)} dropped: all agreed" if at.shrunk else ""
 
 
 def acceptance_figure(view: RunView, mode: Mode) -> Figure:

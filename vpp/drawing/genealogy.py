@@ -7,14 +7,13 @@ from typing import Any
 from vpp.drawing.cards import AFRESH
 from vpp.drawing.deck import reworded, without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import CHANGING, Fate, Founder, Genealogy, Happened, Node, Place, origins
+from vpp.inspection.genealogy import CHANGING, Fate, Genealogy, Happened, Node, Place, origins
 from vpp.wording.markup import Mark, badge, caption, group, table, text
 from vpp.wording.words import capitalised, counted, cut, listed, particles, step_words, weight_text
 
 HAPPENED: dict[Happened, str] = {
     "first": "first hypothesis",
     "yours": "yours",
-    "joined": "newcomer",
     "accepted": "rewritten, accepted",
     "taken": "rewritten",
     "rejected": "kept: its proposal was rejected",
@@ -23,7 +22,7 @@ HAPPENED: dict[Happened, str] = {
     "not rewritten": "not rewritten: only copies are",
 }
 AFRESH_TAKEN = f"{AFRESH}, accepted"
-FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next", "dropped": "dropped next: all agreed"}
+FATES: dict[Fate, str] = {"": "", "resampled away": "resampled away next"}
 MOST_LETTERS = 600_000
 """Characters of all texts together in a drawing."""
 
@@ -40,21 +39,15 @@ def genealogy_sentence(family: Genealogy) -> str:
         line = family.ancestry(0)
         changes = sum(node.happened in CHANGING for node in line[1:])
         return f"One particle, one line: its text changed at {changes} of {counted(len(line) - 1, 'step')}."
-    first = [each for each in founders if each.place.step == INITIAL_STEP]
-    living = [_living(first, "first hypothesis", "first hypotheses")]
-    if joined := founders[len(first) :]:
-        living.append(_living(joined, "newcomer", "newcomers"))
+    alive = sum(bool(each.descendants) for each in founders)
+    of = counted(len(founders), "first hypothesis", "first hypotheses")
+    living = f"{alive} of {of} {'has' if alive == 1 else 'have'} living descendants"
     most = max(len(each.descendants) for each in founders)
     if most == 1:
-        return f"{'; '.join(living)}."
+        return f"{living}."
     leaders = [founder_name(each.place) for each in founders if len(each.descendants) == most]
     of = leaders[0] if len(leaders) == 1 else f"each of {len(leaders)} founders"
-    return f"{'; '.join(living)}; the largest family is {most} particles of {of}."
-
-
-def _living(founders: Sequence[Founder], one: str, many: str) -> str:
-    n, alive = len(founders), sum(bool(each.descendants) for each in founders)
-    return f"{alive} of {counted(n, one, many)} {'has' if alive == 1 else 'have'} living descendants"
+    return f"{living}; the largest family is {most} particles of {of}."
 
 
 def genealogy_alt(family: Genealogy) -> str:
@@ -77,10 +70,7 @@ def genealogy_caption(family: Genealogy, *, is_weighted: bool) -> str:
 
 
 def founder_name(place: Place) -> str:
-    """`first hypothesis 7`, or `newcomer 12 of step 4`."""
-    if place.step == INITIAL_STEP:
-        return f"first hypothesis {place.slot}"
-    return f"newcomer {place.slot} of step {place.step}"
+    return f"first hypothesis {place.slot}"
 
 
 def step_name(step: int) -> str:
@@ -116,15 +106,11 @@ def drawing(family: Genealogy, *, seed_text: str, is_weighted: bool, steps: int)
     numbers = {hypothesis: number for number, hypothesis in enumerate(texts)}
     columns = [_column(nodes, numbers, is_weighted=is_weighted) for nodes in family.generations]
     most = max(80, min(600, MOST_LETTERS // len(texts)))
-    # Columns after which lines fork, with the reason.
-    forks = {step: ["resampled"] for step in family.resampled_at}
-    for step in family.shrank_at:
-        forks.setdefault(step, []).append("K fell")
     return {
         "columns": columns,
         "total": max(steps + 1, len(columns)),
         "texts": [cut(without_seed(each, seed_text), most) for each in texts.values()],
-        "breaks": [{"column": step - INITIAL_STEP, "words": ", ".join(words)} for step, words in sorted(forks.items())],
+        "breaks": [{"column": step - INITIAL_STEP, "words": "resampled"} for step in family.resampled_at],
         "happened": [*HAPPENED.values()],
         "changing": len(CHANGING),
         "fates": [*FATES.values()],

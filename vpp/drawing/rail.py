@@ -10,7 +10,7 @@ from vpp.data.dataset import Dataset
 from vpp.drawing.deck import without_seed
 from vpp.events import INITIAL_STEP
 from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
-from vpp.inspection.slots import came_from, generation_at, grew_at, judged_of, shrank_at, weights_of
+from vpp.inspection.slots import came_from, generation_at, judged_of, weights_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView, resampled_at
 from vpp.settings import ESS_SHARE, Config
@@ -46,8 +46,7 @@ def band_html(view: RunView, *, shown: int | None, has_end: bool = False) -> str
 def key_html(config: Config) -> str:
     if not config.is_weighted:
         return ""
-    of = "as a share of K" if config.particles_max else f"of {config.size}"
-    return f'<span class="height">ESS by step, {of}</span>{badge("copy", "resampled")}'
+    return f'<span class="height">ESS by step, of {config.size}</span>{badge("copy", "resampled")}'
 
 
 def _mark(at: StepView | None, *, is_shown: bool) -> str:
@@ -81,13 +80,11 @@ def _number(step: int, total: int, seen: Mapping[str, frozenset[int]], *, is_sho
 
 
 def _label(view: RunView) -> str:
-    changes = (("grew", grew_at(view)), ("shrank", shrank_at(view)))
-    sizes = "".join(f"; K {verb} at {', '.join(map(str, steps))}" for verb, steps in changes if steps)
     if not view.ess_by_step:
         done = sum(at.step >= 0 for at in view.finished_steps)
-        return f"{done} of {view.total_steps} steps are complete{sizes}"
+        return f"{done} of {view.total_steps} steps are complete"
     resampled = ", ".join(map(str, resampled_at(view))) or "no step"
-    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}{sizes}"
+    return f"Effective sample size by step, {view.ess_by_step[-1]:.1f} at the last; resampled at {resampled}"
 
 
 # Bars by step: the ESS, or what tells how a run without weights goes
@@ -226,7 +223,7 @@ class _Column:
     """Slots with a descendant in the newest column."""
     n_new: int
     forks: bool
-    """True if its step resampled it or dropped particles, and the next column is drawn."""
+    """True if its step resampled it, and the next column is drawn."""
 
 
 def generations_html(view: RunView, config: Config, step: int | None) -> str:
@@ -234,7 +231,7 @@ def generations_html(view: RunView, config: Config, step: int | None) -> str:
     columns = _columns(view, config, step)
     if not columns:
         return caption("No hypotheses yet.")
-    rows = max(config.largest_size, *(len(column.sizes) for column in columns))
+    rows = len(columns[0].sizes)
     words = generations_words(columns[-COLUMNS:], is_weighted=config.is_weighted)
     height = round(rows * _pitch(rows)) + AXIS
     drawn = "".join(_svg(columns, rows, height))
@@ -277,7 +274,7 @@ def _column(view: RunView, config: Config, generation: int, survives: frozenset[
         parents=parents,
         survives=survives,
         n_new=sum(is_new),
-        forks=following is not None and bool(following.resampled or following.shrunk),
+        forks=following is not None and following.resampled is not None,
     )
 
 
@@ -287,10 +284,8 @@ def generations_words(columns: Sequence[_Column], *, is_weighted: bool) -> str:
     n = counted(len(newest.sizes), "particle")
     if len(columns) == 1:
         return f"{n} at {_said(newest.name)}, without ancestors"
-    joined = sum(column.parents[slot] is None for column in columns[1:] for slot in column.survives)
-    newcomers = f" and {counted(joined, 'newcomer')}" if joined else ""
     verb = "descends" if len(newest.sizes) == 1 else "descend"
-    said = f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}{newcomers}"
+    said = f"{n} at {_said(newest.name)} {verb} from {len(oldest.survives)} at {_said(oldest.name)}"
     has_ended = any(len(column.survives) < len(column.sizes) for column in columns)
     if not (is_weighted or has_ended):
         n_new = sum(column.n_new for column in columns[1:])

@@ -128,10 +128,10 @@ class Ahead:
     def ask_next(self, chain: Chain, *texts: str) -> None:
         """Ask for these texts' answers to the rows that the next step scores particles on.
 
-        Nothing is asked at the last step, where K may change, and where rows share requests.
+        Nothing is asked at the last step.
         """
         problem, config, step = chain.problem, chain.config, chain.step + 1
-        if step < problem.steps and config.may_run_ahead:
+        if step < problem.steps:
             for text in texts:
                 self.begin(problem.learner.predict(text, problem.scored_rows(config, step)))
 
@@ -163,7 +163,7 @@ class Chains:
     ) -> AsyncGenerator[Yielded, None]:
         """Move every chain once. Yield each event as it happens, and last the population after the step."""
         if step > self._begun_to:
-            self._begun_to = problem.steps - 1 if config.may_run_ahead else step
+            self._begun_to = problem.steps - 1
             for chain in chains(problem, config, population, step=step):
                 self._ahead.begin(self._run(chain, last=self._begun_to))
         self._reached[step].set()

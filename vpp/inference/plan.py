@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from vpp.problem import batch_length
-from vpp.settings import PARTICLES_MIN, Config
+from vpp.settings import Config
 
-OPTIMIZER = ("First hypotheses", "Proposals", "Newcomers, where K grows")
-PATIENCE = 3
-"""Consecutive steps with the same sign before K changes."""
+OPTIMIZER = ("First hypotheses", "Proposals")
 SCORED = {
     "batch": "Predictions, each batch",
     "buffer": "Predictions, rolling buffer",
@@ -26,7 +24,6 @@ class Plan:
     optimizer_calls: int
     least_learner_calls: int
     """Learner calls if all particles hold the same text throughout: one a row."""
-    least_optimizer_calls: int
     rounds: int
     """Sequential rounds, each of which waits for the one before."""
 
@@ -36,7 +33,7 @@ class Plan:
 
     @property
     def least_calls(self) -> int:
-        return self.least_learner_calls + self.least_optimizer_calls
+        return self.least_learner_calls + self.optimizer_calls
 
     @property
     def calls(self) -> int:
@@ -48,42 +45,36 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
 
     given: first hypotheses that take no call.
     """
-    k, steps = config.largest_size, config.epochs * -(-n_train // config.batch_size)
+    k, steps = config.size, config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
     proposals = 0 if config.is_weighing else k * steps
     first_batch = 0 if config.starts_from_prior else config.learner_samples * min(config.batch_size, n_train)
-    fewest = min(config.size, PARTICLES_MIN) if config.particles_max else config.size
-    growths = steps // PATIENCE if config.particles_max else 0
     every = (
         ("Predictions, first batch", first_batch * (drawn > 0)),
         ("First hypotheses", drawn),
         (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
         ("Proposals", proposals),
         ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
-        ("Predictions, for newcomers", growths * first_batch),
-        ("Newcomers, where K grows", growths * -(-k // 2)),
         ("Final weights", k * _final_calls(config, n_train)),
         ("Test rows", k * config.learner_samples * n_test),
         ("Calibration rows", k * config.learner_samples * n_calibration),
         ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_samples * n_train),
         ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
     )
-    rounds = first_rounds(config, given=given) + growths * first_rounds(config)
+    rounds = first_rounds(config, given=given) + ending_rounds(config, n_test=n_test)
     rounds += sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
-    rounds += ending_rounds(config, n_test=n_test)
     return Plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
         least_learner_calls=sum(config.learner_samples * n for n in (n_train, n_test, n_calibration))
         * (k if config.is_weighing else 1),
-        least_optimizer_calls=drawn + proposals // k * fewest,
         rounds=rounds,
     )
 
 
 def first_rounds(config: Config, *, given: int = 0) -> int:
-    """Rounds that draw the first hypotheses, or newcomers as K grows: none for VML and where all are given.
+    """Rounds that draw the first hypotheses: none for VML and where all are given.
 
     A draw from the prior needs no predictions.
     """
@@ -99,7 +90,7 @@ def ending_rounds(config: Config, *, n_test: int) -> int:
 
 def _asks_both(config: Config) -> bool:
     """True if the next forward pass of a proposal and of its parent is asked for while the proposal is evaluated."""
-    return config.method == "mh" and config.scored_on != "train" and config.may_run_ahead
+    return config.method == "mh" and config.scored_on != "train"
 
 
 def _unneeded_calls(config: Config, step: int, n_train: int) -> int:
@@ -132,7 +123,7 @@ def _scoring_calls(config: Config, step: int, n_train: int) -> int:
     if config.scored_on == "train":
         return config.learner_samples * n_train if step == 0 else 0
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    if config.method == "smc" and config.is_filtered and step and not config.particles_max:
+    if config.method == "smc" and config.is_filtered and step:
         # The accept step of the step before has scored each text on its buffer: the batch alone is new.
         return config.learner_samples * batch
     return config.learner_samples * max(_scored_rows(config, step, n_train), batch)
@@ -150,7 +141,7 @@ def _final_calls(config: Config, n_train: int) -> int:
 
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
-    """(learner, optimizer) calls of one step at most, without newcomers."""
-    k = config.largest_size
+    """(learner, optimizer) calls of one step at most."""
+    k = config.size
     each = (_scoring_calls, _judging_calls, _unneeded_calls)
     return k * sum(calls(config, step, n_train) for calls in each), 0 if config.is_weighing else k

@@ -45,10 +45,6 @@ class Population:
     """phi_t of the tempered posterior that carried weights target; 0 is the prior."""
     log_evidence: float = 0.0
     """Log-evidence up to the last resampling, natural log; the carried weights hold the rest."""
-    few_for: int = 0
-    """Steps in a row with few distinct texts or a low ESS."""
-    agreed_for: int = 0
-    """Steps in a row in which all particles gave the same answers."""
 
     @property
     def size(self) -> int:
@@ -72,8 +68,6 @@ class Population:
             batch=batch,
             exponent=self.exponent,
             log_evidence=self.log_evidence,
-            few_for=self.few_for,
-            agreed_for=self.agreed_for,
         )
 
 

@@ -10,7 +10,7 @@ from vpp.data.dataset import Part
 from vpp.events import INITIAL_STEP, Evaluated, Event
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
 from vpp.inference.ahead import Ahead, Chains, completed
-from vpp.inference.drawing import first_population, resize
+from vpp.inference.drawing import first_population
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import reweight
@@ -32,7 +32,7 @@ async def sample(problem: Problem, config: Config, *, resume_from: Population | 
     async with Ahead() as ahead:
         move = _move(config, ahead)
         for step in range(population.step + 1, problem.steps):
-            for phase in phases(config, step, move):
+            for phase in phases(step, move):
                 async with aclosing(ahead.guard(phase(problem, config, population, step=step))) as yielded:
                     async for each in yielded:
                         if isinstance(each, Population):
@@ -41,11 +41,9 @@ async def sample(problem: Problem, config: Config, *, resume_from: Population | 
                             yield each
 
 
-def phases(config: Config, step: int, move: Phase) -> Sequence[Phase]:
+def phases(step: int, move: Phase) -> Sequence[Phase]:
     """Phases of a step, in order; the step before the first draws the population."""
-    if step == INITIAL_STEP:
-        return (first_population, finish)
-    return (move, resize, finish) if config.particles_max else (move, finish)
+    return (first_population if step == INITIAL_STEP else move, finish)
 
 
 def _move(config: Config, ahead: Ahead) -> Phase:

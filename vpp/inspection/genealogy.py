@@ -1,7 +1,7 @@
 """Genealogy: parents and descendants of every particle, over every step since the initial population.
 
 A place, the step (-1 is the initial population) and the slot after it, names a particle. A step weighs the particles,
-may resample them, mutates them, and, if K changes, renumbers the slots or adds newcomers.
+may resample them, and mutates them.
 """
 
 import re
@@ -12,18 +12,15 @@ from typing import Literal, NamedTuple
 
 from vpp.errors import InputError
 from vpp.events import INITIAL_STEP, Proposed
-from vpp.inspection.slots import came_from, grouped, heirs, rewritten_as, shrank_at, weights_of
+from vpp.inspection.slots import came_from, grouped, weights_of
 from vpp.runs.view import RunView, StepView, resampled_at
 
-Happened = Literal[
-    "first", "yours", "joined", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"
-]  # fmt: skip
-"""Origin of a text in its place: drawn initially, given by a person, or later as a newcomer; its parent mutated, with
-or without an accept step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since
-none was made.
+Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged", "unparsable", "not rewritten"]
+"""Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
+step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
-Fate = Literal["", "resampled away", "dropped"]
-CHANGING: tuple[Happened, ...] = ("first", "yours", "joined", "accepted", "taken")
+Fate = Literal["", "resampled away"]
+CHANGING: tuple[Happened, ...] = ("first", "yours", "accepted", "taken")
 ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
 """Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
 END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
@@ -47,12 +44,12 @@ class Node:
     weight: float
     """Weight assigned by the next step, in the last population the one that predictions use; 1/K without weights."""
     parent: int | None
-    """Parent's slot at the step before; None for a first hypothesis and for a newcomer."""
+    """Parent's slot at the step before; None for a first hypothesis."""
     happened: Happened
     is_afresh: bool
     """True if its text is a restart, drawn from the prior instead of the parent's text."""
     founder: Place
-    """First hypothesis or newcomer from which it descends."""
+    """First hypothesis from which it descends."""
     survives: bool
     """True if it has a descendant in the last population, or is in it."""
     fate: Fate
@@ -70,7 +67,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Founder:
-    """A first hypothesis or a newcomer, with its current descendants."""
+    """A first hypothesis, with its current descendants."""
 
     place: Place
     text: str
@@ -85,7 +82,6 @@ class Genealogy:
     """Nodes by step from -1 on, then by slot."""
     resampled_at: tuple[int, ...] = ()
     """Steps that resampled the population before they mutated it."""
-    shrank_at: tuple[int, ...] = ()
 
     @property
     def last(self) -> tuple[Node, ...]:
@@ -97,8 +93,7 @@ class Genealogy:
 
     @property
     def founders(self) -> tuple[Founder, ...]:
-        """First hypotheses by slot, then newcomers in order of joining; includes those without descendants."""
-        heads = [node for generation in self.generations for node in generation if node.parent is None]
+        """First hypotheses by slot; includes those without descendants."""
         families = grouped((node.founder, node) for node in self.last)
         return tuple(
             Founder(
@@ -107,7 +102,7 @@ class Genealogy:
                 descendants=tuple(node.slot for node in families.get(head.place, ())),
                 weight=sum(node.weight for node in families.get(head.place, ())),
             )
-            for head in heads
+            for head in self.generations[0]
         )
 
     def at(self, place: Place) -> Node:
@@ -162,9 +157,7 @@ def genealogy(view: RunView) -> Genealogy | None:
         own = [None if parent is None else before[parent] for parent in parents[i]]
         have_children = set(parents[i + 1]) if i + 1 < len(steps) else survivors[i]
         generations.append(_generation(view, at, own, survivors[i], have_children))
-    return Genealogy(
-        generations=tuple(generations), resampled_at=tuple(resampled_at(view)), shrank_at=tuple(shrank_at(view))
-    )
+    return Genealogy(generations=tuple(generations), resampled_at=tuple(resampled_at(view)))
 
 
 def _generation(
@@ -178,11 +171,7 @@ def _generation(
     weights = weights_of(view, at.step, is_end=at.step == view.last_step)
     nodes = []
     for slot, (state, parent) in enumerate(zip(at.population, parents, strict=True)):
-        before = rewritten_as(at, slot)
-        proposed = None if before is None else at.proposed.get(before)
-        fate: Fate = ""
-        if following and slot not in have_children:
-            fate = "dropped" if heirs(following, slot) else "resampled away"
+        proposed = at.proposed.get(slot)
         node = Node(
             step=at.step,
             slot=slot,
@@ -195,7 +184,7 @@ def _generation(
             is_afresh=proposed is not None and proposed.accepted and proposed.origin == "prior",
             founder=parent.founder if parent else Place(at.step, slot),
             survives=slot in survivors,
-            fate=fate,
+            fate="resampled away" if following and slot not in have_children else "",
         )
         nodes.append(node)
     return tuple(nodes)
@@ -204,8 +193,6 @@ def _generation(
 def _happened(view: RunView, at: StepView, slot: int, proposed: Proposed | None) -> Happened:
     if at.step == INITIAL_STEP:
         return "yours" if slot in view.drawn and view.drawn[slot].origin == "yours" else "first"
-    if slot in at.joined:
-        return "joined"
     if proposed is None:
         return "not rewritten"
     if proposed.why == "likelihood":

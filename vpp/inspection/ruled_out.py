@@ -85,7 +85,7 @@ class Past:
     """Occurrences of a text in a run; unchanged texts are not counted."""
 
     drawn: int = 0
-    """Initial draws and newcomers."""
+    """Initial draws."""
     proposed: int = 0
     """Accepted or not."""
     accepted: int = 0
@@ -198,10 +198,9 @@ def resampled_away(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
 
 
 def unparsable(view: RunView) -> tuple[RuledOut, ...]:
-    newcomers = (d for step in view.steps.values() for d in step.joined.values())
     drawn = [
         (d.raw, d.reason, Occasion(step=d.step, particles=(d.particle,), is_refused=d.refused))
-        for d in (*view.drawn.values(), *newcomers)
+        for d in view.drawn.values()
         if d.reason is not None
     ]
     proposed = [
@@ -216,8 +215,7 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
     newest_first = sorted(events, key=lambda each: (-each[2].step, each[2].particles))
     occasions = grouped(((text, why), occasion) for text, why, occasion in newest_first)
     held = grouped((view.texts[state.hypothesis], slot) for slot, state in enumerate(view.population))
-    newcomers = (each for step in view.steps.values() for each in step.joined.values())
-    drawn = Counter(each.text for each in (*view.drawn.values(), *newcomers))
+    drawn = Counter(each.text for each in view.drawn.values())
     proposed = Counter(each.text for each in view.proposals if each.why != "unchanged")
     accepted = Counter(each.text for each in view.proposals if each.why != "unchanged" and each.accepted)
     return tuple(

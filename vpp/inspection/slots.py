@@ -61,26 +61,11 @@ def heirs(at: StepView, slot: int) -> tuple[int, ...]:
     return tuple(k for k, ancestor in enumerate(at.resampled.ancestors) if ancestor == slot)
 
 
-def kept_as(at: StepView, slot: int) -> tuple[int, ...]:
-    """Slots at the step's end of the particle mutated in `slot`: its own, unless K shrank."""
-    if at.shrunk is None:
-        return (slot,)
-    return tuple(k for k, ancestor in enumerate(at.shrunk.ancestors) if ancestor == slot)
-
-
-def rewritten_as(at: StepView, slot: int) -> int | None:
-    """Slot in which the step mutated the particle that ends in `slot`; None for a newcomer."""
-    if slot in at.joined:
-        return None
-    return at.shrunk.ancestors[slot] if at.shrunk else slot
-
-
 def came_from(at: StepView, slot: int) -> int | None:
-    """Slot, at the step before, of the parent of the particle that ends in `slot`; None if it has no parent."""
-    before = rewritten_as(at, slot)
-    if before is None or at.step == INITIAL_STEP:
+    """Slot, at the step before, of the parent of the particle that ends in `slot`; None for a first hypothesis."""
+    if at.step == INITIAL_STEP:
         return None
-    return at.resampled.ancestors[before] if at.resampled else before
+    return at.resampled.ancestors[slot] if at.resampled else slot
 
 
 def generation_at(view: RunView, config: Config, step: int | None) -> int | None:
@@ -110,20 +95,6 @@ def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, 
 def judged_of(at: StepView) -> tuple[int, int]:
     judged = [p.accepted for p in at.proposed.values() if p.why == "likelihood"]
     return sum(judged), len(judged)
-
-
-def grew_at(view: RunView) -> list[int]:
-    return [at.step for at in view.finished_steps if at.joined]
-
-
-def shrank_at(view: RunView) -> list[int]:
-    return [at.step for at in view.finished_steps if at.shrunk]
-
-
-def why_grew(at: StepView) -> str:
-    """Reason for growing: few different sentences if at most half are distinct, else a low ESS."""
-    before = [state.hypothesis for k, state in enumerate(at.population) if k not in at.joined]
-    return "few different sentences" if 2 * len(set(before)) <= len(before) else "a low ESS"
 
 
 def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int) -> list[int]:

@@ -188,12 +188,11 @@ def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, 
 
 
 def rounds(spec: RunSpec, view: RunView) -> int:
-    """Count the rounds in sequence: first draw, finished steps, newcomers, final weights, evaluations."""
+    """Count the rounds in sequence: first draw, finished steps, final weights, evaluations."""
     done = [step for step in view.finished_steps if step.step >= 0]
     drawn = first_rounds(spec.config, given=len(spec.start)) if view.finished_steps else 0
     steps = sum(step_rounds(spec.config, s.step, n_train=spec.dataset["n_train"]) for s in done)
-    grown = first_rounds(spec.config) * sum(bool(step.joined) for step in done)
-    return drawn + steps + grown + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
+    return drawn + steps + ending_rounds(spec.config, n_test=spec.dataset["n_test"]) * bool(view.evaluations)
 
 
 def uncertain_points(test: Evaluated | None) -> int | None:

@@ -59,11 +59,6 @@ class GaussianLikelihood:
     def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> "GaussianLikelihood":
         return self
 
-    @property
-    def usual_term(self) -> float:
-        """Expected term of a row if the hypothesis is true: that of a squared error of tau."""
-        return -0.5
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroOneLikelihood:
@@ -89,11 +84,6 @@ class ZeroOneLikelihood:
 
     def predictive(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> "ZeroOneLikelihood":
         return self
-
-    @property
-    def usual_term(self) -> float:
-        """Expected term of a row if the hypothesis is true: a fraction epsilon of the answers is wrong."""
-        return (1 - self.epsilon) * self._right + self.epsilon * self._wrong
 
     @property
     def _right(self) -> float:

@@ -53,14 +53,13 @@ def ess(weights: npt.ArrayLike) -> float:
 Ints = npt.NDArray[np.int64]
 
 
-def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = None) -> Ints:
+def systematic_resample(weights: npt.ArrayLike, *, u: float) -> Ints:
     """Systematic resampling (Section 3.3; Algorithm 2, line 9): K equally spaced pointers on the cumulative weights.
 
-    Returns the ancestors of the new population, in ascending order; particle k gets floor or ceil of size w_k copies.
+    Returns the ancestors of the new population, in ascending order; particle k gets floor or ceil of K w_k copies.
 
     weights: (K,) non-negative, normalised here; a negative, NaN or zero total raises ValueError.
-    u: uniform number in [0, 1), the offset of all pointers. size: number of new particles, by default K.
-    Returns (size,) indices into the old population.
+    u: uniform number in [0, 1), the offset of all pointers. Returns (K,) indices into the old population.
     """
     w = np.asarray(weights, dtype=np.float64)
     total = w.sum()
@@ -69,8 +68,7 @@ def systematic_resample(weights: npt.ArrayLike, *, u: float, size: int | None = 
     cumulative = np.cumsum(w / total)
     # A cumulative sum can end below 1, and a pointer can round up to 1: the last particle with weight takes the rest.
     cumulative[np.flatnonzero(w)[-1] :] = np.inf
-    n = w.size if size is None else size
-    pointers = (np.arange(n) + u) / n
+    pointers = (np.arange(w.size) + u) / w.size
     return np.searchsorted(cumulative, pointers, side="right").astype(np.int64)
 
 

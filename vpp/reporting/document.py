@@ -25,7 +25,6 @@ from vpp.drawing.figures import (
     ess_figure,
     evidence_figure,
     risk_figure,
-    size_figure,
     weights_figure,
 )
 from vpp.inspection.points import calibrated, points
@@ -181,8 +180,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
         yield "Step by step", partial(acceptance_figure, view)
     if config.is_telescoping and not config.is_weighing:
         yield "Step by step", partial(evidence_figure, view)
-    if config.particles_max:
-        yield "Step by step", partial(size_figure, view)
     yield "Step by step", partial(error_figure, view, errors=batch_errors(view, config, dataset))
 
 

@@ -16,7 +16,6 @@ from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
-from vpp.drawing.figures import resized_words
 from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
@@ -58,7 +57,6 @@ from vpp.wording.counts import (
     cut_columns_sentence,
     label_cells,
     other_scores_text,
-    sizes_text,
     split_text,
     steps_text,
 )
@@ -174,7 +172,7 @@ def _head(snapshot: Snapshot, run_id: str) -> Iterator[str]:
     began_at = datetime.fromtimestamp(view.began_at or 0, UTC)
     begun = f", begun {began_at:%Y-%m-%d %H:%M} UTC" if view.began_at is not None else ""
     yield (
-        f"{METHOD_NAMES[config.method]}, K = {sizes_text(view, config)}, seed {config.seed}, {steps_text(view)} "
+        f"{METHOD_NAMES[config.method]}, K = {config.size}, seed {config.seed}, {steps_text(view)} "
         f"({_STATES[snapshot.state]}){begun}. Run {markdown_text(run_id)}."
     )
 
@@ -636,7 +634,7 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
     config = snapshot.spec.config
     rows = [_step_row(step, config) for step in whole]
     head = tuple(rows[0])
-    right = [i for i, name in enumerate(head) if name not in ("resampled", "K changed")]
+    right = [i for i, name in enumerate(head) if name != "resampled"]
     yield markdown_table(head, [tuple(row.values()) for row in rows], right=right)
     yield how_to_read(config)
 
@@ -644,8 +642,6 @@ def steps(snapshot: Snapshot) -> Iterator[str]:
 def _step_row(step: StepView, config: Config) -> dict[str, str]:
     """Cells of a step by column; the method decides which columns there are."""
     row = {"step": str(step.step)}
-    if config.particles_max:
-        row |= {"K": str(len(step.scored)), "K changed": resized_words(step) or NONE}
     if config.is_weighted:
         weighed, ess = step.reweighted, {"ESS": NONE, "resampled": "yes" if step.resampled else NONE}
         ess |= {"ESS": fixed(weighed.ess)} if weighed else {}

@@ -103,7 +103,7 @@ def check_size(dataset: Dataset, config: Config) -> None:
         )
     if config.epochs * ceil(n_train / config.batch_size) > MOST_STEPS:
         raise InputError(f"the run would have more than {MOST_STEPS:,} steps: use fewer epochs or a larger batch_size")
-    if config.largest_size > MOST_PARTICLES:
+    if config.size > MOST_PARTICLES:
         raise InputError(f"the run would have more than {MOST_PARTICLES:,} particles: use fewer")
 
 

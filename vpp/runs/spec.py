@@ -179,7 +179,7 @@ class RunSpec:
         rows = max(config.batch_size, config.buffer_size)
         if config.scored_on == "train":
             rows = max(rows, self.dataset.get("n_train", 0))
-        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.largest_size * config.learner_samples * rows))
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.size * config.learner_samples * rows))
 
     @property
     def is_continued(self) -> bool:

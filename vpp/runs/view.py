@@ -42,10 +42,6 @@ class StepView:
     reweighted: Reweighted | None = None
     resampled: Resampled | None = None
     """Resampling before the rewriting, because the ESS was low."""
-    shrunk: Resampled | None = None
-    """Resampling at the step's end that made K smaller."""
-    joined: dict[int, ParticleDrawn] = field(default_factory=dict)
-    """By slot: newcomers at the step's end, where K grew."""
     proposed: dict[int, Proposed] = field(default_factory=dict)
     finished: StepFinished | None = None
     usage: Usage = field(default_factory=Usage)
@@ -75,11 +71,7 @@ class StepView:
         if self.finished:
             return self
         return replace(
-            self,
-            scored=dict(self.scored),
-            proposals_scored=dict(self.proposals_scored),
-            proposed=dict(self.proposed),
-            joined=dict(self.joined),
+            self, scored=dict(self.scored), proposals_scored=dict(self.proposals_scored), proposed=dict(self.proposed)
         )
 
 
@@ -206,10 +198,6 @@ def last_finished(view: RunView) -> StepView:
     return StepView(step=INITIAL_STEP - 1)
 
 
-def size_by_step(view: RunView) -> list[int]:
-    return [len(at.population) for at in view.finished_steps]
-
-
 def resampled_at(view: RunView) -> list[int]:
     return [at.step for at in view.finished_steps if at.resampled]
 
@@ -232,8 +220,7 @@ def _add(view: RunView, event: Event) -> None:
         case RunStarted():
             view.started, view.phase, view.detail, view.failure = event, "running", "", None
         case ParticleDrawn():
-            drawn = view.drawn if event.step == INITIAL_STEP else _step(view, event.step).joined
-            drawn[event.particle] = event
+            view.drawn[event.particle] = event
             view.texts[event.hypothesis] = event.text
         case Scored(role="final"):
             view.final_scored[event.particle] = event
@@ -245,10 +232,8 @@ def _add(view: RunView, event: Event) -> None:
             view.final = event
         case Reweighted():
             _step(view, event.step).reweighted = event
-        case Resampled(why="ess"):
-            _step(view, event.step).resampled = event
         case Resampled():
-            _step(view, event.step).shrunk = event
+            _step(view, event.step).resampled = event
         case Proposed():
             _step(view, event.step).proposed[event.particle] = event
             if event.proposal is not None and event.text is not None:
@@ -291,10 +276,5 @@ def population_of(view: RunView) -> Population | None:
         for state in last.population
     )
     return Population(
-        step=last.step,
-        particles=particles,
-        exponent=last.finished.exponent,
-        log_evidence=last.finished.log_evidence,
-        few_for=last.finished.few_for,
-        agreed_for=last.finished.agreed_for,
+        step=last.step, particles=particles, exponent=last.finished.exponent, log_evidence=last.finished.log_evidence
     )

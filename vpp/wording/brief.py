@@ -510,29 +510,20 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without "
             "weights. Their differences show how much the optimizer varies, not what the data support."
         )
-    if config.particles_max:
-        yield (
-            "K may change. Newcomers are first draws and get the average weight until the next step. When all "
-            "hypotheses agree, some are dropped at random."
-        )
 
 
 def _draws(config: Config, task: Task) -> Iterator[str]:
     """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
     # The target never changes, and f(x; theta) is a function of one row and one text.
-    is_exact = (
-        (config.is_telescoping or config.mh_rows == "train")
-        and not config.particles_max
-        and config.learner_samples == 1
-    )
+    is_exact = (config.is_telescoping or config.mh_rows == "train") and config.learner_samples == 1
     if config.restart == 0:
         yield _REFINED
     elif config.restart < 1:
         yield f"A share of {config.restart:g} of the proposals is drawn afresh from the prior. {_REFINED}"
     elif not is_exact:
         yield (
-            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with a fixed K, "
-            "and answers that depend on one row."
+            "Every proposal is drawn afresh from the prior. That is exact only on all training rows, with "
+            "answers that depend on one row."
         )
     else:
         yield (

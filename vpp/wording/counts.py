@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from vpp.data.dataset import Dataset
 from vpp.events import Proposed
 from vpp.inspection.scores import LabelLine, Score
-from vpp.inspection.slots import why_grew
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import Summary
-from vpp.runs.view import RunView, size_by_step
-from vpp.settings import Config
-from vpp.wording.words import counted, fixed, integer, listed, number, percent, value_text
+from vpp.runs.view import RunView
+from vpp.wording.words import counted, fixed, integer, number, percent, value_text
 
 # Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
 # both: step 7 is the eighth, so "step 7 of 8" would read as if another step followed.
@@ -30,25 +28,6 @@ def steps_text(view: RunView | Summary) -> str:
 def step_name(view: RunView, step: int) -> str:
     """`step 8`, or `step 8, under way` while it is not complete."""
     return f"step {step}" + ("" if step < steps_done(view) else ", under way")
-
-
-def size_changes(view: RunView, *, until: int | None = None) -> list[str]:
-    """Return how K changed and why, in order, up to the end of step `until`: `grew at step 5: a low ESS`."""
-    changes: dict[tuple[str, str], list[int]] = {}
-    for at in view.finished_steps:
-        if (at.joined or at.shrunk) and (until is None or at.step <= until):
-            change = ("grew", why_grew(at)) if at.joined else ("fell", "all agreed")
-            changes.setdefault(change, []).append(at.step)
-    return [
-        f"{verb} at step{'s' if len(steps) > 1 else ''} {listed(steps)}: {why}"
-        for (verb, why), steps in changes.items()
-    ]
-
-
-def sizes_text(view: RunView, config: Config) -> str:
-    """`10`, or `4 at first, 8 now` if K has changed."""
-    sizes = size_by_step(view) or [config.size]
-    return str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} at first, {sizes[-1]} now"
 
 
 def ending_words(view: RunView) -> str:

@@ -44,7 +44,7 @@ BY_LABEL = {label: entry for entry in GLOSSARY for label in entry.labels}
 
 def terms(config: Config, task: Task) -> Iterator[str]:
     yield from ("hypothesis", "particle")
-    if config.largest_size > 1:
+    if config.size > 1:
         yield "idea"
     if config.is_weighted:
         yield from ("weight", "ESS")
@@ -54,7 +54,7 @@ def terms(config: Config, task: Task) -> Iterator[str]:
     if config.is_filtered:
         yield from ("log α, log u", "acceptance")
     yield "abstention"
-    if config.largest_size == 1:
+    if config.size == 1:
         return
     if task == "classification":
         yield from ("uncertain point", "entropy of the vote", "area under the risk curve")

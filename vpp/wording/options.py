@@ -8,7 +8,7 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Task
 from vpp.llm.guards import TableWords
-from vpp.settings import PARTICLES_MIN, Config
+from vpp.settings import Config
 from vpp.wording.words import listed, number
 
 
@@ -45,13 +45,10 @@ _BUFFERED = Condition(
 )
 _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
-_GROWABLE = Condition(
-    "smc with the paper’s tempering, mh and always-accept", lambda c: c.draws_initial and not c.is_telescoping
-)
-_JUDGED = Condition("smc, mh and a growing K", lambda c: c.is_weighted or c.is_filtered or c.particles_max > 0)
+_JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 
 _PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
-_K, _LIKELIHOOD, _DATA = "Growing K", "Likelihood", "Prompts"
+_LIKELIHOOD, _DATA = "Likelihood", "Prompts"
 
 _REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
 _TEMPERING = {
@@ -79,7 +76,6 @@ OPTIONS: Mapping[str, Option] = {
     "final_weights": Option("Final weights", _WEIGHTS, _PAPER, values=_FINAL),
     "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
     "buffer_repeats": Option("Rows may repeat", _WEIGHTS, _BUFFERED),
-    "particles_max": Option("Largest K (0: fixed)", _K, _GROWABLE),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
@@ -150,7 +146,7 @@ def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     )
 
 
-DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart", "particles_max")
+DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart")
 """Options that decide whether others have an effect, each after those it depends on."""
 
 
@@ -159,12 +155,7 @@ def decided(values: Mapping[str, Any], base: Config) -> Config:
     config = base
     for name in DECIDERS:
         if name in values and has_effect(name, config):
-            value = values[name]
-            if name == "particles_max" and value:  # K must agree with it
-                value = max(value, PARTICLES_MIN)
-                config = replace(config, particles=value, particles_max=value)
-            else:
-                config = replace(config, **{name: value})
+            config = replace(config, **{name: values[name]})
     return config
 
 

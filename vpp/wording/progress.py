@@ -9,7 +9,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Reweighted, Scored
 from vpp.inference.plan import plan
 from vpp.inspection.ideas import Compared, compare
-from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals, why_grew
+from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
@@ -20,7 +20,7 @@ from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
-from vpp.wording.counts import ending_words, miss_words, size_changes, steps_done, steps_text
+from vpp.wording.counts import ending_words, miss_words, steps_done, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
@@ -173,9 +173,7 @@ def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metr
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
         yield _weights_metric(snapshot, at)
-    if config.particles_max:
-        yield _size_metric(view, at, config)
-    if config.largest_size > 1:
+    if config.size > 1:
         ids = text_ids(view, at, is_weighted=config.is_weighted)
         n, words = len(set(ids)), "The other particles repeat a text word for word."
         words = "No two particles have the same text." if n == len(ids) else words
@@ -200,14 +198,6 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
 def _last_weights(view: RunView) -> Reweighted | None:
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     return made[-1] if made else None
-
-
-def _size_metric(view: RunView, at: StepView | None, config: Config) -> Metric:
-    size = len(_began_with(view, at).population) if at else view.size
-    changes = size_changes(view, until=at.step if at else None)
-    words = f"It has not changed{'' if view.has_ended and not at else ' yet'}."
-    words = f"K {'; '.join(changes)}." if changes else words
-    return Metric(name="Particles K", value=str(size), scale=f"of {config.particles_max} at most", words=words)
 
 
 def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
@@ -336,7 +326,7 @@ def happened(view: RunView, step: int | None, config: Config, *, balanced: float
     if step == INITIAL_STEP or step not in view.steps:
         return _beginning(view, config)
     at = view.steps[step]
-    parts = [*_weighing(at, config), *_rewriting(at, config), *_resizing(at)] or ["scoring"]
+    parts = [*_weighing(at, config), *_rewriting(at, config)] or ["scoring"]
     return f"Step {step}: {'. '.join([parts[0], *map(capitalised, parts[1:])])}."
 
 
@@ -410,16 +400,6 @@ def _rewriting(at: StepView, config: Config) -> Iterator[str]:
     yield ", ".join([first, *(f"{n} {what}" for what, n in rest.items() if n)])
     if fresh := [proposed.accepted for proposed in made if proposed.origin == "prior"]:
         yield f"{counted(len(fresh), 'proposal')} drawn afresh from the prior, {sum(fresh)} of them accepted"
-
-
-def _resizing(at: StepView) -> Iterator[str]:
-    if at.joined and at.finished:
-        came = sorted(at.joined)
-        grown = len(at.population)
-        joined = f"particles {came[0]} to {came[-1]}" if len(came) > 2 else particles(came)
-        yield f"K grew from {grown - len(came)} to {grown} ({why_grew(at)}): {joined} joined"
-    if at.shrunk:
-        yield f"all agreed, so K fell from {len(at.scored)} to {len(at.shrunk.ancestors)}"
 
 
 def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]:
