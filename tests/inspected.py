@@ -193,3 +193,8 @@ def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], rows: lis
                 prediction = Prediction(row=row, value=value, explanation=f"because {value}")
             log.add(hypothesis_id(text), prediction, 1)
     log.close()
+
+
+def log_marginal(right: int, wrong: int) -> float:
+    """log of the integral of (1 - epsilon)^right epsilon^wrong under Beta(1, 9), by factorials; of two labels."""
+    return math.log(9 * math.factorial(wrong) * math.factorial(8 + right) / math.factorial(9 + right + wrong))

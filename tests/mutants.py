@@ -195,6 +195,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
+        ("right counts as wrong", "_log_beta(a + wrong, b + right)", "_log_beta(a + right, b + wrong)"),
+    ),
+    ("inference/sequential_monte_carlo.py", "tests/inference/test_evaluation.py"): (
+        ("each copy counts", " - np.log(n_copies)", ""),
     ),
     ("posterior/prediction.py", "tests/posterior/test_prediction.py"): (
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from tests.inspected import log_marginal
 from tests.processes import Desk, Model, Outcome
 from vpp.errors import InputError
 from vpp.events import Evaluated
@@ -19,7 +20,6 @@ SENTENCES = (
     "Say yes if a is above 3, else no.",
     "The label is <script>alert(1)</script> **always** [yes](x).",
 )
-EPSILON = 0.05
 
 
 @pytest.fixture
@@ -41,10 +41,7 @@ def by_hand(desk: Desk, name: str, prior: tuple[float, ...]) -> tuple[list[float
     (said,) = [event for event in events if isinstance(event, Evaluated)]
     target = {row.id: row.target for row in RunReader(desk.directory(name)).dataset().train}
     log_liks = [
-        math.fsum(
-            math.log(1 - EPSILON if vote == target[row] else EPSILON)
-            for row, vote in zip(said.rows, votes, strict=True)
-        )
+        log_marginal(right := sum(vote == target[row] for row, vote in zip(said.rows, votes, strict=True)), 12 - right)
         for votes in said.predictions
     ]
     joint = [share * math.exp(each) for share, each in zip(prior, log_liks, strict=True)]
@@ -73,6 +70,7 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert len(set(log_liks)) == 3
     assert table.vpp("verify", table.folder / "weighed").code == 0
     report = (table.folder / "weighed" / "report.md").read_text()
+    assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows." in report
     assert "alert(1)" in report
     assert "<script>" not in report.replace("\\<script>", "")
     repeated = next(line for line in report.splitlines() if line.startswith("python -m vpp weigh"))

@@ -49,11 +49,17 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
     problem, _, last, end = ended(task, final_weights=final_weights)
     rows = problem.dataset.train if final_weights == "train" else problem.buffer(last.step, size=12)
     log_liks = [literal_log_p(problem, p.text, rows) for p in last.particles]
+    texts = [p.text for p in last.particles]
+    sentences = dict(zip(texts, log_liks, strict=True))
+    once = dict(zip(sentences, softmax([*sentences.values()]), strict=True))
+    expected = [once[text] / texts.count(text) for text in texts]
+    assert len(once) < len(texts), "copies share the weight of their sentence"
     reweighted = scripted.of_kind(end, Reweighted)[0]
     assert (reweighted.role, reweighted.beta, reweighted.step) == ("final", 1.0, last.step)
-    assert list(reweighted.weights) == pytest.approx(softmax(log_liks), rel=1e-9, abs=1e-12)
+    assert list(reweighted.weights) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert reweighted.ess == pytest.approx(1 / sum(weight**2 for weight in once.values()))
     for evaluated in scripted.of_kind(end, Evaluated):
-        assert evaluated.weights == pytest.approx(softmax(log_liks), rel=1e-9, abs=1e-12)
+        assert evaluated.weights == pytest.approx(expected, rel=1e-9, abs=1e-12)
     finals = sorted(scripted.of_kind(end, Scored, role="final"), key=lambda e: e.particle)
     assert [e.log_likelihood for e in finals] == pytest.approx(log_liks)
     assert {e.rows for e in finals} == {tuple(row.id for row in rows)}

@@ -93,8 +93,8 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
         in report
     )
     assert "Chosen after seeing the test rows" in report
-    assert "| Weights used | train | The last texts, scored on the 1 training row" in report
-    assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two particles carry the weight. |" in report
+    assert "| Weights used | train | The last texts, each counted once and scored on the 1 training row" in report
+    assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two sentences carry the weight. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
     assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
     assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.inspected import log_marginal
 from tests.llm.stub import Reply, Request
 from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
@@ -133,7 +133,7 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
         again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
         answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
         right = [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
-        return sum(math.log(0.95 if each else 0.05) for each in right)
+        return log_marginal(sum(right), len(right) - sum(right))
 
     no_rule = log_likelihood("No rule is known: give the output that you expect for this input.")
     assert found.no_rule == pytest.approx(no_rule)

@@ -143,10 +143,10 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
 
 
 def noise_words(noise: Noise, *, is_label: bool) -> str:
-    """`right on 88 to 97 %`, of rows like these, or `errors of 0.8 to 1.1`, one standard deviation."""
+    """`right on 88 to 97 % of such rows`, or `errors of 0.8 to 1.1 on such rows`, one standard deviation."""
     if is_label:
-        return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)}"
-    return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)}"
+        return f"right on {integer(round(100 * (1 - noise.high)))} to {percent(1 - noise.low)} of such rows"
+    return f"errors of {number(noise.low, 2)} to {number(noise.high, 2)} on such rows"
 
 
 def _right(score: Score, row: str, name: str) -> str:

@@ -130,15 +130,16 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
 
 def _ess_bars(view: RunView, step: int | None) -> _Bars:
     past = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
-    end = {view.total_steps: ess(view.weights) / view.size} if view.has_ended and view.weights else {}
+    last, n = (view.final.ess, view.n_unique) if view.final else (ess(view.weights) if view.weights else 0.0, view.size)
+    end = {view.total_steps: last / view.size} if view.has_ended and view.weights else {}
     at = None if step is None else view.steps.get(step, StepView(step=step))
     weights = view.weights if at is None else at.reweighted.weights if at.reweighted else ()
     words = "No weights yet"
     if weights:
         below = shortest(round(ESS_SHARE * len(weights), 1))
         limit = f" · below {below}, so resampled" if at and at.resampled else f" · resamples below {below}"
-        value = at.reweighted.ess if at and at.reweighted else ess(weights)
-        words = f"ESS {fixed(value, 1)} of {len(weights)}{limit if at else ' at the end'}"
+        value, of = (at.reweighted.ess, len(weights)) if at and at.reweighted else (last, n)
+        words = f"ESS {fixed(value, 1)} of {of}{limit if at else ' at the end'}"
     return _Bars(
         name="ESS as a share of K",
         values={n: weighed.ess / len(weighed.weights) for n, weighed in past.items()} | end,

@@ -13,7 +13,7 @@ from vpp.inference.ahead import Ahead, Chains, completed
 from vpp.inference.drawing import first_population
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
-from vpp.inference.sequential_monte_carlo import reweight
+from vpp.inference.sequential_monte_carlo import weigh_once
 from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of
 from vpp.settings import Config
 
@@ -88,8 +88,8 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
                 at, slot, answers = outcome
                 said[at, slot] = answers
     if is_rescored:
-        final, particles = reweight(in_order(scored), config, step=population.step, steps=problem.steps)
-        yield replace(final, role="final")
+        final, particles = weigh_once(in_order(scored), config, step=population.step, steps=problem.steps)
+        yield final
         population = replace(population, particles=particles)
     for split in splits:
         predictions = tuple(said[split, k] for k in range(population.size))

@@ -1,5 +1,6 @@
 """VPP-SMC (Section 3.3, Algorithm 2): reweight, resample where the ESS is low, mutate."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -52,6 +53,28 @@ def reweight(
     event = Reweighted(step=step, beta=beta, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=ess(w))
     return event, tuple(
         replace(p, log_weight=float(lw), parent=k) for k, (p, lw) in enumerate(zip(particles, log_w, strict=True))
+    )
+
+
+def weigh_once(
+    particles: tuple[Particle, ...], config: Config, *, step: int, steps: int
+) -> tuple[Reweighted, tuple[Particle, ...]]:
+    """The posterior over the distinct sentences, each with the same prior: copies of one share its weight.
+
+    The population's law is already near prior times likelihood, so weights of copies would count both twice. The ESS
+    is that of the sentences. Returns the event, and the (K,) particles with their weights.
+    """
+    event, weighed = reweight(particles, config, step=step, steps=steps)
+    copies = Counter(p.text for p in particles)
+    n_copies = np.array([copies[p.text] for p in particles])
+    # p(theta | D) ∝ p(D | theta)^(1 / beta), shared by the copies of theta
+    log_w = np.array(event.log_weights) - np.log(n_copies)
+    w = normalise(log_w)
+    first = [k for k, p in enumerate(particles) if all(p.text != other.text for other in particles[:k])]
+    once = (w * n_copies)[first]
+    return (
+        replace(event, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=ess(once), role="final"),
+        tuple(replace(p, log_weight=float(lw)) for p, lw in zip(weighed, log_w, strict=True)),
     )
 
 

@@ -74,6 +74,7 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
     spent |= {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
     price = {"cost": usage.cost if spec.prices.are_given else None, "seconds": view.wall_s}
     # of the weights that predict, where `ess` is of those before a resampling
-    final = {"final_ess": ess(view.weights), "final_heaviest_weight": max(view.weights)} if view.weights else {}
+    last = view.final.ess if view.final else ess(view.weights) if view.weights else None
+    final = {"final_ess": last, "final_heaviest_weight": max(view.weights)} if view.weights else {}
     label = {f"log_evidence_{found['label']}": log_evidence(view)} if found else {}
     yield view.last_step or 0, view.wall_s, {**spent, **price, **final, **label}

@@ -238,11 +238,13 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
     last = view.finished_steps[-1]
     if config.is_weighing and last.reweighted:
         rows = counted(snapshot.spec.dataset["n_train"], "row")
-        return "posterior", f"Equal prior weights times the likelihood of all {rows}."
+        prior = "The given" if snapshot.spec.start_prior else "Equal"
+        return "posterior", f"{prior} prior weights times the likelihood of all {rows}."
     if config.is_weighted and view.final:
         n = len(next(iter(view.final_scored.values())).rows)
         rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
-        words = f"The last texts, scored on the {rows}; log-likelihoods divided by β = {fixed(view.final.beta)}."
+        tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
+        words = f"The last texts, each counted once and scored on the {rows}, from which they were written.{tempered}"
         return config.final_weights, f"{words}{_repeats(view.final_scored)}"
     if config.is_weighted:
         return _step_weights(last, config, counted(snapshot.spec.dataset["n_train"], "training row"))

@@ -183,16 +183,17 @@ def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metr
 
 
 def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    view, limit = snapshot.view, None
-    if at is None and _last_weights(view):
-        weights, value = view.weights, view.final.ess if view.final else ess(view.weights)
+    view, limit, of = snapshot.view, None, "particle"
+    if at is None and view.final:
+        size, value, of = view.n_unique, view.final.ess, "sentence"
+    elif at is None and _last_weights(view):
+        size, value = view.size, ess(view.weights)
     elif at is not None and at.reweighted:
-        weights, value = at.reweighted.weights, at.reweighted.ess
+        size, value = len(at.reweighted.weights), at.reweighted.ess
         limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    words = ess_sentence(value, len(weights), limit)
-    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {len(weights)}", words=words)
+    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=ess_sentence(value, size, limit, of=of))
 
 
 def _last_weights(view: RunView) -> Reweighted | None:
@@ -409,7 +410,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
     if last < view.total_steps - 1:
         yield f"The run ended after {steps_text(view)}."
     if view.final is not None:
-        ess = f"ESS {fixed(view.final.ess, 1)} of {len(view.final.weights)}"
+        ess = f"ESS {fixed(view.final.ess, 1)} of {view.n_unique}"
         yield f"The last texts were weighed once more, on {final_rows(config)}: {ess}."
     elif config.is_weighted:
         yield "The weights are those of the last step."

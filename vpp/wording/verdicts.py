@@ -40,22 +40,22 @@ def _is_below(value: float, threshold: float) -> bool:
     return value < threshold - EQUAL
 
 
-def ess_sentence(ess: float, size: int, threshold: float | None = None) -> str:
+def ess_sentence(ess: float, size: int, threshold: float | None = None, *, of: str = "particle") -> str:
     """`ESS 5.8 of 10: about six particles carry the weight.`
 
-    ess: between 1 and `size`, the number of particles. threshold: the fraction of `size` below which the population
-    is resampled; None if no resampling follows.
+    ess: between 1 and `size`, the number of particles, or of what `of` names. threshold: the fraction of `size` below
+    which the population is resampled; None if no resampling follows.
     """
     next_words = "; resampling next" if threshold is not None and size > 1 and ess < threshold * size else ""
     value = shortest(round(ess)) if math.isclose(ess, round(ess), abs_tol=EQUAL) else f"{ess:.1f}"
-    carriers = f"about {in_words(max(2, round(ess)))} particles carry the weight"
+    carriers = f"about {in_words(max(2, round(ess)))} {of}s carry the weight"
     if size == 1:
-        carriers = "there is only one particle"
+        carriers = f"there is only one {of}"
     elif _is_below(ess, ONE_VOICE):
-        carriers = "one particle holds nearly all weight"
+        carriers = f"one {of} holds nearly all weight"
     elif not _is_below(ess, NEARLY_ALIKE * size):
         nearly = "" if math.isclose(ess, size, abs_tol=1e-6) else "nearly "
-        carriers = f"{'both' if size == 2 else f'all {in_words(size)}'} particles have {nearly}equal weight"
+        carriers = f"{'both' if size == 2 else f'all {in_words(size)}'} {of}s have {nearly}equal weight"
     return f"ESS {value} of {size}: {carriers}{next_words}."
 
 
