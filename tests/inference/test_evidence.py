@@ -308,7 +308,9 @@ def test_draws_that_cannot_be_read_leave_the_evidence_of_the_readable_ones():
 
 
 def test_the_bounds_are_told_apart():
-    assert why_nominal(configure(), "classification") == ()
-    broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"restart": 0.99}, {"learner_samples": 5})
+    assert why_nominal(configure()) == ()
+    broken = ({"tempering": "adaptive"}, {"restart": 0.5}, {"learner_samples": 5})
     for options in broken:
-        assert why_nominal(configure(**options), "classification"), options
+        assert why_nominal(configure(**options)), options
+    nearly = why_nominal(configure(restart=0.99))
+    assert any(why.startswith("proposals are refined") for why in nearly)

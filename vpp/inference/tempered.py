@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from vpp.data.dataset import Task
 from vpp.events import Reweighted
 from vpp.inference.ahead import Round
 from vpp.inference.population import Particle, Population, Yielded, chains, log_likelihoods
@@ -104,7 +103,7 @@ def _log_weights(population: Population) -> Floats:
 REWORDED = "one of the first hypotheses was reworded by a person, after its score on these rows was known"
 
 
-def why_nominal(config: Config, task: Task, *, given: str = "") -> tuple[str, ...]:
+def why_nominal(config: Config, *, given: str = "") -> tuple[str, ...]:
     """Violated conditions, one sentence each; empty if a run with these options meets them all.
 
     The conditions: particles drawn independently from the prior, a likelihood and exponents fixed in advance, a fixed
@@ -113,17 +112,17 @@ def why_nominal(config: Config, task: Task, *, given: str = "") -> tuple[str, ..
     there, `reworded` if a person changed one of an earlier run's.
     """
     seen = (REWORDED,) if given == "reworded" else ()
-    return (*seen, *(_unfixed(config, task) if config.is_weighing else _broken(config, task, given)))
+    return (*seen, *(_unfixed(config) if config.is_weighing else _broken(config, given)))
 
 
-def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
+def _broken(config: Config, given: str) -> Iterator[str]:
     if given == "yours":
         yield "first hypotheses were given by a person, not drawn from the prior"
     if given in ("continued", "reworded"):
         yield "the first hypotheses are those of an earlier run, fitted to most of these rows, not drawn from the prior"
     elif not config.starts_from_prior:
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
-    yield from _unfixed(config, task)
+    yield from _unfixed(config)
     if config.tempering == "adaptive":
         yield "the exponents were found from the weights, not fixed in advance"
     if config.restart < 1:
@@ -131,7 +130,7 @@ def _broken(config: Config, task: Task, given: str) -> Iterator[str]:
         yield "the optimizer's temperature looks at the population's median"
 
 
-def _unfixed(config: Config, task: Task) -> Iterator[str]:
+def _unfixed(config: Config) -> Iterator[str]:
     """Yield why the likelihood was not fixed in advance."""
     if config.learner_samples > 1:
         yield "the learner's answers are drawn at a temperature, so the likelihood is not fixed"
