@@ -195,7 +195,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("wrong mass swapped", "self._right, self._wrong).astype", "self._wrong, self._right).astype"),
         ("tau multiplies", "/ (2 * self.tau)", "* (2 * self.tau)"),
         ("abstention is right", "p is not None and p == y", "p is None or p == y"),
-        ("right counts as wrong", "_log_beta(a + wrong, b + right)", "_log_beta(a + right, b + wrong)"),
+        ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),
     ),
     ("inference/sequential_monte_carlo.py", "tests/inference/test_evaluation.py"): (
         ("each copy counts", " - np.log(n_copies)", ""),

@@ -111,13 +111,9 @@ def likes(rows: list[str]) -> list[str]:
 def test_first_rules_are_diverse_and_often_wrong() -> None:
     fresh, rows = shapes(999, 200), shapes(1, 10)
     prompt = optimizer_prompt("Guess.", rows, ["no answer"] * 10, likes(rows), ["no", "yes"])
-    answers = [
-        tuple(
-            read(write(prompt, temperature=0.7, seed=seed), SHAPES, ("no", "yes")).answer(read_row(row))
-            for row in fresh
-        )
-        for seed in range(16)
-    ]
+    read_rows = [read_row(row) for row in fresh]
+    rules = [read(write(prompt, temperature=0.7, seed=seed), SHAPES, ("no", "yes")) for seed in range(16)]
+    answers = [tuple(rule.answer(row) for row in read_rows) for rule in rules]
     shares = [np.mean([given == true for given, true in zip(each, likes(fresh), strict=True)]) for each in answers]
     assert len(set(answers)) > 8
     assert min(shares) < 0.6 < 0.9 < max(shares)

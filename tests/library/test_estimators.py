@@ -70,18 +70,18 @@ def penguins() -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns="species"), table["species"]
 
 
-def test_a_frame_with_words_and_gaps_goes_through_a_pipeline_and_cross_validation() -> None:
+def test_a_frame_with_words_and_gaps_goes_through_a_pipeline_and_cross_validation(server: EndpointSpec) -> None:
     rows, species = penguins()
     rows.iloc[3, rows.columns.get_loc("bill_length_mm")] = np.nan
     assert "island" in rows.select_dtypes(exclude="number").columns
-    whole = make_pipeline(FunctionTransformer(), vpp.VPPClassifier(particles=3, epochs=1))
+    whole = make_pipeline(FunctionTransformer(), vpp.VPPClassifier(particles=3, epochs=1, endpoint=server))
     scores = cross_val_score(whole, rows, species, cv=2)
     assert scores.mean() > species.value_counts(normalize=True).max()
 
 
-def test_probabilities_are_the_vote_and_a_copy_answers_alike() -> None:
+def test_probabilities_are_the_vote_and_a_copy_answers_alike(server: EndpointSpec) -> None:
     rows, species = penguins()
-    model = vpp.VPPClassifier(particles=4, epochs=1, method="mh").fit(rows, species)
+    model = vpp.VPPClassifier(particles=4, epochs=1, method="mh", endpoint=server).fit(rows, species)
     assert model.posterior_.result["method"] == "mh"
     assert list(model.feature_names_in_) == list(rows.columns)
     shares, few = model.predict_proba(rows), rows.head(5)
@@ -104,10 +104,10 @@ def test_start_sentences_and_other_options_are_passed_on() -> None:
 
 
 @pytest.mark.parametrize("labels", [("yes ", "no"), ("1,5", "2,5"), (True, False)])
-def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any]) -> None:
+def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any], server: EndpointSpec) -> None:
     rows = np.arange(20.0).reshape(-1, 1)
     given = np.where(rows[:, 0] < 10, labels[0], labels[1])
-    model = vpp.VPPClassifier(**SMALL).fit(rows, given)
+    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, given)
     assert set(model.predict(rows)) == set(labels)
     assert np.allclose(model.predict_proba(rows).sum(axis=1), 1)
 
@@ -119,9 +119,9 @@ def test_labels_that_a_table_would_lose_are_refused(labels: tuple[str, str]) -> 
         vpp.VPPClassifier(**SMALL).fit(rows, np.where(rows[:, 0] < 10, *labels))
 
 
-def test_label_probabilities_make_the_vote() -> None:
+def test_label_probabilities_make_the_vote(server: EndpointSpec) -> None:
     rows, species = penguins()
-    model = vpp.VPPClassifier(**SMALL, likelihood="logprobs").fit(rows, species)
+    model = vpp.VPPClassifier(**SMALL, likelihood="logprobs", endpoint=server).fit(rows, species)
     shares = model.predict_proba(rows)
     assert np.allclose(shares.sum(axis=1), 1)
     assert shares.min() > 0, "the demo model gives every label a little"

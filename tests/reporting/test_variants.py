@@ -109,5 +109,5 @@ def test_five_runs_are_read_as_the_summary_reads_them(task: str) -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_page_can_be_drawn_of_a_run_at_any_moment(tmp_path: Path, name: str) -> None:
     n = len(events_of(name))
-    for length in range(n, 0, -(n // 8)):
+    for length in range(n, 0, -(n // 4)):
         draw_all(begun(tmp_path / str(length), name, length))

@@ -45,8 +45,6 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
 RUNS = {
     "smc": "--method smc",
     "mh": "--method mh",
-    "vml": "--method vml",
-    "always-accept": "--method always-accept",
     "smc, every": "--method smc --mutate every --seed 4",
     "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --buffer-repeats --epochs 3",
     "smc, incremental": "--method smc --tempering incremental --restart 0.5",
