@@ -1,10 +1,11 @@
 """A stranger's way through the app, in a real browser: from a CSV to a report, over every button of Watch."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 from tests.app.conftest import ROOT, App, Visit
 from vpp.runs.directory import RunDirectory
@@ -57,8 +58,7 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.get_by_role("button", name="Pause").wait_for()
     expect(page.get_by_label("Follow latest")).to_be_checked()
     wait_for_step(page, complete)
-    page.get_by_role("button", name="Stop and keep").click()
-    page.get_by_role("button", name="Resume").wait_for()
+    stop(page)
 
     page.get_by_role("link", name="Read the posterior").wait_for()
     page.goto(f"{app.url}/report?run={run}")
@@ -82,6 +82,16 @@ def steer(page: Page, run: str) -> None:
     page.wait_for_selector("article.card")
     assert page.url.partition("run=")[2] == run
     wait_for_step(page, 1)
-    page.get_by_role("button", name="Stop and keep").click()
-    page.get_by_role("button", name="Resume").wait_for()
+    stop(page)
     expect(page.get_by_text("Stopped", exact=False).first).to_be_visible()
+
+
+def stop(page: Page) -> None:
+    """Press until it takes: a page that is drawn anew at that moment can lose a press."""
+    for _ in range(4):
+        with suppress(TimeoutError):
+            page.get_by_role("button", name="Stop and keep").click(timeout=5_000)
+        with suppress(TimeoutError):
+            page.get_by_role("button", name="Resume").wait_for(timeout=25_000)
+            return
+    raise AssertionError("the run does not stop")
