@@ -37,11 +37,11 @@ def test_the_first_population_is_the_texts_and_nothing_was_asked_or_planned_for_
 def test_its_evidence_is_nominal_and_says_why():
     within = scripted.variant("smc incremental", restart=1.0)
     assert why_nominal(within) == ()
-    (reason,) = why_nominal(within, given="continued")
+    (reason,) = why_nominal(within, source="continued")
     assert "those of an earlier run" in reason
-    (reason,) = why_nominal(within, given="yours")
+    (reason,) = why_nominal(within, source="yours")
     assert "given by a person" in reason
-    seen, earlier = why_nominal(within, given="reworded")
+    seen, earlier = why_nominal(within, source="reworded")
     assert "reworded by a person" in seen
     assert "those of an earlier run" in earlier
-    assert why_nominal(Config(method="weigh"), given="reworded") == (seen,)
+    assert why_nominal(Config(method="weigh"), source="reworded") == (seen,)

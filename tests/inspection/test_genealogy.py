@@ -95,8 +95,8 @@ def test_parents_are_those_that_the_samplers_kept(tmp_path: Path, name: str) -> 
     _, *later = view.finished_steps
     assert later
     for at in later:
-        kept = [state.parent for state in at.population]
-        assert [came_from(at, slot) for slot in range(len(at.population))] == kept
+        own_parents = [state.parent for state in at.population]
+        assert [came_from(at, slot) for slot in range(len(at.population))] == own_parents
 
 
 @st.composite

@@ -106,8 +106,8 @@ def test_start_sentences_and_other_options_are_passed_on() -> None:
 @pytest.mark.parametrize("labels", [("yes ", "no"), ("1,5", "2,5"), (True, False)])
 def test_labels_come_back_as_they_were_given(labels: tuple[Any, Any], server: EndpointSpec) -> None:
     rows = np.arange(20.0).reshape(-1, 1)
-    given = np.where(rows[:, 0] < 10, labels[0], labels[1])
-    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, given)
+    targets = np.where(rows[:, 0] < 10, labels[0], labels[1])
+    model = vpp.VPPClassifier(**SMALL, endpoint=server).fit(rows, targets)
     assert set(model.predict(rows)) == set(labels)
     assert np.allclose(model.predict_proba(rows).sum(axis=1), 1)
 

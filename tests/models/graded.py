@@ -101,14 +101,14 @@ def main() -> None:
                 found = []
                 for seed in range(SEEDS):
                     rows, others = (part.sample(ROWS, random_state=seed) for part in (train, test))
-                    given: dict[str, Any] = {"target": target, "endpoint": endpoint}
-                    given |= {"likelihood": likelihood, "epsilon": 0.05}
+                    common: dict[str, Any] = {"target": target, "endpoint": endpoint}
+                    common |= {"likelihood": likelihood, "epsilon": 0.05}
                     if options.learnt:
-                        posterior = vpp.fit(rows, seed=seed, **LEARNT, **given)
+                        posterior = vpp.fit(rows, seed=seed, **LEARNT, **common)
                         calls = posterior.result["calls"]
                         more = {"learner calls": calls["learner"], "optimizer calls": calls["optimizer"]}
                     else:
-                        posterior = vpp.weigh(rows, start=start, **given)
+                        posterior = vpp.weigh(rows, start=start, **common)
                         more = {"weight of the truth": posterior.weights[0]}
                     found.append(judged(posterior, others) | more)
                     print(name, likelihood, seed, found[-1], posterior, sep="\n", flush=True)

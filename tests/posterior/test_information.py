@@ -35,15 +35,15 @@ def bits(said, epsilon=0.05, labels=LABELS):
 
 def test_two_camps_of_labels_by_hand():
     # p(yes) = .6 x .95 + .4 x .05 = .59; H(.59) = .976500; H(.05) = .286397
-    found = label_information(["yes", "no"], [0.6, 0.4], ("no", "yes"), [NOISE] * 2)
-    assert found == pytest.approx(0.976500 - 0.286397, abs=1e-6)
+    information = label_information(["yes", "no"], [0.6, 0.4], ("no", "yes"), [NOISE] * 2)
+    assert information == pytest.approx(0.976500 - 0.286397, abs=1e-6)
 
 
 def test_an_abstention_makes_every_label_equally_likely():
     # p(yes) = .9 x .95 + .1 x .5 = .905; H(.905) = .452943; less .9 x .286397 + .1 x 1
     assert label_laws([None], ("no", "yes"), [NOISE]).tolist() == [[0.5, 0.5]]
-    found = label_information(["yes", None], [0.9, 0.1], ("no", "yes"), [NOISE] * 2)
-    assert found == pytest.approx(0.452943 - 0.357757, abs=1e-6)
+    information = label_information(["yes", None], [0.9, 0.1], ("no", "yes"), [NOISE] * 2)
+    assert information == pytest.approx(0.452943 - 0.357757, abs=1e-6)
 
 
 def test_the_law_of_labels_sums_to_one_whatever_the_mass_of_an_error():
@@ -108,12 +108,12 @@ def test_numbers_that_agree_tell_nothing():
 
 def test_weights_after_a_label_by_hand():
     # .4 x .95, .3 x .05, .2 x .95 sum to .585 and share the .9 of those that answered
-    found = weights_after(["yes", "no", "yes", None], [0.4, 0.3, 0.2, 0.1], "yes", [NOISE] * 4)
-    assert found == pytest.approx([0.9 * 0.38 / 0.585, 0.9 * 0.015 / 0.585, 0.9 * 0.19 / 0.585, 0.1])
+    weights = weights_after(["yes", "no", "yes", None], [0.4, 0.3, 0.2, 0.1], "yes", [NOISE] * 4)
+    assert weights == pytest.approx([0.9 * 0.38 / 0.585, 0.9 * 0.015 / 0.585, 0.9 * 0.19 / 0.585, 0.1])
 
 
 def test_weights_after_a_number_by_hand():
     # e^0 and e^(-4 / 2), the one without weight keeps none
     laws = [GaussianLikelihood(tau=1.0, abstention_error=9.0)] * 3
-    found = weights_after([1.0, 3.0, 1.0], [0.5, 0.5, 0.0], 1.0, laws)
-    assert found == pytest.approx([1 / (1 + math.exp(-2)), math.exp(-2) / (1 + math.exp(-2)), 0.0])
+    weights = weights_after([1.0, 3.0, 1.0], [0.5, 0.5, 0.0], 1.0, laws)
+    assert weights == pytest.approx([1 / (1 + math.exp(-2)), math.exp(-2) / (1 + math.exp(-2)), 0.0])

@@ -84,16 +84,16 @@ PRIOR_OF_EPSILON = 8 * np.log(1 - EPSILONS) + math.log(9)
 def test_labels_with_their_noise_integrated_out_are_the_integral(answers):
     n_right = answers.count("a")
     rows = n_right * np.log(1 - EPSILONS) + (len(answers) - n_right) * np.log(EPSILONS / 2)
-    found = IntegratedZeroOne(n_shares=2).log_likelihood(answers, ["a"] * len(answers))
-    assert found == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
+    log_lik = IntegratedZeroOne(n_shares=2).log_likelihood(answers, ["a"] * len(answers))
+    assert log_lik == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_graded_labels_with_their_noise_integrated_out_are_the_integral(shares):
     likelihood, answers = IntegratedZeroOne(n_shares=1), [{"a": share, "b": 1 - share} for share in shares]
     rows = sum(np.log(share * (1 - EPSILONS) + (1 - share) * EPSILONS) for share in shares)
-    found = likelihood.log_likelihood(answers, ["a"] * len(answers))
-    assert found == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
+    log_lik = likelihood.log_likelihood(answers, ["a"] * len(answers))
+    assert log_lik == pytest.approx(by_sum(rows + PRIOR_OF_EPSILON, EPSILONS), abs=1e-3)
 
 
 def test_certain_grades_are_labels_and_a_silence_is_a_blind_guess():
@@ -125,8 +125,8 @@ def test_numbers_with_their_noise_integrated_out_are_the_integral(errors, scale)
     rows = sum((-0.5 * np.log(2 * math.pi * tau) - error**2 / (2 * tau) for error in errors), start=0 * tau)
     # InvGamma(1, scale), times tau for the logarithmic grid
     prior = math.log(scale) - 2 * TAUS - scale / tau + TAUS
-    found = likelihood.log_likelihood(errors, [0.0] * len(errors))
-    assert found == pytest.approx(by_sum(rows + prior, TAUS), abs=1e-3)
+    log_lik = likelihood.log_likelihood(errors, [0.0] * len(errors))
+    assert log_lik == pytest.approx(by_sum(rows + prior, TAUS), abs=1e-3)
 
 
 def test_the_interval_of_an_estimated_noise_holds_its_mass():
@@ -147,8 +147,8 @@ def test_the_likelihood_of_numbers_is_finite_or_minus_infinity_in_any_unit(unit,
     likelihood = integrated_gaussian([unit * target for target in targets])
     assert 0 < likelihood.scale < math.inf
     for answers in ((unit, -unit), (None, unit), ()):
-        found = likelihood.log_likelihood(answers, [0.0] * len(answers))
-        assert found < math.inf
+        log_lik = likelihood.log_likelihood(answers, [0.0] * len(answers))
+        assert log_lik < math.inf
         assert 0 < likelihood.predictive(answers, [0.0] * len(answers)).tau < math.inf
 
 

@@ -70,10 +70,10 @@ def weigh_once(
     # p(theta | D) ∝ p(D | theta)^(1 / beta), shared by the copies of theta
     log_w = np.array(event.log_weights) - np.log(n_copies)
     w = normalise(log_w)
-    first = [k for k, p in enumerate(particles) if all(p.text != other.text for other in particles[:k])]
-    once = (w * n_copies)[first]
+    sentences = {p.text: share for p, share in zip(particles, w * n_copies, strict=True)}
+    n_effective = ess([*sentences.values()])
     return (
-        replace(event, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=ess(once), role="final"),
+        replace(event, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=n_effective, role="final"),
         tuple(replace(p, log_weight=float(lw)) for p, lw in zip(weighed, log_w, strict=True)),
     )
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from vpp.data.dataset import Dataset
+from vpp.data.dataset import Dataset, Row
 from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes, hypothesis_id
 from vpp.inspection.scores import Score, noise, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
@@ -183,13 +183,13 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             origin=drawn.origin if drawn else "drawn",
         )
 
-    def noise_on_train(hypothesis: str) -> Noise | None:
-        answers = {row: found.known[hypothesis][row] for row in rows.get("train", ())}
-        return noise(list(answers.values()), [by_id[row] for row in answers], dataset) if answers else None
+    def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:
+        ids = rows.get(name, ())
+        return tuple(found.known[hypothesis][row] for row in ids), [by_id[row] for row in ids]
 
     def score_on(name: Literal["test", "train", "compared"], hypothesis: str) -> Score | None:
-        answers = {row: found.known[hypothesis][row] for row in rows.get(name, ())}
-        return score(list(answers.values()), [by_id[row] for row in answers], dataset) if answers else None
+        answers, scored = answers_on(name, hypothesis)
+        return score(answers, scored, dataset) if answers else None
 
     ideas = []
     for slots in grouped(zip(found.keys, range(len(population)), strict=True)).values():
@@ -202,7 +202,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             answers=tuple(found.known[some][row] for row in found.rows),
             test=score_on("test", some),
             train=score_on("train", some),
-            noise=noise_on_train(some),
+            noise=noise(*answers_on("train", some), dataset) if "train" in rows else None,
             compared=score_on("compared", some),
         )
         ideas.append(idea)

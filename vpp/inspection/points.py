@@ -567,7 +567,7 @@ def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -
         bits = label_information(point.answers, weights, dataset.classes, laws)
         answers = [label for label, share in vote_shares(votes, weights).items() if share > 0]
     else:
-        tau = tau_of(view, config, dataset) or 0.0
+        tau = _mean_tau(laws, view.weights)
         reach = REACH * math.sqrt(tau)
         bits = number_information(votes, weights, tau=tau)
         answers = list(middles(votes, weights, reach=reach))
@@ -581,10 +581,12 @@ def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -
 
 def tau_of(view: RunView, config: Config, dataset: Dataset) -> float | None:
     """Noise variance of a number: given, or the weighted mean of the particles' estimates; None for classification."""
-    if dataset.task == "classification":
-        return None
-    laws = zip(laws_of(view, dataset, config), view.weights, strict=True)
-    return math.fsum(w * law.tau for law, w in laws if isinstance(law, GaussianLikelihood))
+    return None if dataset.task == "classification" else _mean_tau(laws_of(view, dataset, config), view.weights)
+
+
+def _mean_tau(laws: Sequence[RowLikelihood], weights: Sequence[float]) -> float:
+    pairs = zip(laws, weights, strict=True)
+    return math.fsum(weight * law.tau for law, weight in pairs if isinstance(law, GaussianLikelihood))
 
 
 def middles(votes: Votes, weights: Sequence[float], *, reach: float) -> tuple[Value, ...]:

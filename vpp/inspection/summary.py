@@ -157,7 +157,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
         return None
     made = [step.reweighted for step in view.finished_steps if step.reweighted]
     bare = sum(drawn.reason is not None for drawn in view.drawn.values())
-    because = [*why_nominal(spec.config, given=given_by(spec))]
+    because = [*why_nominal(spec.config, source=given_by(spec))]
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
     label = "exact" if is_exact(spec) else "nominal"
@@ -172,7 +172,7 @@ def given_by(spec: RunSpec) -> Literal["", "continued", "reworded", "yours"]:
 
 def is_exact(spec: RunSpec) -> bool:
     """True if the evidence is a plain sum over given sentences with a likelihood fixed in advance."""
-    return spec.config.is_weighing and not why_nominal(spec.config, given=given_by(spec))
+    return spec.config.is_weighing and not why_nominal(spec.config, source=given_by(spec))
 
 
 def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, Any]:
