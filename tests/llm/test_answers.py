@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -78,27 +79,27 @@ def test_a_number_is_read_in_every_form() -> None:
         assert parse_number(form.format(number)).value == expected, (form, number)
 
 
-thousandths = st.integers(1_000, 999_999).map(lambda n: f"{n // 1000},{n % 1000:03d}")
-widths = st.floats(0, 500)
-
-
-@given(thousandths, st.sampled_from(("", "-", "+")), widths, widths, st.sampled_from(FORMS))
-@example("3,141", "", 0.0, 0.0, "Output: {}")
-@example("3,141", "-", 0.0, 0.0, "Output: {}.")
-def test_a_comma_that_only_decimals_fit_is_asked_about(
-    digits: str, sign: str, below: float, above: float, form: str
+@pytest.mark.parametrize(
+    ("written", "expected", "value"),
+    [
+        ("12.345", (5_000, 20_000), None),
+        ("-12.345", (-20_000, -5_000), None),
+        ("12.345", (0, 20_000), None),
+        ("12.345", (0, 10), 12.345),
+        ("12.345", None, 12.345),
+        ("12.3450", (5_000, 20_000), 12.345),
+        ("0.345", (5_000, 20_000), 0.345),
+        ("12,345", (5_000, 20_000), 12_345),
+        ("12,345", (0, 20_000), None),
+        ("12,345", (0, 10), None),
+        ("12,345", None, 12_345),
+    ],
+)
+def test_a_mark_before_three_digits_is_read_only_if_the_targets_tell_which_it_is(
+    written: str, expected: tuple[float, float] | None, value: float | None
 ) -> None:
-    """The comma separates thousands if that number is expected too, or nothing is known."""
-    written = sign + digits
-    decimal, thousands = float(written.replace(",", ".")), float(written.replace(",", ""))
-    expected = (decimal - below, decimal + above)
-    parsed = parse_number(form.format(written), expected=expected)
-    if expected[0] <= thousands <= expected[1]:
-        assert parsed.value == thousands
-    else:
-        assert parsed.value is None
-    for unclear in (None, (thousands, thousands), (decimal / 2, decimal / 2)):
-        assert parse_number(form.format(written), expected=unclear).value == thousands
+    for form in FORMS:
+        assert parse_number(form.format(written), expected=expected).value == value, form
 
 
 def test_the_explanation_is_the_text_before_the_output_or_its_field_in_json() -> None:

@@ -106,7 +106,7 @@ _THOUSANDS = re.compile(
     rf"{_FIRST_GROUP}(?P<mark>[,_' ’])\d{{3}}(?:(?P=mark)\d{{3}})*(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII
 )
 _LAKHS = re.compile(r"[+-]?[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?", re.ASCII)
-_EITHER_WAY = re.compile(rf"({_FIRST_GROUP}),(\d{{3}})\.?", re.ASCII)
+_EITHER_WAY = re.compile(rf"({_FIRST_GROUP})([,.])(\d{{3}})\.?", re.ASCII)
 _POINT_GROUPS = re.compile(rf"{_FIRST_GROUP}(?:\.\d{{3}}){{2,}}", re.ASCII)
 _DECIMAL_COMMA = re.compile(
     rf"{_FIRST_GROUP}(?P<mark>[. '’])\d{{3}}(?:(?P=mark)\d{{3}})*,(?:\d{{1,2}}|\d{{4,}})", re.ASCII
@@ -138,10 +138,10 @@ def read_float(text: str) -> float | None:
     return math.inf if plain.lower().lstrip("+-") in ("inf", "infinity", "nan", "∞") else None
 
 
-def read_decimal_comma(text: str) -> float | None:
-    """Read `3,141` as 3.141; None for other shapes."""
+def read_other_way(text: str) -> float | None:
+    """Read `3,141` as 3.141 and `3.141` as 3141, unlike `read_float`; None for other shapes."""
     groups = _EITHER_WAY.fullmatch(_ascii_number(text))
-    return float(f"{groups[1]}.{groups[2]}") if groups else None
+    return float(groups[1] + "." * (groups[2] == ",") + groups[3]) if groups else None
 
 
 def compatible(text: str) -> str:

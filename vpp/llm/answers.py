@@ -10,16 +10,16 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic, TypeVar
 
-from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_decimal_comma, read_float, without_noun
+from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
 
 # --- values ---------------------------------------------------------------------------------------------------------
 
 Bounds = tuple[float, float]
-"""The lowest and the highest likely number."""
+"""The lowest and the highest target of the training rows."""
 
 
 class Unreadable(Exception):
@@ -39,11 +39,12 @@ def label_in(value: str, classes: tuple[str, ...]) -> str:
 def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
     """Return the number that `value` writes. Raises Unreadable.
 
-    expected: a comma is unreadable if the number is within these bounds only with a decimal comma.
+    expected: a point or comma before three digits may mark decimals or thousands. `12.345` is read as 12.345, and
+    `12,345` as 12345, only if the other reading is farther from these bounds.
     """
     layers = peel(value)
     for layer in (*layers, *without_noun(layers)):
-        for words in (layer, *_result(layer)):
+        for words in (layer, *_result(layer, unit)):
             if (number := _read_with(words, unit, expected)) is not None:
                 if math.isfinite(number):
                     return number
@@ -57,6 +58,7 @@ _HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.
 _CURRENCIES = ("$", "€", "£", "¥")
 """Ignored around a number if the target has no unit of its own."""
 _OPERATOR = re.compile(r"[-+*/^=≈×·÷−()]")
+_EQUALS = re.compile(r"[=≈]")
 _TERM = re.compile(r"\s*+[\w.]*+\s*+")
 _EQUATION_LIMIT = 200
 """Characters of an equation."""
@@ -70,20 +72,22 @@ def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
     forms = (bare, *(form for mark in ((unit,) if unit else _CURRENCIES) for form in _without(bare, mark)))
     for form in forms:
         if (number := read_float(form)) is not None:
-            _check_comma(form, number, expected)
+            _check_mark(form, number, expected)
             return number
     return None
 
 
-def _check_comma(form: str, number: float, expected: Bounds | None) -> None:
-    """Raise Unreadable for `3,141` if 3.141 is likely and 3141 is not."""
-    decimal = read_decimal_comma(form)
-    if decimal is None or expected is None:
+def _check_mark(form: str, number: float, expected: Bounds | None) -> None:
+    """Raise Unreadable for `3,141` or `3.141` unless `number` is nearer to the expected ones than the other reading."""
+    other = read_other_way(form)
+    if other is None or expected is None:
         return
     low, high = expected
-    if low <= decimal <= high and not low <= number <= high:
-        readings = f"{_quoted(form)} may be {decimal:g} or {number:g}"
-        raise Unreadable(f"{readings}: write a point before decimals, and no comma")
+    distance, others = (max(low - each, 0.0, each - high) for each in (number, other))
+    if distance >= others:
+        decimal, thousands = sorted((number, other), key=abs)
+        readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
+        raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
 
 
 def _without(bare: str, mark: str) -> Iterator[str]:
@@ -93,14 +97,19 @@ def _without(bare: str, mark: str) -> Iterator[str]:
         yield re.sub(rf"^([+\-−])\s?{re.escape(mark)}\s*", r"\1", bare)
 
 
-def _result(layer: str) -> Iterator[str]:
-    """Yield the right side of `y = 3.5` or `x = 2*3 = 6`, if the left side has only names and arithmetic."""
+def _result(layer: str, unit: str) -> Iterator[str]:
+    """Yield the right side of `y = 3.5` or `x = 2*3 = 6`, if the left side has only names and arithmetic.
+
+    `4.98 ≈ 5` gives two numbers, so neither is yielded.
+    """
     equation = layer[:_EQUATION_LIMIT]
     place = max(equation.rfind("="), equation.rfind("≈"))
     left = equation[: max(place, 0)].rstrip()
     is_term = left[-1:].isalnum() or left.endswith((")", "_"))
     if is_term and all(_TERM.fullmatch(term) for term in _OPERATOR.split(left)):
-        yield equation[place + 1 :].strip()
+        right, stated = equation[place + 1 :].strip(), peel(_EQUALS.split(left)[-1])[-1]
+        if _read_with(stated, unit, None) in (None, _read_with(right, unit, None)):
+            yield right
 
 
 def _why(value: str) -> str:
@@ -147,7 +156,11 @@ RULE_LIMIT = 8_000
 CANDIDATES = 20
 """Values of one form that are tried, from the last one backwards."""
 
+TAKEN_BACK = "the answer is taken back after its value: think first, and write the value last"
+
 T = TypeVar("T")
+Candidate = tuple[str, int]
+"""A value, and the place after it in the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,19 +181,22 @@ def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
 def parse_number(text: str, *, unit: str = "", expected: Bounds | None = None) -> Parsed[float]:
     """Return the finite number that the answer gives, alone or with the target's own unit.
 
-    expected: range of likely numbers. `3,141` is unreadable if 3.141 lies in it and 3141 does not.
+    expected: as of `number_in`.
     """
     return _parse(text, lambda value: number_in(value, unit, expected))
 
 
 def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
-    """Return the value before the first heading of a next example that follows one; else that of the whole answer."""
+    """Return the value before the first heading of a next example that follows one; else that of the whole answer.
+
+    A value that is taken back is unreadable, and nothing after that heading replaces it.
+    """
     answer = answer_text(text).strip()
     if not answer:
         return Parsed(reason="the answer is empty")
     for heading in islice(_NEXT_EXAMPLE.finditer(answer), CANDIDATES):
         parsed = _parse_one(answer[: heading.start()].rstrip(), read)
-        if parsed.value is not None:
+        if parsed.value is not None or parsed.reason == TAKEN_BACK:
             return parsed
     return _parse_one(answer, read)
 
@@ -188,11 +204,13 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
 def _parse_one(answer: str, read: Callable[[str], T]) -> Parsed[T]:
     reason = None
     outputs = latest(_OUTPUT.finditer(answer))
-    for value in _candidates(answer, outputs):
+    for value, end in _candidates(answer, outputs):
         try:
-            return Parsed(value=read(value), explanation=_explanation(answer, outputs))
+            parsed = Parsed(value=read(value), explanation=_explanation(answer, outputs))
         except Unreadable as fault:
             reason = reason or str(fault)
+        else:
+            return replace(parsed, value=None, reason=TAKEN_BACK) if _RETRACTION.search(answer, end) else parsed
     return Parsed(explanation=_explanation(answer, outputs), reason=reason or "there is no 'Output:' line")
 
 
@@ -245,34 +263,45 @@ _AFTERTHOUGHT = re.compile(
         \b .*+""",
     re.IGNORECASE | re.VERBOSE,
 )
+_RETRACTION = re.compile(
+    r"""(?: ^ | [^\w\s] | \\n ) [^\w\n]{0,8} (?: (?:but|oh|ah|no|well|hmm+)[ ,]{1,3} )?
+        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologies
+          | i[ ]apologi[sz]e | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
+          | (?:up)?on[ ] (?:reflection|(?:second|further|closer)[ ]\w+) | let[ ]me[ ](?:re|correct|check|double)\w*
+          | re-?(?:check|reading|exam|consider|calculat|think|vis)\w* | i[ ](?:made|was[ ]wrong|mis\w+|take)
+        ) \b
+      | ^ [^\w\n]{0,8} no [ ]? [,.:;!—–-] """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+"""Begins a sentence or a clause that takes an answer back."""
 JSON_OUTPUT = re.compile(r'"output"\s*+:\s*+', re.IGNORECASE)
 _JSON_OTHER = re.compile(r'"(?:answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
 JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
 
 
-def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
+def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate]:
     """Yield values, the most trusted first. outputs: the last `Output:` lines, from the end backwards."""
     yield from _headed(answer, outputs)
     yield from json_values(answer, JSON_OUTPUT)
-    yield from (tagged["value"] for tagged in latest(_TAGGED.finditer(answer)))
+    yield from ((tagged["value"], tagged.end("value")) for tagged in latest(_TAGGED.finditer(answer)))
     yield from _boxed(answer)
     if not (_REFUSAL.search(answer) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)):
         yield from _last_line(answer)
         yield from json_values(answer, _JSON_OTHER)
     whole = without_fences(answer)
     if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
-        yield whole
+        yield whole, len(answer)
 
 
-def _last_line(answer: str) -> Iterator[str]:
+def _last_line(answer: str) -> Iterator[Candidate]:
     """Yield the value of `Label: X` in the last line, but no yes or no below a question about a condition."""
     for last in _LAST_LINE.finditer(answer):
         value = last["value"][:VALUE_LIMIT]
         if not (answer[: last.start()].rstrip().endswith("?") and is_truth_word(value.strip(" \t.*_`\"'"))):
-            yield value
+            yield value, last.end()
 
 
-def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
+def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate]:
     """Yield the value of each `Output:`, on its line or on the next one."""
     for headed in outputs:
         value = headed["value"].strip()
@@ -280,19 +309,20 @@ def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[str]:
         if below and UNSURE_ALONE.fullmatch(below["value"]):
             continue
         value = (below["value"] if below else value)[:VALUE_LIMIT]
-        yield value
+        begin = answer.index(value, headed.start("value"))
+        yield value, begin + len(value)
         if afterthought := _AFTERTHOUGHT.search(value):
-            yield value[: afterthought.start()].rstrip(" \t,;.-–—")
+            yield value[: afterthought.start()].rstrip(" \t,;.-–—"), begin + afterthought.start()
 
 
-def _boxed(answer: str) -> Iterator[str]:
+def _boxed(answer: str) -> Iterator[Candidate]:
     r"""Yield the content of each `\boxed{…}`, inner braces included."""
     for box in latest(_BOXED.finditer(answer)):
         depth = 0
         for place in range(box.end(), min(len(answer), box.end() + _BOX_LIMIT)):
             depth += {"{": 1, "}": -1}.get(answer[place], 0)
             if depth == 0:
-                yield answer[box.end() + 1 : place]
+                yield answer[box.end() + 1 : place], place
                 break
 
 
@@ -306,7 +336,7 @@ def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     heading = last(_EXPLANATION.finditer(before))
     if heading:
         return in_one_line(before[heading.end() :])
-    return in_one_line(before if output else next(json_values(answer, JSON_EXPLANATION), ""))
+    return in_one_line(before if output else next(json_values(answer, JSON_EXPLANATION), ("", 0))[0])
 
 
 def in_one_line(explanation: str) -> str:
@@ -344,7 +374,7 @@ def parse_rule(text: str) -> Parsed[str]:
     first = _RULE_HEADING.search(answer)
     if first and (question := _NEXT_QUESTION.search(answer, first.end())):
         answer = answer[: question.start()]
-    written = next(json_values(answer, _JSON_RULE), None)
+    written, _ = next(json_values(answer, _JSON_RULE), (None, 0))
     if heading := last(_RULE_HEADING.finditer(answer)):
         written = answer[heading.end() :]
         explained = _RULE_EXPLAINED.search(written)
@@ -381,15 +411,15 @@ def last(matches: Iterable[re.Match[str]]) -> re.Match[str] | None:
     return next(iter(latest(matches)), None)
 
 
-def json_values(answer: str, name: re.Pattern[str]) -> Iterator[str]:
+def json_values(answer: str, name: re.Pattern[str]) -> Iterator[Candidate]:
     """Yield the JSON strings, numbers and booleans after a key, from the end backwards."""
     for key in latest(name.finditer(answer)):
         try:
-            value, _ = _JSON.raw_decode(answer, key.end())
+            value, end = _JSON.raw_decode(answer, key.end())
         except (ValueError, RecursionError):
             continue
         if isinstance(value, bool | str):
-            yield str(value)
+            yield str(value), end
 
 
 def without_fences(text: str) -> str:

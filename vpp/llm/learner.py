@@ -207,7 +207,7 @@ def _parser(prompts: LearnerPrompts) -> Callable[[str], Read]:
     if dataset.task == "classification":
         return lambda text: parse_label(text, dataset.classes)
     if targets := [float(row.target) for row in dataset.train if row.target is not None]:
-        expected = min(targets) - dataset.target_range, max(targets) + dataset.target_range
+        expected = min(targets), max(targets)
     unit = prompts.units.get(dataset.target, "")
     return lambda text: parse_number(text, unit=unit, expected=expected)
 
