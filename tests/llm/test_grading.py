@@ -47,11 +47,14 @@ async def test_a_letters_probability_is_its_labels() -> None:
         assert counters.snapshot() == Usage(learner=1, prompt_tokens=7, completion_tokens=1)
 
 
-async def test_an_answer_mostly_on_no_letter_is_an_abstention() -> None:
-    async with learner_of(letter("The", The=0.6, A=0.4), template=lettered()) as (learner, _, count):
+@pytest.mark.parametrize("share", [0.51, 0.49, 1e-9, 0.0])
+async def test_only_an_answer_on_no_letter_is_an_abstention(share: float) -> None:
+    listed = {"The": 1 - share} | ({"A": share} if share else {})
+    async with learner_of(letter("The", **listed), template=lettered()) as (learner, _, count):
         (prediction,) = await learner.predict(RULE, PARITY.train[:1])
-        assert prediction == Prediction(row=0, value=None, raw="The", reason=NO_LETTER)
-        assert count.snapshot().unparsable == 1
+        graded = Prediction(row=0, value="0", shares=pytest.approx({"0": share}))
+        assert prediction == (graded if share else Prediction(row=0, value=None, raw="The", reason=NO_LETTER))
+        assert count.snapshot().unparsable == (not share)
 
 
 async def test_a_server_without_log_probabilities_is_refused_with_the_ways_out() -> None:

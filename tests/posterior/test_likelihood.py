@@ -106,6 +106,12 @@ def test_certain_grades_are_labels_and_a_silence_is_a_blind_guess():
     assert wrong < silent < right
 
 
+@pytest.mark.parametrize("likelihood", [ZeroOneLikelihood(epsilon=0.05, n_shares=2), IntegratedZeroOne(n_shares=2)])
+def test_a_grade_that_vanishes_becomes_an_abstention_without_a_jump(likelihood):
+    log_lik = [likelihood.log_likelihood([grade, {"a": 0.9}], ["a"] * 2) for grade in ({"a": 1e-9}, {"b": 1e-9}, None)]
+    assert log_lik == pytest.approx([log_lik[-1]] * 3, abs=1e-6)
+
+
 @given(st.lists(st.sampled_from(["a", "b", None]), max_size=20))
 def test_the_law_of_one_more_label_is_the_ratio_of_two_integrals(answers):
     likelihood, targets = IntegratedZeroOne(n_shares=1), ["a"] * len(answers)

@@ -18,13 +18,13 @@ MOST_TOKENS = 100
 ROUNDED_UP = 1e-3
 """Largest value accepted as a log-probability: servers round to just above 0."""
 SOUND = 0.5
-"""Least probability on the letters asked for; below it the model does not keep to them."""
+"""Least probability on the letters; below it `check-endpoint` says that the model does not keep to them."""
 STABLE = 0.01
 """Largest difference of a letter's probability between equal questions."""
 Tokens = Sequence[tuple[str, float]]
 """Tokens with their natural log-probabilities."""
 NO_LOGPROBS = "the learner's server sends no log-probabilities: use --learner-samples 5, or --likelihood labels"
-NO_LETTER = "the letters of the labels have less than half of the probability of the first token"
+NO_LETTER = "no letter of a label is among the likeliest first tokens"
 
 
 def read_first_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
@@ -51,7 +51,7 @@ def _is_log_probability(value: Any) -> bool:
 def letter_shares(first_tokens: Tokens, n: int) -> tuple[float, ...]:
     """(n,) probability of each of the first n letters; blanks around a token do not count.
 
-    The rest of the probability is on other tokens.
+    The rest is on other tokens. However large, it is no abstention: the likelihood then has no jump.
     """
     shares = dict.fromkeys(LETTERS[:n], 0.0)
     for token, log_probability in first_tokens:

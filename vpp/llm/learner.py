@@ -1,7 +1,6 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +12,7 @@ from vpp.events import hypothesis_id
 from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
-from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, SOUND, graded, letter_shares, pooled
+from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
 from vpp.problem import Prediction
@@ -159,10 +158,11 @@ class LlmLearner:
         if not completion.first_tokens:
             raise EndpointRefused(NO_LOGPROBS)
         shares = letter_shares(completion.first_tokens, len(labels))
-        if math.fsum(shares) < SOUND:
+        prediction = graded(row.id, dict(zip(labels, shares, strict=True)))
+        if prediction.value is None:
             self._counters.add(unparsable=1)
-            return Prediction(row=row.id, value=None, raw=completion.text, reason=NO_LETTER), 1
-        return graded(row.id, dict(zip(labels, shares, strict=True))), 1
+            prediction = replace(prediction, raw=completion.text, reason=NO_LETTER)
+        return prediction, 1
 
     async def _ask(self, messages: list[Message], row: Row, *, seed: int) -> Answered:
         """Ask about the row, and again after an answer that cannot be read."""

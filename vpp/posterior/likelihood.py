@@ -107,7 +107,7 @@ class IntegratedZeroOne:
     """Eq. 6 with epsilon ~ Beta(a, b) integrated out.
 
     An abstention counts as a blind guess, 1/C right and (C - 1)/C wrong: a sentence gains nothing by silence where it
-    would guess, and nothing by guessing where it would be silent.
+    would guess, and nothing by guessing where it would be silent. So does a graded answer's probability on no label.
     """
 
     n_shares: int = 1
@@ -139,9 +139,9 @@ class IntegratedZeroOne:
         return ERROR_PRIOR[0] + len(shares) - right, ERROR_PRIOR[1] + right
 
     def _share(self, answer: Answer, target: Value | None) -> float:
-        if answer is None:
-            return 1 / (self.n_shares + 1)
-        return answer.get(str(target), 0.0) if isinstance(answer, dict) else float(answer == target)
+        """Return how far the answer is right, a blind guess included."""
+        right, silence = _grade(answer, target)
+        return right + silence / (self.n_shares + 1)
 
     def _graded(self, predictions: Sequence[Answer], targets: Sequence[Value | None]) -> float:
         """The same integral by the trapezoidal rule over the logit of epsilon."""
@@ -150,13 +150,19 @@ class IntegratedZeroOne:
         step = LOGITS[1] - LOGITS[0]
         # Beta(ε; a, b) dε = ε^a (1 - ε)^b / B(a, b) dlogit
         log_p = a * np.log(epsilon) + b * np.log(rest) - _log_beta(a, b) + math.log(step)
+        wrong = epsilon / self.n_shares
+        guess = np.exp((np.log(rest) + self.n_shares * np.log(wrong)) / (self.n_shares + 1))
         for answer, target in zip(predictions, targets, strict=True):
-            q = self._share(answer, target)
-            if answer is None:
-                log_p += q * np.log(rest) + (1 - q) * np.log(epsilon / self.n_shares)
-            else:
-                log_p += np.log(q * rest + (1 - q) * epsilon / self.n_shares)
+            q, silence = _grade(answer, target)
+            log_p += np.log(q * rest + (1 - q - silence) * wrong + silence * guess)
         return float(np.logaddexp.reduce(log_p))
+
+
+def _grade(answer: Answer, target: Value | None) -> tuple[float, float]:
+    """Return the probability of the target, and that on no label."""
+    if isinstance(answer, dict):
+        return answer.get(str(target), 0.0), max(0.0, 1 - math.fsum(answer.values()))
+    return float(answer is not None and answer == target), float(answer is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
