@@ -49,7 +49,7 @@ def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
                 if math.isfinite(number):
                     return number
                 raise Unreadable(f"{_quoted(value)} is not a finite number")
-    raise Unreadable(f"{_quoted(value)} is not a number{_why(value)}")
+    raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
@@ -62,8 +62,6 @@ _EQUALS = re.compile(r"[=≈]")
 _TERM = re.compile(r"\s*+[\w.]*+\s*+")
 _EQUATION_LIMIT = 200
 """Characters of an equation."""
-_DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+", re.ASCII)
-_WITH_WORDS = re.compile(r"[+\-−]?[\d.,]*\d[\d.,]*\s*[^\d\s].{0,60}", re.ASCII)
 
 
 def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
@@ -110,14 +108,6 @@ def _result(layer: str, unit: str) -> Iterator[str]:
         right, stated = equation[place + 1 :].strip(), peel(_EQUALS.split(left)[-1])[-1]
         if _read_with(stated, unit, None) in (None, _read_with(right, unit, None)):
             yield right
-
-
-def _why(value: str) -> str:
-    """Say how to correct a value that is almost a number."""
-    layer = peel(value)[-1]
-    if _DECIMAL_COMMA.fullmatch(layer):
-        return ": write a point before the decimals"
-    return " alone: write nothing after it" if _WITH_WORDS.fullmatch(layer) else ""
 
 
 # --- reasons --------------------------------------------------------------------------------------------------------
@@ -253,9 +243,7 @@ _NO_VALUE = re.compile(
 UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
 """Unreadable below `Output:`, or without it: `- 5` may be a list, and `x = 5` may repeat the input."""
 _TAGGED = re.compile(r"<(?P<tag>output|answer|label)>(?P<value>[^<]{1,2100})</(?P=tag)>", re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed[ ]{0,4}(?=\{)")
-_BOX_LIMIT = 400
-"""Characters of a box."""
+_BOXED = re.compile(r"\\boxed[ ]{0,4}\{(?P<value>(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,99}\}){0,200}\}){0,400})\}")
 NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
 _AFTERTHOUGHT = re.compile(
     r"""[ \t] (?: [*_`(]{0,3} (?:explanation|reasoning|because|based[ ]on|according[ ]to)
@@ -265,8 +253,8 @@ _AFTERTHOUGHT = re.compile(
 )
 _RETRACTION = re.compile(
     r"""(?: ^ | [^\w\s] | \\n ) [^\w\n]{0,8} (?: (?:but|oh|ah|no|well|hmm+)[ ,]{1,3} )?
-        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologies
-          | i[ ]apologi[sz]e | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
+        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologi\w+
+          | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
           | (?:up)?on[ ] (?:reflection|(?:second|further|closer)[ ]\w+) | let[ ]me[ ](?:re|correct|check|double)\w*
           | re-?(?:check|reading|exam|consider|calculat|think|vis)\w* | i[ ](?:made|was[ ]wrong|mis\w+|take)
         ) \b
@@ -283,8 +271,8 @@ def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candi
     """Yield values, the most trusted first. outputs: the last `Output:` lines, from the end backwards."""
     yield from _headed(answer, outputs)
     yield from json_values(answer, JSON_OUTPUT)
-    yield from ((tagged["value"], tagged.end("value")) for tagged in latest(_TAGGED.finditer(answer)))
-    yield from _boxed(answer)
+    for form in (_TAGGED, _BOXED):
+        yield from ((found["value"], found.end("value")) for found in latest(form.finditer(answer)))
     if not (_REFUSAL.search(answer) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)):
         yield from _last_line(answer)
         yield from json_values(answer, _JSON_OTHER)
@@ -313,17 +301,6 @@ def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate
         yield value, begin + len(value)
         if afterthought := _AFTERTHOUGHT.search(value):
             yield value[: afterthought.start()].rstrip(" \t,;.-–—"), begin + afterthought.start()
-
-
-def _boxed(answer: str) -> Iterator[Candidate]:
-    r"""Yield the content of each `\boxed{…}`, inner braces included."""
-    for box in latest(_BOXED.finditer(answer)):
-        depth = 0
-        for place in range(box.end(), min(len(answer), box.end() + _BOX_LIMIT)):
-            depth += {"{": 1, "}": -1}.get(answer[place], 0)
-            if depth == 0:
-                yield answer[box.end() + 1 : place], place
-                break
 
 
 _EXPLANATION = re.compile(r"^[ \t>#*_\-`]{0,12}explanation[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}", re.I | re.M)
