@@ -1,6 +1,5 @@
 import json
 import math
-import time
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -176,19 +175,6 @@ def test_no_text_makes_a_parser_raise(text: str) -> None:
     assert rule.value is None or 0 < len(rule.value) <= RULE_LIMIT
     for parsed in (label, number, rule):
         assert (parsed.value is None) == (parsed.reason is not None)
-
-
-SHORT, LONG = 2_500, 25_000
-
-
-def took(unit: str, lead: str, length: int) -> float:
-    """CPU seconds of reading such a text in every way."""
-    text = (lead + unit * length)[:length]
-    started = time.process_time()
-    parse_label(text, BITS)
-    parse_number(text)
-    parse_rule(text)
-    return time.process_time() - started
 
 
 def test_a_rule_is_read_after_its_heading() -> None:

@@ -303,16 +303,18 @@ def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate
             yield value[: afterthought.start()].rstrip(" \t,;.-–—"), begin + afterthought.start()
 
 
-_EXPLANATION = re.compile(r"^[ \t>#*_\-`]{0,12}explanation[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}", re.I | re.M)
+_EXPLANATION = re.compile(
+    r"^[ \t>#*_\-`]{0,12}(?:explanation|reasoning|notes?)[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
     """Return the text after the last `Explanation:`, or else before the last `Output:`."""
     output = outputs[0] if outputs else None
     before = answer[: output.start()] if output else answer
-    heading = last(_EXPLANATION.finditer(before))
-    if heading:
-        return in_one_line(before[heading.end() :])
+    if headings := latest(_EXPLANATION.finditer(before)):
+        return in_one_line(before[headings[0].end() :])
     return in_one_line(before if output else next(json_values(answer, JSON_EXPLANATION), ("", 0))[0])
 
 
@@ -336,9 +338,6 @@ _NEXT_QUESTION = re.compile(
         [*_]{0,3} [ \t]{0,4} [:：]""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_RULE_EXPLAINED = re.compile(
-    r"^[ \t>#*_]{0,12}(?:explanation|reasoning|notes?)[*_]{0,3}[ \t]{0,4}[:：]", re.IGNORECASE | re.MULTILINE
-)
 
 
 def parse_rule(text: str) -> Parsed[str]:
@@ -352,9 +351,9 @@ def parse_rule(text: str) -> Parsed[str]:
     if first and (question := _NEXT_QUESTION.search(answer, first.end())):
         answer = answer[: question.start()]
     written, _ = next(json_values(answer, _JSON_RULE), (None, 0))
-    if heading := last(_RULE_HEADING.finditer(answer)):
-        written = answer[heading.end() :]
-        explained = _RULE_EXPLAINED.search(written)
+    if headings := latest(_RULE_HEADING.finditer(answer)):
+        written = answer[headings[0].end() :]
+        explained = _EXPLANATION.search(written)
         written = (written[: explained.start()].rstrip() if explained else "") or written
     if written is None:
         return Parsed(reason="there is no 'New rule:' heading" if answer.strip() else "the answer is empty")
@@ -381,11 +380,6 @@ def answer_text(text: str) -> str:
 def latest(matches: Iterable[re.Match[str]]) -> list[re.Match[str]]:
     """Return the last matches, from the end backwards."""
     return list(matches)[: -CANDIDATES - 1 : -1]
-
-
-def last(matches: Iterable[re.Match[str]]) -> re.Match[str] | None:
-    """Return the last match, or None."""
-    return next(iter(latest(matches)), None)
 
 
 def json_values(answer: str, name: re.Pattern[str]) -> Iterator[Candidate]:
