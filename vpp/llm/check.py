@@ -402,8 +402,6 @@ CARRIER_QUESTION = "Answer with the word hello."
 CARRIER_WORDS = ("KALUMI", "TORVEN")
 CARRIER_TOKENS = 32
 """Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
-
-
 Outcome = Literal["honoured", "ignored", "refused"]
 
 
@@ -425,17 +423,15 @@ async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
     for carrier in CARRIERS:
         asked = one_of_words(CARRIER_WORDS, carrier)
         try:
-            completion = await _ask(endpoint, CARRIER_QUESTION, max_tokens=CARRIER_TOKENS, structured=asked)
+            answer = (await _ask(endpoint, CARRIER_QUESTION, max_tokens=CARRIER_TOKENS, structured=asked)).text
         except EndpointRefused as error:
             tested.append(CarrierTest(carrier, "refused", str(error), is_answered=False))
             continue
+        outcome: Outcome = "honoured" if is_kept(asked, answer) else "ignored"
         if FIELDS[carrier] in endpoint.dropped_fields:
-            tested.append(CarrierTest(carrier, "refused", f"{FIELDS[carrier]} is not accepted", is_answered=True))
-            continue
-        is_honoured = is_kept(asked, completion.text)
-        outcome: Outcome = "honoured" if is_honoured else "ignored"
-        tested.append(CarrierTest(carrier, outcome, completion.text, is_answered=True))
-        if is_honoured:
+            outcome, answer = "refused", f"{FIELDS[carrier]} is not accepted"
+        tested.append(CarrierTest(carrier, outcome, answer, is_answered=True))
+        if outcome == "honoured":
             break
     return tuple(tested)
 

@@ -119,10 +119,9 @@ class TableWords:
     @cached_property
     def categories(self) -> frozenset[str]:
         """Training cells of the category columns, as phrases."""
-        cells = {
-            cell for row in self.dataset.train for name, cell in row.inputs if cell and name in self.category_columns
-        }
-        return frozenset(phrase(cell) for cell in cells if not FUNCTION_WORDS.issuperset(words(cell)))
+        named = (pair for row in self.dataset.train for pair in row.inputs if pair[0] in self.category_columns)
+        cells = {cell for _, cell in named if cell and not FUNCTION_WORDS.issuperset(words(cell))}
+        return frozenset(map(phrase, cells))
 
     def has_category(self, text: str) -> bool:
         """Return whether `text` names a category of a column."""
@@ -344,11 +343,8 @@ def _conditions(name: str, table: TableWords) -> Iterator[str]:
     A rule for texts may ask for what a text says: "if the sentiment is favourable". So if the table has texts, a label
     must follow the verb. If all inputs are texts, even that is allowed, unless the labels are numbers.
     """
-    if (
-        len(table.text_columns) == len(table.dataset.inputs)
-        and table.dataset.task == "classification"
-        and not table.are_labels_numbers
-    ):
+    is_all_text = len(table.text_columns) == len(table.dataset.inputs)
+    if is_all_text and table.dataset.task == "classification" and not table.are_labels_numbers:
         return
     verb = _LINKING + (_target_label(table) if table.text_columns else "")
     of_whom = rf"{_MARK}(?:[ ]of[ ](?:the|a|this|each)[ ]{_not_text(table)}[^\W_]{{1,40}})?"
@@ -418,9 +414,8 @@ class PromptText:
     def mark(self, rule: str, parent: str) -> str | None:
         """Return a fence, a heading, a row number or a chat mark of the prompt that neither table nor parent has."""
         own = parent.casefold()
-        return next(
-            (mark for mark in self._marks(rule) if not (self.table.holds(mark) or mark.casefold() in own)), None
-        )
+        foreign = (mark for mark in self._marks(rule) if not (self.table.holds(mark) or mark.casefold() in own))
+        return next(foreign, None)
 
     def _marks(self, rule: str) -> Iterator[str]:
         yield from (mark[0].strip() for mark in _MARKS.finditer(rule))
