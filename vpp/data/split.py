@@ -34,18 +34,12 @@ class SplitPlan:
     train_size: int = 100
     test_size: int = 60
     calibration_size: int = 0
-    """Most calibration rows: drawn with the test rows, then parted from them by chance."""
+    """Most calibration rows: parted from the test rows by chance, or one of each calibration group."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least_test = 0 if self.is_whole else 1
-        sizes = (
-            ("train", self.train_size, 1),
-            ("test", self.test_size, least_test),
-            ("calibration", self.calibration_size, 0),
-        )
-        for name, size, least in sizes:
-            if size < least:
+        for name, least in {"train": 1, "test": 0 if self.is_whole else 1, "calibration": 0}.items():
+            if (size := getattr(self, f"{name}_size")) < least:
                 raise InputError(f"{name} size {size} is too small: give at least {least}")
         if self.is_whole and (self.rule != RANDOM or self.calibration_size):
             raise InputError("every row is a training row here: leave out the split, and calibration rows")
@@ -68,6 +62,7 @@ class Split:
 
     train: tuple[int, ...]
     test: tuple[int, ...]
+    calibration: tuple[int, ...] = ()
 
 
 def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.random.Generator) -> Split:
@@ -92,26 +87,31 @@ def stratified_split(strata: Sequence[str], *, train: int, test: int, rng: np.ra
 
 
 def group_split(groups: Sequence[str], strata: Sequence[str], *, plan: SplitPlan, rng: np.random.Generator) -> Split:
-    """Assign whole groups to training or testing, then draw at most the plan's rows of each side, stratified.
+    """Assign whole groups to training, testing or calibration, then draw at most the plan's rows, stratified.
 
-    Groups are visited in random order; one is added to the test side if that brings it nearer to its share of rows.
-    groups, strata: (n,) with at least two groups. Each side has at least one group.
+    Groups are visited in random order; one is held out if that brings the held-out rows nearer to their share. The
+    first of them calibrate, with one row each: rows of one group are alike, so only one of each is exchangeable with
+    a row of a new group (single subsampling; Dunn, Wasserman and Ramdas 2023).
+    groups, strata: (n,) with at least two groups. Training and testing have at least one group each.
     """
     n_train, n_test = plan.within(len(groups))
-    aim, rows = len(groups) * (n_test / (n_train + n_test)), Counter(groups)
-    names = sorted(rows)
-    tested: set[str] = set()
-    total = 0
+    aim, total = len(groups) * (n_test / (n_train + n_test)), 0
+    places: dict[str, list[int]] = {name: [] for name in sorted(set(groups))}
+    for i, group in enumerate(groups):
+        places[group].append(i)
+    names, held = list(places), list[str]()
     for name in (names[place] for place in rng.permutation(len(names)).tolist()):
-        if abs(total + rows[name] - aim) < abs(total - aim) and len(tested) + 1 < len(names):
-            tested.add(name)
-            total += rows[name]
-    tested = tested or {min(names, key=rows.__getitem__)}
-    sides = (
-        [i for i, group in enumerate(groups) if group not in tested],
-        [i for i, group in enumerate(groups) if group in tested],
+        if abs(total + len(places[name]) - aim) < abs(total - aim) and len(held) + 1 < len(names):
+            held.append(name)
+            total += len(places[name])
+    held = held or [min(names, key=lambda name: len(places[name]))]
+    n = min(len(held) - 1, plan.calibration_size, round(len(held) * plan.calibration_size / plan.held_out))
+    train, test = (sorted(i for name in part for i in places[name]) for part in ({*names} - {*held}, held[n:]))
+    return Split(
+        train=_draw(train, strata, plan.train_size, rng),
+        test=_draw(test, strata, plan.test_size, rng),
+        calibration=tuple(int(rng.choice(places[name])) for name in held[:n]),
     )
-    return Split(train=_draw(sides[0], strata, plan.train_size, rng), test=_draw(sides[1], strata, plan.held_out, rng))
 
 
 def _draw(places: Sequence[int], strata: Sequence[str], most: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -220,7 +220,7 @@ def part(files: Sequence[Examples], plan: SplitPlan) -> Parted:
         _check_enough(files, n_train=len(files[0].targets), n_test=1)
         return Parted(train=files[0].rows(range(len(files[0].targets))), test=())
     parted = _drawn(files, plan) if plan.rule == RANDOM else _by_column(files, plan)
-    return _calibrated(parted, plan) if plan.calibration_size else parted
+    return _calibrated(parted, plan) if plan.calibration_size and plan.rule.kind != "group" else parted
 
 
 def _calibrated(parted: Parted, plan: SplitPlan) -> Parted:
@@ -239,10 +239,10 @@ def _by_column(files: Sequence[Examples], plan: SplitPlan) -> Parted:
     _check_enough(files, n_train=len(file.targets) - 1, n_test=min(1, len(file.targets)))
     by_rule = _by_group if plan.rule.kind == "group" else _by_time
     split, notes = by_rule(file, plan)
-    _check_enough(files, n_train=len(split.train), n_test=len(split.test))
     if n := len(file.labelled) - len(file.targets):
         notes.append(f"{n:,} {'row has' if n == 1 else 'rows have'} a target but no {file.needed!r}: left out")
-    return Parted(train=file.rows(split.train), test=file.rows(split.test), notes=tuple(notes))
+    train, test, calibration = map(file.rows, (split.train, split.test, split.calibration))
+    return Parted(train=train, test=test, calibration=calibration, notes=tuple(notes))
 
 
 def _drawn(files: Sequence[Examples], plan: SplitPlan) -> Parted:
@@ -280,7 +280,9 @@ def _by_group(file: Examples, plan: SplitPlan) -> tuple[Split, list[str]]:
     split = group_split(groups, file.strata, plan=plan, rng=_rng(plan.seed, 0))
     train, test = ({groups[i] for i in part} for part in (split.train, split.test))
     largest = Counter(groups).most_common(1)[0]
-    notes = [f"split by {column!r}: {counted(len(train), 'group')} for training, {len(test):,} for testing, no overlap"]
+    own = f", {len(split.calibration):,} for calibration (one row each)" if plan.calibration_size else ""
+    parts = f"{counted(len(train), 'group')} for training, {len(test):,} for testing{own}"
+    notes = [f"split by {column!r}: {parts}, no overlap"]
     if len(set(groups)) == len(groups):
         notes.append(f"every row has a different {column!r}, so this split equals a random one")
     elif 2 * largest[1] > len(groups):

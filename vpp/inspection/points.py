@@ -477,7 +477,8 @@ def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | Non
             scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
         else:
             scores.append(miss(weighted_interval(votes, found.weights), float(row.target or 0.0)))
-    return Conformal(scores=tuple(scores), classes=dataset.classes)
+    by_group = dataset.provenance.split.startswith("group:")
+    return Conformal(scores=tuple(scores), classes=dataset.classes, by_group=by_group)
 
 
 def possible_labels(point: Point) -> tuple[str, ...]:

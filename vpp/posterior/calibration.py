@@ -165,6 +165,8 @@ class Conformal:
     classes: tuple[str, ...] = ()
     """Labels of the target, in order; empty for numbers."""
     level: float = LEVEL
+    by_group: bool = False
+    """True if each row is from a group of its own, so that the promise is for rows of new groups."""
 
     @property
     def n(self) -> int:

@@ -59,7 +59,7 @@ def split_text(dataset: Dataset) -> str:
     if kind == "file":
         return "the test rows are a file of their own"
     if kind == "group":
-        return f"by the groups of {column}: none has rows in both parts"
+        return f"by the groups of {column}: none has rows in two parts"
     if kind == "time":
         return f"by {column}: the latest rows test"
     return "by chance" + (", labels in their proportions" if dataset.task == "classification" else "")

@@ -175,14 +175,16 @@ def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None)
 
 
 def promise_sentence(calibrated: Conformal) -> str:
-    rows, level = counted(calibrated.n, "calibration row"), percent(calibrated.level)
+    rows, level, new = counted(calibrated.n, "calibration row"), percent(calibrated.level), "similar new rows"
+    if calibrated.by_group:
+        rows, new = f"{rows}, each of another group", "new rows of similar groups"
     if calibrated.rank > calibrated.n:
         return f"{rows}: too few for {level}, which takes {calibrated.least_rows}. So everything stays possible."
     if not math.isfinite(calibrated.threshold):
         return f"{rows}: on too many of them no particle answered. So everything stays possible."
     low, high = calibrated.coverage_band()
     return (
-        f"With {rows}, the truth is possible for at least {level} of similar new rows on average; one draw of them "
+        f"With {rows}, the truth is possible for at least {level} of {new} on average; one draw of them "
         f"typically gives {percent(low)} to {percent(high)}."
     )
 
