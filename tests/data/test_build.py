@@ -94,6 +94,19 @@ def test_a_test_file_gives_the_test_rows():
     assert p.notes[-1] == f"test rows come from test.csv (SHA-256 {tested.sha256}), with ids from 30"
 
 
+def test_rows_that_repeat_another_are_counted():
+    table, tested = read("x,z,y\n1,p,a\n1,q,a\n2,p,b\n3,p,b\n1.0,p,a\n1,q,b\n"), read("x,z,y\n2,p,b\n9,p,a\n", "t.csv")
+    copies, labels = build_dataset(table, target="y", test_table=tested).provenance.notes[:2]
+    assert copies.startswith(
+        "rows that repeat another: 1 of 6 training rows (each counts as evidence of its own), 1 of 2 test rows (they "
+        "repeat a row of another part); if one case is recorded twice"
+    )
+    assert labels == "equal inputs have different labels: a hypothesis is right on at most 7 of 8 rows"
+    weighed = build_dataset(table, target="x", split=SplitPlan(is_whole=True))
+    (note,) = weighed.provenance.notes
+    assert note.startswith("rows that repeat another: 1 of 6 training rows (each counts as evidence of its own); if")
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

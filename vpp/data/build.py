@@ -1,7 +1,7 @@
 """Build a dataset from a table: target, task, inputs and split, with notes on each decision."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from vpp.data.answers import quoted
 from vpp.data.columns import is_integer
-from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule
-from vpp.data.descriptions import NOTHING, describe
+from vpp.data.dataset import RANDOM, Column, Dataset, Provenance, Row, SplitRule, Value
+from vpp.data.descriptions import describe
+from vpp.data.labelling import Key, input_key
 from vpp.data.split import Examples, Parted, SplitPlan, counted, part
 from vpp.data.table import (
     MAX_CLASSES,
@@ -58,8 +59,7 @@ def build_dataset(
     unlabelled, draw_notes = _unlabelled(files, seed=split.seed)
     classes = sort_labels(label for file in files for label in file.labels) if resolved == "classification" else ()
     _check_classes(classes, files)
-    given = columns.descriptions
-    described = describe(given, columns=table.names, labels=classes) if given else NOTHING
+    described = describe(columns.descriptions, columns=table.names, labels=classes)
     hints = split_hints(table, target) if rule == RANDOM and test_table is None and not split.is_whole else ()
     n_left = sum(len(file.labelled) for file in files) - parted.n
     covered = coverage_notes(parted, classes, n_left=n_left)
@@ -67,9 +67,10 @@ def build_dataset(
         *parted.notes,
         *hints,
         *covered,
+        *copy_notes(parted),
         *label_notes(classes),
         *draw_notes,
-        *(described.notes if given else ()),
+        *described.notes,
         *_test_file_notes(files),
     )
     return Dataset(
@@ -189,23 +190,35 @@ def _rare(trained: Counter[str]) -> str:
 
 
 def _test_file_notes(files: Sequence[Examples]) -> Iterator[str]:
-    if len(files) < 2:
-        return
-    known = set(_word_for_word(files[0]))
-    table = files[1].table
-    again = sum(row in known for row in _word_for_word(files[1]))
-    if again:
-        rows = f"{counted(again, 'row')} of the {len(files[1].targets):,} of {table.file}"
-        yield (
-            f"{rows} {'is' if again == 1 else 'are'} identical to a row of {files[0].table.file}: rows used for "
-            "training and testing make the test too optimistic"
-        )
-    yield f"test rows come from {table.file} (SHA-256 {table.sha256}), with ids from {files[1].first_id}"
-    yield from table.notes
+    for file in files[1:]:
+        yield f"test rows come from {file.table.file} (SHA-256 {file.table.sha256}), with ids from {file.first_id}"
+        yield from file.table.notes
 
 
-def _word_for_word(file: Examples) -> Iterator[tuple[str | None, ...]]:
-    return zip(*(file.cells(name) for name in (*file.inputs, file.target)), strict=True)
+def copy_notes(parted: Parted) -> Iterator[str]:
+    """Count rows that repeat another, and the most rows that any hypothesis can be right on; numbers by value.
+
+    Equal rows stay in the parts they are drawn for: only the user knows whether they are one case recorded twice or
+    two cases that look alike, as 670 of the 2,201 people in titanic.csv do.
+    """
+    parts = (parted.train, parted.calibration, parted.test)
+    train, calibration, test = ([(input_key(row), row.target) for row in rows] for rows in parts)
+    known, earlier = {*train}, {*train, *calibration}
+    across = sum(row in known for row in calibration) + sum(row in earlier for row in test)
+    held_out = counted(len(calibration) + len(test), "test and calibration row" if calibration else "test row")
+    counts = (
+        (len(train) - len(known), f"{counted(len(train), 'training row')} (each counts as evidence of its own)"),
+        (across, f"{held_out} (they repeat a row of another part)"),
+    )
+    if copies := ", ".join(f"{n:,} of {rows}" for n, rows in counts if n):
+        advice = "if one case is recorded twice, leave out its copies, as weights and accuracy look too good"
+        yield f"rows that repeat another: {copies}; {advice}"
+    labels: defaultdict[Key, Counter[Value | None]] = defaultdict(Counter)
+    for inputs, target in (*train, *calibration, *test):
+        labels[inputs][target] += 1
+    most = sum(max(of.values()) for of in labels.values())
+    if most < parted.n and isinstance(parted.train[0].target, str):
+        yield f"equal inputs have different labels: a hypothesis is right on at most {most:,} of {parted.n:,} rows"
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -63,6 +63,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
         },
         "described": {kind: len(texts) for kind, texts in spec.dataset.get("descriptions", NOTHING.record).items()},
+        "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
             "train": _json(train.value) if train else None,
