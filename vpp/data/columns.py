@@ -555,15 +555,12 @@ class _Draft:
 
     def _check(self, kind: Kind) -> None:
         """Raises DataError for the first cell of another kind."""
-        if kind == "number":
-            wrong = next((cell for cell in self.present if not is_written_number(cell)), None)
-            wrong = wrong or next((cell for cell in self.present if not is_number(cell)), None)
-        elif kind == "date":
-            wrong = next(iter(self.present), None) if self.present and find_form(self.present) is None else None
-        elif kind == "sequence":
-            wrong = next((cell for cell in self.present if not is_sequence(cell)), None)
-        else:
-            return
+        of_kind: dict[Kind, tuple[Callable[[str], bool], ...]] = {
+            "number": (is_written_number, is_number),
+            "date": () if find_form(self.present) else (lambda cell: False,),
+            "sequence": (is_sequence,),
+        }
+        wrong = next((cell for fits in of_kind.get(kind, ()) for cell in self.present if not fits(cell)), None)
         if wrong is None:
             return
         held = f"row {self.cells.index(wrong)} holds {quoted(wrong)}"

@@ -287,7 +287,7 @@ def rows_csv(dataset: Dataset) -> bytes:
 def spec(dataset: Dataset) -> dict[str, Any]:
     """Everything in a dataset but its rows, in JSON types; `fingerprint` is the SHA-256 of its `rows_csv`.
 
-    `descriptions` and the calibration size are left out if there are none, so that records without stay as they were.
+    `descriptions` are left out if there are none.
     """
     return {
         "name": dataset.name,
@@ -297,10 +297,7 @@ def spec(dataset: Dataset) -> dict[str, Any]:
         "inputs": list(dataset.inputs),
         "classes": list(dataset.classes),
         "provenance": {
-            # Without a size that was not asked for.
-            **{
-                name: value for name, value in asdict(dataset.provenance).items() if value or name != "calibration_size"
-            },
+            **asdict(dataset.provenance),
             "notes": list(dataset.provenance.notes),
             "read_as": dataset.provenance.read_as.given,
         },

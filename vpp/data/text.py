@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, islice, pairwise
 from typing import Literal, NamedTuple
@@ -447,8 +447,8 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
             "columns"
         )
     n_named = max((place for place, head in enumerate(given, 1) if head.strip()), default=len(given))
-    uneven = _Uneven()
-    rows = _even(records if header else chain((first,), records), (len(given), n_named), uneven, name)
+    short, long = list[int](), list[int]()
+    rows = _even(records if header else chain((first,), records), (len(given), n_named), (short, long), name)
     columns = _columns(rows, len(given))
     if not columns[0]:
         raise DataError(
@@ -457,39 +457,32 @@ def build_grid(records: Iterator[Record], *, header: bool, width: int, name: str
         )
     headed = enumerate(zip(given, columns, strict=True))
     empty = [place for place, (head, cells) in headed if not head.strip() and not any(cells)]
-    unnamed_only = set(empty) if header else set(_at_end(empty, len(given)))
-    names, notes = unique_names(given, without=unnamed_only, say=header, file=name)
-    remaining = [cells for i, cells in enumerate(columns) if i not in unnamed_only]
-    left_out = (_left_out(sorted(unnamed_only)),) if unnamed_only else ()
-    return Grid(names=names, columns=remaining, notes=(*uneven.notes(n_named), *left_out, *notes))
+    names, notes = unique_names(given, without=empty, say=header, file=name)
+    remaining = [cells for i, cells in enumerate(columns) if i not in empty]
+    left_out = (_left_out(empty),) if empty else ()
+    uneven = (
+        f"{_lines(short)} fewer than {n_named} cells: the others are missing" if short else "",
+        f"{_lines(long)} empty cells beyond the last column: these were left out" if long else "",
+    )
+    return Grid(names=names, columns=remaining, notes=(*filter(None, uneven), *left_out, *notes))
 
 
-@dataclass(slots=True)
-class _Uneven:
-    """Line numbers of rows with fewer and with more cells than the table."""
-
-    short: list[int] = field(default_factory=list)
-    long: list[int] = field(default_factory=list)
-
-    def notes(self, n_named: int) -> Iterator[str]:
-        if self.short:
-            yield f"{_lines(self.short)} fewer than {n_named} cells: the others are missing"
-        if self.long:
-            yield f"{_lines(self.long)} empty cells beyond the last column: these were left out"
+_Uneven = tuple[list[int], list[int]]
+"""Line numbers of rows with fewer and with more cells than the table."""
 
 
 def _even(records: Iterable[Record], widths: tuple[int, int], uneven: _Uneven, file: str) -> Iterator[Sequence[str]]:
     """Yield the cells of each row. Raises DataError for text beyond the table, and for too many missing cells.
 
-    widths: of the table, and without the unnamed columns at its end.
+    widths: of the table, and without the unnamed columns at its end. uneven: gets the numbers of uneven lines.
     """
-    (width, n_named), n_filled = widths, 0
+    (width, n_named), (short, long), n_filled = widths, uneven, 0
     for line, cells in records:
         n_lacking = width - len(cells)
         if n_lacking == 0:
             yield cells
         elif n_lacking > 0:
-            uneven.short += [line] if len(cells) < n_named else []
+            short += [line] if len(cells) < n_named else []
             n_filled += n_lacking
             if n_filled > MAX_FILLED:
                 raise DataError(
@@ -503,7 +496,7 @@ def _even(records: Iterable[Record], widths: tuple[int, int], uneven: _Uneven, f
                 "delimiter, name every column, or skip the lines above the table"
             )
         else:
-            uneven.long.append(line)
+            long.append(line)
             yield cells[:width]
 
 
@@ -514,14 +507,6 @@ def _columns(rows: Iterator[Sequence[str]], width: int) -> list[list[str]]:
         for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
             column.extend(map(stripped, cells))
     return columns
-
-
-def _at_end(places: Sequence[int], width: int) -> Iterator[int]:
-    """Yield the places that form the end of the table, last first."""
-    for place, last in zip(reversed(places), range(width - 1, -1, -1), strict=False):
-        if place != last:
-            return
-        yield place
 
 
 def _left_out(places: Sequence[int]) -> str:
