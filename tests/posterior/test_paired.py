@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from vpp.posterior.metric import paired_difference, sign_test
+from vpp.posterior.metric import CHANCE, paired_difference, sign_test
 
 COUNTS = st.integers(min_value=0, max_value=200)
 
@@ -42,6 +44,19 @@ def test_infinite_losses_warn_of_nothing() -> None:
 )
 def test_the_sign_test_is_the_exact_two_sided_one(better: int, worse: int, p: float) -> None:
     assert sign_test(better, worse) == pytest.approx(p, rel=1e-12)
+
+
+def test_the_best_of_a_hundred_equal_texts_is_seldom_called_better() -> None:
+    """A vote and 100 texts err on 30 % of 40 rows: uncorrected, some text is called better in 32 % of the runs."""
+    n_runs = 400
+    wrong = np.random.default_rng(0).random((n_runs, 101, 40)) < 0.3
+    better, worse = (wrong[:, :1] & ~wrong[:, 1:]).sum(2), (~wrong[:, :1] & wrong[:, 1:]).sum(2)
+    best = [
+        (b[i], w[i]) for b, w in zip(better.tolist(), worse.tolist(), strict=True) for i in [np.subtract(b, w).argmax()]
+    ]
+    corrected, alone = (sum(sign_test(b, w, best_of=n) < CHANCE for b, w in best) for n in (100, 1))
+    # At a rate of 5 %, more alarms than this have a probability below one in a million.
+    assert corrected <= binom.isf(1e-6, n_runs, 0.05) < alone
 
 
 @given(COUNTS, COUNTS)

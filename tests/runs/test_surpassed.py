@@ -70,7 +70,8 @@ def in_json(reader: RunReader) -> list[dict[str, object]]:
 
 def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: Path) -> None:
     reader = ended(tmp_path, wrong_on(*range(8)), wrong_on(0))
-    sentence = "The vote does worse than particle 1 alone: 12 against 19 right, on the same 20 training rows."
+    sentence = "The vote does worse than particle 1 alone: 12 against 19 right, on the same 20 training rows "
+    sentence += "(best of 2, corrected sign test p = 0.031)."
 
     assert headline(reader) == sentence
     assert f"**{sentence}" in report(reader)
@@ -83,7 +84,8 @@ def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: 
             "rows": 20,
             "prediction": pytest.approx(0.6),
             "value": pytest.approx(0.95),
-            "sign_test_p": pytest.approx(2 / 2**7),
+            "best_of": 2,
+            "sign_test_p": pytest.approx(2 * 2 / 2**7),
         }
     ]
 
@@ -118,7 +120,8 @@ def test_a_vote_worse_than_a_ruled_out_hypothesis_says_so_on_the_rows_that_it_an
     reader = ended(tmp_path, wrong_on(*range(7)), wrong_on(*range(7)), *between, first=first)
 
     assert headline(reader) == (
-        "The vote does worse than a hypothesis that was ruled out: 3 against 10 right, on the same 10 training rows."
+        "The vote does worse than a hypothesis that was ruled out: 3 against 10 right, on the same 10 training rows "
+        "(best of 3, corrected sign test p = 0.047)."
     )
     (found,) = in_json(reader)
     assert (found["by"], found["slot"], found["text"], found["rows"]) == ("ruled out", None, GONE, 10)
@@ -136,5 +139,6 @@ def test_a_mean_is_compared_by_its_squared_error(tmp_path: Path) -> None:
     reader = ended(tmp_path, [y + 4 for y in truth], truth, data=NUMBERS)
 
     assert headline(reader) == (
-        "The mean does worse than particle 1 alone: mean squared error 9 against 0, on the same 20 training rows."
+        "The mean does worse than particle 1 alone: mean squared error 9 against 0, on the same 20 training rows "
+        "(best of 2, corrected sign test p = under 0.001)."
     )

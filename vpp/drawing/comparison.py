@@ -43,6 +43,7 @@ from vpp.wording.words import (
     interval_text,
     listed,
     number,
+    p_text,
     percent,
     score_text,
     seconds,
@@ -157,13 +158,6 @@ def paired_sentence(difference: PairedDifference) -> str:
     verdict = capitalised(chance_verdict(difference.p)) if better > worse else "Yet it is worse on more rows"
     counts = f"better on {counted(better, 'row')}, worse on {integer(worse)}"
     return f"{verdict}: {counts} (sign test p = {p_text(difference.p)})."
-
-
-def p_text(p: float) -> str:
-    """`0.45`, `0.012`, `under 0.001`."""
-    if p < 0.001:
-        return "under 0.001"
-    return fixed(p, 3 if p < 0.1 else 2)
 
 
 def range_text(own: Standing) -> str:

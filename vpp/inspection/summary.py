@@ -146,6 +146,7 @@ def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
             "rows": found.n,
             "prediction": value(found.prediction),
             "value": value(found.other),
+            "best_of": found.best_of,
             "sign_test_p": found.p,
         }
         for found in (surpassed(view, dataset) if dataset else ())

@@ -18,6 +18,8 @@ from vpp.posterior.prediction import Value
 from vpp.posterior.weights import Floats
 
 TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
+CHANCE = 0.05
+"""The customary level of p. By chance, one of twenty comparisons falls below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +170,11 @@ def paired_difference(losses: Sequence[float], others: Sequence[float]) -> Paire
     )
 
 
-def sign_test(better: int, worse: int) -> float:
-    """Exact two-sided p-value of the sign test; 1 without any difference."""
+def sign_test(better: int, worse: int, *, best_of: int = 1) -> float:
+    """Exact two-sided p-value of the sign test, times `best_of` (Bonferroni), the comparisons it was chosen from."""
     n, few = better + worse, min(better, worse)
     # p = min(1, 2 sum_{i <= few} C(n, i) / 2^n)
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))
+    return min(1.0, best_of * 2 * sum(math.comb(n, i) for i in range(few + 1)) / (1 << n))
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:

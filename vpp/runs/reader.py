@@ -19,7 +19,7 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.events import Scored, Usage, Votes
-from vpp.posterior.metric import label_figures, paired_difference
+from vpp.posterior.metric import CHANCE, label_figures, paired_difference, sign_test
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
@@ -248,8 +248,6 @@ def _count(answers: Iterable[tuple[object, ...]]) -> tuple[int, int]:
 
 ENOUGH = 0.5
 """Share of the training rows that a ruled-out text must have answered: on few rows, some text is always better."""
-CLEAR = 0.05
-"""Largest p of the sign test at which the prediction is clearly worse."""
 Losses = Mapping[int, float]
 """Loss by training row: 1 if wrong and 0 if right, or the squared error."""
 
@@ -266,12 +264,15 @@ class Surpassed:
     """Mean loss of the averaged prediction: share of wrong answers, or mean squared error."""
     other: float
     """The hypothesis' own, which is smaller."""
+    best_of: int
+    """Number of distinct hypotheses compared."""
     p: float
+    """Sign test, corrected for the choice of the best; 1 if it is worse on more rows."""
 
     @property
     def is_clear(self) -> bool:
         """True if luck on these rows is an unlikely reason."""
-        return self.p < CLEAR
+        return self.p < CHANCE
 
 
 def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
@@ -284,9 +285,11 @@ def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
         return ()
     own = _losses(dataset, train.rows, train.averaged)
     alive = [(slot, _losses(dataset, train.rows, votes)) for slot, votes in enumerate(train.predictions)]
-    particles = [_beside(own, losses, "particle", train.hypotheses[slot], slot) for slot, losses in alive]
-    gone = [_beside(own, losses, "ruled out", identity) for identity, losses in _ruled_out(view, dataset)]
-    found = (min(some, key=lambda each: (each.other - each.prediction) * each.n) for some in (particles, gone) if some)
+    gone = dict(_ruled_out(view, dataset))
+    beside = partial(_beside, own, n=len({*train.hypotheses, *gone}))
+    held = [beside(losses, "particle", train.hypotheses[slot], slot=slot) for slot, losses in alive]
+    lost = [beside(losses, "ruled out", identity) for identity, losses in gone.items()]
+    found = (min(some, key=lambda each: (each.other - each.prediction) * each.n) for some in (held, lost) if some)
     return tuple(each for each in found if each.other < each.prediction)
 
 
@@ -311,10 +314,18 @@ def _ruled_out(view: RunView, dataset: Dataset) -> Iterator[tuple[str, Losses]]:
 
 
 def _beside(
-    own: Losses, losses: Losses, by: Literal["particle", "ruled out"], hypothesis: str, slot: int | None = None
+    own: Losses,
+    losses: Losses,
+    by: Literal["particle", "ruled out"],
+    hypothesis: str,
+    *,
+    slot: int | None = None,
+    n: int,
 ) -> Surpassed:
+    """n: distinct hypotheses compared."""
     rows = [row for row in losses if row in own]
     ours, theirs = [own[row] for row in rows], [losses[row] for row in rows]
+    against = paired_difference(theirs, ours)
     return Surpassed(
         by=by,
         hypothesis=hypothesis,
@@ -322,7 +333,8 @@ def _beside(
         n=len(rows),
         prediction=sum(ours) / len(rows),
         other=sum(theirs) / len(rows),
-        p=paired_difference(ours, theirs).p,
+        best_of=n,
+        p=1.0 if against.better < against.worse else sign_test(against.better, against.worse, best_of=n),
     )
 
 

@@ -40,6 +40,7 @@ from vpp.wording.words import (
     interval_text,
     listed,
     number,
+    p_text,
     percent,
     refused_answers,
     score_text,
@@ -73,7 +74,11 @@ def surpassed_sentences(view: RunView, dataset: Dataset, *, clear: bool) -> Iter
         if dataset.task == "classification":
             right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
             average, figures = "vote", f"{right} against {other} right"
-        yield f"The {average} does worse than {which}: {figures}, on the same {counted(by.n, 'training row')}."
+        rows = (
+            f"{counted(by.n, 'training row')} (best of {integer(by.best_of)}, corrected sign test p = {p_text(by.p)})"
+        )
+        luck = "" if by.is_clear else " Luck can explain it."
+        yield f"The {average} does worse than {which}: {figures}, on the same {rows}.{luck}"
 
 
 def _figures(against: Against) -> str:

@@ -6,6 +6,7 @@ from statistics import pstdev
 
 from vpp.inspection.points import Point, holds_truth, possible_labels, possible_range
 from vpp.posterior.calibration import Conformal
+from vpp.posterior.metric import CHANCE
 from vpp.posterior.prediction import CLEAR, CLEAR_WORDS, TIE
 from vpp.problem import Prediction
 from vpp.wording.markup import Metric, count_metric
@@ -27,8 +28,6 @@ FEW_ROWS = 30
 """With 30 rows, a share has an error of up to about 18 points either way."""
 FOLLOWS = 0.5
 """The usual word for a correlation of 0.5 is strong."""
-CHANCE = 0.05
-"""The customary level of p. By chance, one of twenty comparisons falls below it."""
 NEARLY_ALIKE = 0.95
 """ESS as a share of K from which the weights are called nearly equal."""
 FAR_BELOW = 0.5

@@ -95,6 +95,13 @@ def fixed(value: float, decimals: int = 2) -> str:
     return shown.removeprefix("-") if float(shown) == 0 else shown.replace("-", MINUS)
 
 
+def p_text(p: float) -> str:
+    """`0.45`, `0.012`, `under 0.001`."""
+    if p < 0.001:
+        return "under 0.001"
+    return fixed(p, 3 if p < 0.1 else 2)
+
+
 def value_text(value: Value | None) -> str:
     """Return an answer or a target: a label's text, a number's shortest form, `no answer` for an abstention."""
     if value is None:
