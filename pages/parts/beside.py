@@ -96,8 +96,8 @@ def baselines(run: opening.OpenRun) -> None:
 
 def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
     """Offer a button for each clause that hurts: it fills the sentence without the clause into Try another wording."""
-    hurting = [(place, idea, each) for place, idea in enumerate(found.ideas, 1) for each in idea_deck.hurting(idea)]
-    for place, idea, clause in hurting[:MOST_OFFERED]:
+    for place, clause in idea_deck.hurting(found)[:MOST_OFFERED]:
+        idea = found.ideas[place - 1]
         left, right = st.columns([2, 1], vertical_alignment="center")
         left.html(markup.block(markup.caption(idea_deck.hurting_words(place, clause))))
         whole = clauses(idea_deck.sentence_of(idea, seed_text))

@@ -5,9 +5,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
+from scipy.stats import binom
 
 from tests.inspected import log_marginal
 from tests.llm.stub import Reply, Request
@@ -21,11 +23,13 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import Change, Trial, TrialAsking, TrialSize, changes, program_of, read_trial, trial_json
+from vpp.trials.trial import FOLLOWS, Change, Obeyed, Trial, TrialAsking, TrialSize, changes, program_of, read_trial
+from vpp.trials.trial import trial_json as in_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
+AND_ALONE, NO_RULE = AND.removeprefix(f"{SEED} "), "No rule is known: give the output that you expect for this input."
 UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
@@ -110,6 +114,19 @@ def test_obeying_means_the_demanded_answers_or_an_unchanged_one() -> None:
     assert not numbers.is_obeyed(1.0, 2.6)
 
 
+@pytest.mark.parametrize("n", range(1, 41))
+def test_a_verdict_of_a_trial_is_seldom_luck_and_never_one_rows(n: int) -> None:
+    """At the share on which no verdict is right, each has a probability of at most 6 %; a sign needs six rows."""
+    found = [Obeyed(n=n, obeyed=k) for k in range(n + 1)]
+    at_bar, at_half = (binom.pmf(range(n + 1), n, share) for share in (FOLLOWS, 0.5))
+    for verdict in (-1, 1):
+        assert sum(p for p, each in zip(at_bar, found, strict=True) if each.follows == verdict) < 0.06
+    assert sum(p for p, each in zip(at_half, found, strict=True) if each.sign()) < 0.05
+    assert any(each.sign() for each in found) is (n >= 6)
+    assert any(each.sign(best_of=5) for each in found) is (n >= 8)  # 10 / 2^8 is below 0.05
+    assert found[n].follows == (n >= 9)  # Wilson: 5 of 5 is 57 to 100 %
+
+
 def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) -> None:
     reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
     found = tried(reader, tmp_path, TrialSize(ideas=2, changes=15, rows=12))
@@ -118,7 +135,7 @@ def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) 
         assert idea.must_change.n >= 10
         assert idea.must_stay.n >= 10
         assert idea.faithful.obeyed == idea.faithful.n
-    shown = trial_json("r", found)["ideas"][0]["faithfulness"]
+    shown = in_json("r", found)["ideas"][0]["faithfulness"]
     n = found.ideas[0].faithful.n
     assert shown == {"rate": 1.0, "low": wilson(n, n)[0], "high": 1.0, "n": n}
 
@@ -129,15 +146,22 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
     assert len(found.rows) == 14
     rows = [row for row in DATA.train if row.id in found.rows]
 
-    def log_likelihood(sentence: str) -> float:
+    @cache
+    def right(sentence: str) -> list[bool]:
         again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
         answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
-        right = [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
-        return log_marginal(sum(right), len(right) - sum(right))
+        return [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
 
-    no_rule = log_likelihood("No rule is known: give the output that you expect for this input.")
+    def log_likelihood(sentence: str) -> float:
+        return log_marginal(sum(right(sentence)), right(sentence).count(False))
+
+    def better(sentence: str) -> Obeyed:
+        differ = [own for own, other in zip(right(AND_ALONE), right(sentence), strict=True) if own != other]
+        return Obeyed(n=len(differ), obeyed=sum(differ))
+
+    no_rule = log_likelihood(NO_RULE)
     assert found.no_rule == pytest.approx(no_rule)
-    whole = log_likelihood("If a is above 12 and b is below 30, say yes; otherwise say no.")
+    whole = log_likelihood(AND_ALONE)
     without = {
         "a is above 12": "If b is below 30, say yes; otherwise say no.",
         "b is below 30": "If a is above 12, say yes; otherwise say no.",
@@ -146,8 +170,9 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
     idea = found.ideas[0]
     assert idea.log_likelihood == pytest.approx(whole)
     assert idea.gain_over_no_rule == pytest.approx(whole - no_rule)
-    assert {each.text: each.log_likelihood_lost for each in idea.clauses} == {
-        clause: pytest.approx(whole - log_likelihood(rest)) for clause, rest in without.items()
+    assert idea.over_no_rule == better(NO_RULE)
+    assert {each.text: (each.log_likelihood_lost, each.rows) for each in idea.clauses} == {
+        clause: (pytest.approx(whole - log_likelihood(rest)), better(rest)) for clause, rest in without.items()
     }
 
 
@@ -224,11 +249,13 @@ def test_the_command_prints_its_cost_its_result_and_its_json(desk: Desk, served:
     assert len(served.bodies) - before <= calls
     assert set(result["ideas"][0]) >= {"text", "weight", "faithfulness", "clauses", "gain_over_no_rule"}
     assert set(result["ideas"][0]["faithfulness"]) == {"rate", "low", "high", "n"}
-    assert all(set(each) == {"text", "log_likelihood_lost"} for idea in result["ideas"] for each in idea["clauses"])
+    each = {"text", "log_likelihood_lost", "rows", "finding"}
+    assert all(set(clause) == each for idea in result["ideas"] for clause in idea["clauses"])
     assert [idea["weight"] for idea in result["ideas"]] == sorted((i["weight"] for i in result["ideas"]), reverse=True)
     printed = desk.vpp("trial", desk.folder / "run", "--rows", "10")
     assert re.match(r"[\d,]+ calls of the learner", printed.err)
     assert "The learner follows the heaviest idea" in printed.out
+    assert result["verdict"] == printed.out.splitlines()[0]
     assert "nats over no rule" in printed.out
     refused = desk.vpp("trial", desk.folder / "run", "--rows", "0")
     assert refused.code != 0

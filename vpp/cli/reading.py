@@ -170,7 +170,8 @@ def trial(options: Namespace) -> int:
         return 0
     found = _answers(asking.go)
     if options.json:
-        print(to_json(trial_json(reader.directory.id, found), inf_nan_mode="strings").decode())
+        verdict = {"verdict": idea_deck.trial_verdict(found)}
+        print(to_json({**trial_json(reader.directory.id, found), **verdict}, inf_nan_mode="strings").decode())
         return 0
     print(idea_deck.trial_verdict(found))
     started = reader.refresh().view.started
@@ -178,7 +179,8 @@ def trial(options: Namespace) -> int:
         print(f"\nIdea {place}: {one_line(idea_deck.sentence_of(idea, started.seed_text if started else ''))}")
         names = zip(idea_deck.HEAD[1:], idea_deck.table_rows(found)[place - 1][1:], strict=True)
         print("\n".join(f"  {name}: {value}" for name, value in names))
-        print("\n".join(f"  {lost:>8}  {one_line(clause)}" for clause, lost in idea_deck.clause_rows(idea)))
+        rows = idea_deck.clause_rows(idea, found)
+        print("\n".join(f"  {lost:>8}  {one_line(clause)}: {better}" for clause, lost, better in rows))
     if words := idea_deck.unread_words(found):
         print(f"\n{words}")
     return 0

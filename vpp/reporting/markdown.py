@@ -261,8 +261,8 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
     for place, tried in enumerate(found.ideas, 1):
         yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(tried, seed_text))}"
         if tried.clauses:
-            clauses = [(markdown_text(clause), lost) for clause, lost in idea_deck.clause_rows(tried)]
-            yield markdown_table(("without this clause", "nats lost"), clauses, right=(1,))
+            clauses = [(markdown_text(clause), *rest) for clause, *rest in idea_deck.clause_rows(tried, found)]
+            yield markdown_table(idea_deck.CLAUSE_HEAD, clauses, right=(1,))
 
 
 def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:

@@ -27,10 +27,10 @@ from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
 from vpp.llm.rendering import render_input
-from vpp.posterior.likelihood import Likelihood
-from vpp.posterior.metric import wilson
+from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import settled
-from vpp.problem import Prediction, likelihood_of
+from vpp.posterior.weights import Floats
+from vpp.problem import Prediction, likelihood_of, losses_of
 from vpp.runs.asking import WITHOUT, Asking, OnProgress
 from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
@@ -244,12 +244,40 @@ def _clause(sentence: str, start: int, end: int, first: int, last: int) -> Claus
 FILE = "trial.json"
 
 
+FINDINGS = {0: "undecided", 1: "it helps", -1: "it hurts"}
+"""What the rows say of a clause, by `Trial.sign`."""
+FOLLOWS = 0.7
+"""Share obeyed above which the learner follows a sentence: below, over three in ten answers are not the sentence's."""
+FEW = 5
+"""With fewer rows, Wilson's interval lies below `FOLLOWS` too often by luck: 0 of 2 in 9 of 100 trials."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obeyed:
-    """How many of n changed rows the learner answered as the sentence demands."""
+    """How many of n rows speak for a sentence: changed rows answered as it demands, or rows it answers better."""
 
     n: int
     obeyed: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval; 0 to 1 without a row."""
+        return wilson(self.obeyed, self.n) if self.n else (0.0, 1.0)
+
+    @property
+    def follows(self) -> int:
+        """1 if the interval lies above `FOLLOWS`, -1 if below, else 0; 0 for fewer rows than `FEW`."""
+        low, high = self.interval
+        return int(low > FOLLOWS) - int(high < FOLLOWS and self.n >= FEW)
+
+    def sign(self, *, best_of: int = 1) -> int:
+        """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows.
+
+        best_of: comparisons from which this one is chosen; the sign test is corrected for them (Bonferroni).
+        """
+        against = self.n - self.obeyed
+        is_clear = sign_test(self.obeyed, against, best_of=best_of) < CHANCE
+        return int(np.sign(self.obeyed - against)) if is_clear else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +290,8 @@ class ClauseWorth:
     text: str
     log_likelihood_lost: float
     """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
+    rows: Obeyed | None = None
+    """Rows with a smaller loss with the clause, of those where it changes the loss; None if not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +310,8 @@ class TriedIdea:
     clauses: tuple[ClauseWorth, ...]
     gain_over_no_rule: float
     """Its log-likelihood minus that of the learner without a rule, on the same rows."""
+    over_no_rule: Obeyed | None = None
+    """Rows with a smaller loss than without a rule, of those that differ; None if not recorded."""
 
     @property
     def faithful(self) -> Obeyed:
@@ -316,6 +348,12 @@ class Trial:
     ideas: tuple[TriedIdea, ...]
     """Heaviest first."""
     pairs: tuple[MinimalPair, ...]
+
+    def sign(self, clause: ClauseWorth) -> int:
+        """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
+        n = sum(len(idea.clauses) for idea in self.ideas)
+        found = clause.rows.sign(best_of=n) if clause.rows else 0
+        return found if found * clause.log_likelihood_lost > 0 else 0
 
 
 _CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
@@ -358,8 +396,9 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
                 "must_change": _rate(idea.must_change),
                 "must_stay": _rate(idea.must_stay),
                 "log_likelihood": idea.log_likelihood,
-                "clauses": [{"text": c.text, "log_likelihood_lost": c.log_likelihood_lost} for c in idea.clauses],
+                "clauses": [_clause_json(clause, trial) for clause in idea.clauses],
                 "gain_over_no_rule": idea.gain_over_no_rule,
+                "rows_over_no_rule": _rate(idea.over_no_rule),
             }
             for idea in trial.ideas
         ],
@@ -367,10 +406,17 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _rate(found: Obeyed) -> dict[str, float | None]:
+def _clause_json(clause: ClauseWorth, trial: Trial) -> dict[str, Any]:
+    found = {"rows": _rate(clause.rows), "finding": FINDINGS[trial.sign(clause)]}
+    return {"text": clause.text, "log_likelihood_lost": clause.log_likelihood_lost, **found}
+
+
+def _rate(found: Obeyed | None) -> dict[str, float | None] | None:
+    if found is None:
+        return None
     if not found.n:
         return {"rate": None, "low": None, "high": None, "n": 0}
-    low, high = wilson(found.obeyed, found.n)
+    low, high = found.interval
     return {"rate": found.obeyed / found.n, "low": low, "high": high, "n": found.n}
 
 
@@ -489,23 +535,27 @@ class TrialAsking:
     # What came of it
 
     def _found(self, said: Said) -> Trial:
-        likelihood = likelihood_of(self._dataset, self._config)
-        no_rule = self._score(self._whole(WITHOUT), said, likelihood)
         return Trial(
             step=self._view.last_step if self._view.last_step is not None else -1,
             rows=tuple(row.id for row in self._scored),
-            no_rule=no_rule,
-            ideas=tuple(self._tried_idea(tried, said, likelihood, no_rule) for tried in self._tried),
+            no_rule=self._scores(self._whole(WITHOUT), said)[0],
+            ideas=tuple(self._tried_idea(tried, said) for tried in self._tried),
             pairs=tuple(self._pairs(said))[:MOST_PAIRS],
         )
 
-    def _score(self, text: str, said: Said, likelihood: Likelihood) -> float:
-        identity = hypothesis_id(text)
-        answers = [said[identity, row.id].answer for row in self._scored]
-        return likelihood.log_likelihood(answers, [row.target for row in self._scored])
+    def _scores(self, text: str, said: Said) -> tuple[float, Floats]:
+        """Return a sentence's log-likelihood, and its loss on each scored row."""
+        answers, targets = [said[hypothesis_id(text), row.id] for row in self._scored], [r.target for r in self._scored]
+        log_lik = likelihood_of(self._dataset, self._config).log_likelihood([each.answer for each in answers], targets)
+        return log_lik, losses_of(self._dataset, tuple(each.value for each in answers), targets)
 
-    def _tried_idea(self, tried: _OnTrial, said: Said, likelihood: Likelihood, no_rule: float) -> TriedIdea:
-        whole, identity = self._score(tried.idea.text, said, likelihood), hypothesis_id(tried.idea.text)
+    def _tried_idea(self, tried: _OnTrial, said: Said) -> TriedIdea:
+        identity, (whole, losses) = hypothesis_id(tried.idea.text), self._scores(tried.idea.text, said)
+
+        def over(sentence: str) -> tuple[float, Obeyed]:
+            """Return the log-likelihood gained over another sentence, and the rows with a smaller loss."""
+            log_lik, others = self._scores(self._whole(sentence), said)
+            return whole - log_lik, Obeyed(n=int((losses != others).sum()), obeyed=int((losses < others).sum()))
 
         def obeyed(must_change: bool) -> Obeyed:
             judged = [
@@ -515,6 +565,8 @@ class TrialAsking:
             ]
             return Obeyed(n=len(judged), obeyed=sum(judged))
 
+        gain, over_no_rule = over(WITHOUT)
+        without = [(each, *over(each.without)) for each in tried.clauses]
         return TriedIdea(
             text=tried.idea.text,
             weight=tried.idea.weight,
@@ -522,15 +574,11 @@ class TrialAsking:
             must_stay=obeyed(must_change=False),
             log_likelihood=whole,
             clauses=tuple(
-                ClauseWorth(
-                    start=each.start,
-                    end=each.end,
-                    text=each.text,
-                    log_likelihood_lost=whole - self._score(self._whole(each.without), said, likelihood),
-                )
-                for each in tried.clauses
+                ClauseWorth(start=each.start, end=each.end, text=each.text, log_likelihood_lost=lost, rows=rows)
+                for each, lost, rows in without
             ),
-            gain_over_no_rule=whole - no_rule,
+            gain_over_no_rule=gain,
+            over_no_rule=over_no_rule,
         )
 
     def _pairs(self, said: Said) -> Iterator[MinimalPair]:
