@@ -2,16 +2,23 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from tests.inspected import log_marginal
 from tests.processes import Desk, Model, Outcome
+from vpp.cli.summary import summary
 from vpp.errors import InputError
 from vpp.events import Evaluated
+from vpp.inspection.summary import Decided
+from vpp.library.posterior import Posterior
+from vpp.reporting.data_tree import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
+from vpp.wording.brief import deciding_sentence
+from vpp.wording.words import weight_text
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
 TABLE = "a,b,label\n" + "".join(f"{a},{a % 3},{'yes' if a > 6 else 'no'}\n" for a in SIZES)
@@ -71,10 +78,30 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert table.vpp("verify", table.folder / "weighed").code == 0
     report = (table.folder / "weighed" / "report.md").read_text()
     assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows." in report
+    directory = table.directory("weighed")
+    content = json.loads((directory.path / "posterior.json").read_text())
+    of_particles = [each["prior"] for each in content["particles"]]
+    of_wordings = {each["text"]: each["prior"] for idea in content["ideas"] for each in idea["wordings"]}
+    of_sentences = dict(zip(outcome.result["sentences"], prior, strict=True))
+    assert outcome.result["priors"] == of_particles == pytest.approx(list(prior))
+    assert of_wordings == pytest.approx(of_sentences)
+    assert data_tree(RunReader(directory)).sample_stats.prior.values[0] == pytest.approx(prior)
+    held = {each.text: each.prior for each in Posterior(directory).particles}
+    assert held == pytest.approx(of_sentences)
+    terminal = summary(directory, RunReader(directory).refresh().view)
+    for share in prior:
+        facts, line = f"prior {weight_text(share)}", f", prior {weight_text(share)}, log-likelihood"
+        assert (facts in report.lower(), line in terminal, f"({facts})" in str(Posterior(directory))) == (True,) * 3
     assert "alert(1)" in report
     assert "<script>" not in report.replace("\\<script>", "")
     repeated = next(line for line in report.splitlines() if line.startswith("python -m vpp weigh"))
     assert " --start=" in repeated
+
+
+def test_two_sentences_with_equal_likelihoods_are_decided_by_their_priors_alone() -> None:
+    alike = Decided(slots=(1, 0), priors=(0.99, 0.01), rows=(), n_deciding=0, difference=0.0)
+    assert deciding_sentence(alike).endswith("between them, only their priors do. Their priors are 0.990 and 0.010.")
+    assert deciding_sentence(replace(alike, priors=(0.5, 0.5))).endswith("no row decides between them.")
 
 
 def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:

@@ -111,7 +111,8 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
         return ""
     parts = []
     for wording in others:
-        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · "
+        prior = "" if wording.prior is None else f"prior {weight_text(wording.prior)} · "
+        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · {prior}"
         line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
         parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
     return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
@@ -124,6 +125,8 @@ def first_seen(wording: Wording) -> str:
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:
+    if first.prior is not None:
+        yield f"prior {weight_text(first.prior)}{' of this wording' if idea.wordings[1:] else ''}"
     scores = (("test", idea.test), ("training", idea.train))
     if not any(score for _, score in scores) and idea.compared:
         yield _right(idea.compared, "row", "compared")

@@ -43,6 +43,8 @@ class Wording:
     """Slots with the text at the end of that step."""
     origin: Origin = "drawn"
     """Origin of a first hypothesis; `drawn` for a later text too."""
+    prior: float | None = None
+    """Prior probability of a sentence that is only weighed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +183,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             first_step=step,
             first_slots=tuple(slots),
             origin=drawn.origin if drawn else "drawn",
+            prior=sum(view.priors[slot] for slot in slots) if view.priors else None,
         )
 
     def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:

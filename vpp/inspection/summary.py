@@ -182,6 +182,7 @@ def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, 
     decided = deciding_rows(view, spec.config, dataset) if dataset else None
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
+        "priors": list(view.priors),
         "log_likelihoods": [None if each is None else _json(each) for each in weighed_log_likelihoods(view)],
         "log_evidence": found["value"] if found else None,
         "evidence": found,
@@ -267,6 +268,7 @@ class Decided:
 
     slots: tuple[int, int]
     """The heavier first."""
+    priors: tuple[float, float]
     rows: tuple[DecidingRow, ...]
     """By the size of the difference, at most `MOST_ROWS`."""
     n_deciding: int
@@ -305,4 +307,5 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
     )
     one, other = (each.log_likelihood for each in scored)
     difference = 0.0 if one == other else one - other  # 0 where both are infinite
-    return Decided(slots=(first, second), rows=listed, n_deciding=len(order), difference=difference)
+    priors = view.priors[first], view.priors[second]
+    return Decided(slots=(first, second), priors=priors, rows=listed, n_deciding=len(order), difference=difference)

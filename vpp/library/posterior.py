@@ -65,6 +65,8 @@ class Particle:
     """Normalised."""
     text: str
     """The complete hypothesis, seed sentence included."""
+    prior: float | None
+    """Prior probability of a sentence that is only weighed."""
     idea: int
     """Index of its idea in `Posterior.ideas`."""
     log_likelihood: float | None
@@ -102,6 +104,7 @@ class _Recorded:
                 slot=slot,
                 weight=self.view.weights[slot],
                 text=text,
+                prior=self.view.priors[slot] if self.view.priors else None,
                 idea=merged.of_slot(slot),
                 log_likelihood=log_likelihoods[slot],
             )

@@ -82,6 +82,8 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     yield "posterior", "hypothesis", ("chain", "draw"), np.array([texts])
     yield "posterior", "text", ("chain", "draw"), np.array([[_storable(view.texts[each]) for each in texts]])
     yield "sample_stats", "weight", ("chain", "draw"), np.array([view.weights])
+    if view.priors:
+        yield "sample_stats", "prior", ("chain", "draw"), np.array([view.priors])
     yield "sample_stats", "idea", ("chain", "draw"), np.array([[ideas.of_slot(slot) for slot in range(view.size)]])
 
 

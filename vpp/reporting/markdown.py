@@ -22,7 +22,7 @@ from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_te
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import Idea, Ideas, Wording, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, calibrated, points, voices
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label, rows_by_id
@@ -273,7 +273,12 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     if others := idea.wordings[1:]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
-        yield "\n".join(f"- {weight_text(wording.weight)}: {markdown_text(wording.text)}" for wording in others)
+        yield "\n".join(f"- {_weight(wording)}: {markdown_text(wording.text)}" for wording in others)
+
+
+def _weight(wording: Wording) -> str:
+    prior = "" if wording.prior is None else f", prior {weight_text(wording.prior)}"
+    return f"{weight_text(wording.weight)}{prior}"
 
 
 # How near ideas are

@@ -8,6 +8,7 @@ from typing import Any
 
 from vpp import __version__
 from vpp.errors import InputError
+from vpp.inspection.slots import totals
 from vpp.inspection.summary import evidence
 from vpp.llm.protocol import short_reason
 from vpp.posterior.weights import ess
@@ -75,6 +76,7 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
     price = {"cost": usage.cost if spec.prices.are_given else None, "seconds": view.wall_s}
     # of the weights that predict, where `ess` is of those before a resampling
     last = view.final.ess if view.final else ess(view.weights) if view.weights else None
-    final = {"final_ess": last, "final_heaviest_weight": max(view.weights)} if view.weights else {}
+    shares = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
+    final = {"final_ess": last, "final_heaviest_weight": max(shares.values())} if shares else {}
     label = {f"log_evidence_{found['label']}": log_evidence(view)} if found else {}
     yield view.last_step or 0, view.wall_s, {**spent, **price, **final, **label}

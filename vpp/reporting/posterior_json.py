@@ -76,6 +76,7 @@ def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
         yield {
             "particle": slot,
             "weight": weight,
+            "prior": view.priors[slot] if view.priors else None,
             "hypothesis": state.hypothesis,
             "text": view.texts[state.hypothesis],
             "idea": ideas.of_slot(slot) if ideas else None,
@@ -108,7 +109,13 @@ def _idea(idea: Idea) -> Json:
         "weight": idea.weight,
         "text": idea.text,
         "wordings": [
-            {"text": w.text, "weight": w.weight, "first_step": w.first_step, "first_particles": w.first_slots}
+            {
+                "text": w.text,
+                "weight": w.weight,
+                "prior": w.prior,
+                "first_step": w.first_step,
+                "first_particles": w.first_slots,
+            }
             for w in idea.wordings
         ],
         "particles": idea.slots,

@@ -368,12 +368,15 @@ def deciding_sentence(decided: Decided | None) -> str:
     if decided is None:
         return ""
     first, second = decided.slots
-    pair = f"Particles {first} and {second}, the two heaviest,"
+    pair, (one, other) = f"Particles {first} and {second}, the two heaviest,", decided.priors
+    before = "" if math.isclose(one, other) else f" Their priors are {weight_text(one)} and {weight_text(other)}."
     if not decided.n_deciding:
-        return f"{pair} have equal log-likelihoods on every row: no row decides between them."
+        decides = ", only their priors do" if before else ""
+        return f"{pair} have equal log-likelihoods on every row: no row decides between them{decides}.{before}"
     shown = f" The {integer(len(decided.rows))} largest:" if len(decided.rows) < decided.n_deciding else ""
     rows = counted(decided.n_deciding, "row")
-    return f"{pair} differ on {rows}, by {fixed(decided.difference)} in log-likelihood (natural log) in all.{shown}"
+    by = f"by {fixed(decided.difference)} in log-likelihood (natural log) in all"
+    return f"{pair} differ on {rows}, {by}.{before}{shown}"
 
 
 def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
@@ -385,10 +388,11 @@ def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
 
 
 def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
-    for held, weight, log_lik in zip(view.population, view.weights, weighed_log_likelihoods(view), strict=True):
+    log_liks = weighed_log_likelihoods(view)
+    for held, weight, prior, log_lik in zip(view.population, view.weights, view.priors, log_liks, strict=True):
         scored = "not scored" if log_lik is None else f"log-likelihood {fixed(log_lik)}"
         sentence = one_line(view.texts[held.hypothesis].removeprefix(seed_text).strip())
-        yield f"weight {weight_text(weight)}, {scored}: {sentence}"
+        yield f"weight {weight_text(weight)}, prior {weight_text(prior)}, {scored}: {sentence}"
     if (value := log_evidence(view)) is not None:
         yield f"log evidence {fixed(value)} (natural log)"
 
@@ -483,8 +487,8 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
     """Yield a few sentences on the target: what the run's weights or chains stand for."""
     if config.is_weighing:
         yield (
-            "Weights are the posterior over the given sentences alone: prior weights, equal unless given, times the "
-            "likelihood of all rows. A sentence that nobody gave has no weight."
+            "Weights are the posterior over the given sentences alone: their prior weights times the likelihood of all "
+            "rows. A sentence that nobody gave has no weight."
         )
     elif config.is_telescoping:
         yield (
