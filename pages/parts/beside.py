@@ -20,7 +20,7 @@ from vpp.runs.asking import PromptedAsking, Rewording, asking_of, comparison_of,
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
-from vpp.trials.trial import Trial, TrialAsking, clauses, read_trial
+from vpp.trials.trial import TrialAsking, read_trial
 from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
@@ -30,8 +30,6 @@ ABOUT_BASELINES = (
     "They show what the rules add to the model itself: it answers the test rows without a rule, with training rows as "
     "examples, and with several draws of examples that vote, at as many calls as the run’s."
 )
-MOST_OFFERED = 3
-"""Most clauses that get a button."""
 TRIAL = "trial"
 ABOUT_TRIAL = (
     "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
@@ -94,21 +92,6 @@ def baselines(run: opening.OpenRun) -> None:
         )
 
 
-def offer_shorter(run: opening.OpenRun, found: Trial, seed_text: str) -> None:
-    """Offer a button for each clause that hurts: it fills the sentence without the clause into Try another wording."""
-    for place, clause in idea_deck.hurting(found)[:MOST_OFFERED]:
-        idea = found.ideas[place - 1]
-        left, right = st.columns([2, 1], vertical_alignment="center")
-        left.html(markup.block(markup.caption(idea_deck.hurting_words(place, clause))))
-        whole = clauses(idea_deck.sentence_of(idea, seed_text))
-        shorter = next((each.without for each in whole if each.start == clause.start), "")
-        right.button(
-            "Try without this clause", key=f"posterior.trial.without.{place}.{clause.start}", width="stretch",
-            on_click=begin_wording, args=(run, idea.text, shorter), disabled=not shorter,
-        )  # fmt: skip
-    draw_begun(run)
-
-
 def draw_trial(run: opening.OpenRun) -> None:
     blocks.draw(markup.heading("Put it on trial", "does the learner follow the sentences, and what are they worth"))
     refreshed(run, TRIAL, trial)
@@ -122,7 +105,6 @@ def trial(run: opening.OpenRun) -> None:
     if found := read_trial(run.directory, view):
         verdict = markup.saying(idea_deck.trial_verdict(found))
         blocks.draw(verdict, idea_deck.trial_html(found, view.seed_text), label="the trial")
-        offer_shorter(run, found, view.seed_text)
         return
     blocks.captions(ABOUT_TRIAL)
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
@@ -142,7 +124,7 @@ def trial(run: opening.OpenRun) -> None:
 # Another wording: a person's text beside a particle's on the same rows, and a new run with it if they say so
 
 REWORDING, TITLE = "reword", "Try another wording"
-FOLD, PLACE = "rewording.fold", "another-wording"
+FOLD = "rewording.fold"
 LONGEST = 110
 """Characters of a text in the list of particles."""
 
@@ -162,32 +144,11 @@ def draw_rewording(run: opening.OpenRun, *, has_key_field: bool) -> None:
     except RunError:
         return
     with st.expander(TITLE, key=FOLD, on_change="rerun") as fold:
-        st.html(f'<div id="{PLACE}" tabindex="-1"></div>')
         if fold.open:
             refreshed(run, REWORDING, form)
             job = job_of(run, REWORDING)
             if job and job.outcome == "failed" and not (has_key_field or snapshot.spec.endpoint.is_demo):
                 person.ask_keys(snapshot.spec.endpoint)
-
-
-def begin_wording(run: opening.OpenRun, old: str, new: str) -> None:
-    """Open the section with `new` as the text of the particle that holds `old`, ready to score."""
-    view = opening.fresh(run).view
-    slots = [slot for slot, state in enumerate(view.population) if view.texts[state.hypothesis] == old]
-    if slots:
-        st.session_state[FOLD] = True
-        st.session_state[_key(run, f"particle.{view.last_step}")] = slots[0]
-        st.session_state[_text_key(run, slots[0], view)] = new
-        st.session_state[_key(run, "begun")] = "pressed"
-
-
-def draw_begun(run: opening.OpenRun) -> None:
-    key = _key(run, "begun")
-    if st.session_state.get(key) == "pressed":
-        st.session_state[key] = "open"
-        st.rerun()  # the section is outside the fragment of the button
-    if st.session_state.get(key):
-        blocks.draw(markup.saying("The shorter wording is ready to score and keep:", link=(TITLE, PLACE)))
 
 
 def _key(run: opening.OpenRun, what: str) -> str:
@@ -227,7 +188,6 @@ def form(run: opening.OpenRun) -> None:
             return
         with opening.refusals("This wording cannot be scored"):
             st.session_state[_key(run, "scored")] = wording
-            st.session_state.pop(_key(run, "begun"), None)
             ask_beside(run, REWORDING, asking)
             st.rerun()
     compared(run, snapshot)

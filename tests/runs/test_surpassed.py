@@ -62,10 +62,8 @@ def report(reader: RunReader) -> str:
     return report_markdown(reader, simple_models=False).replace("\xa0", " ")
 
 
-def in_json(reader: RunReader) -> list[dict[str, object]]:
-    found = result(reader.directory, reader.refresh().view)["surpassed_by"]
-    assert isinstance(found, list)
-    return found
+def in_json(reader: RunReader) -> Any:
+    return result(reader.directory, reader.refresh().view)["surpassed_by"]
 
 
 def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: Path) -> None:
@@ -75,7 +73,6 @@ def test_a_vote_that_is_clearly_worse_than_one_particle_says_so_first(tmp_path: 
 
     assert headline(reader) == sentence
     assert f"**{sentence}" in report(reader)
-    assert f"- {sentence}" in report(reader)
     assert in_json(reader) == [
         {
             "by": "particle",

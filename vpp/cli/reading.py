@@ -181,8 +181,6 @@ def trial(options: Namespace) -> int:
         print("\n".join(f"  {name}: {value}" for name, value in names))
         rows = idea_deck.clause_rows(idea, found)
         print("\n".join(f"  {lost:>8}  {one_line(clause)}: {better}" for clause, lost, better in rows))
-    if words := idea_deck.unread_words(found):
-        print(f"\n{words}")
     return 0
 
 

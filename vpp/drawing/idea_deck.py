@@ -12,19 +12,19 @@ from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
 from vpp.inspection.scores import Score
 from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import Noise
-from vpp.trials.trial import FINDINGS, ClauseWorth, MinimalPair, Obeyed, Trial, TriedIdea
-from vpp.wording.escaping import one_line
+from vpp.trials.trial import FINDINGS, MinimalPair, Obeyed, Trial, TriedIdea
 from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, scrolling, table, text
 from vpp.wording.words import (
     capitalised,
     counted,
-    cut,
     in_words,
     integer,
+    interval_text,
     listed,
     number,
     particles,
     percent,
+    prior_text,
     short_weight,
     value_text,
     weight_text,
@@ -111,8 +111,7 @@ def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -
         return ""
     parts = []
     for wording in others:
-        prior = "" if wording.prior is None else f"prior {weight_text(wording.prior)} · "
-        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)} · {prior}"
+        weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)}{prior_text(wording.prior)} · "
         line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
         parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
     return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
@@ -125,8 +124,8 @@ def first_seen(wording: Wording) -> str:
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:
-    if first.prior is not None:
-        yield f"prior {weight_text(first.prior)}{' of this wording' if idea.wordings[1:] else ''}"
+    if idea.prior is not None:
+        yield prior_text(idea.prior).strip(", ")
     scores = (("test", idea.test), ("training", idea.train))
     if not any(score for _, score in scores) and idea.compared:
         yield _right(idea.compared, "row", "compared")
@@ -282,56 +281,40 @@ def group_table(
 # A trial: faithfulness, the worth of each clause, and what no rule is worth
 
 
-CLEAR_CLAUSES = (
-    "Behind each clause: nats of log-likelihood lost without it. A clause helps (marked) or hurts if the sign test on "
-    "the rows that differ, corrected for the number of clauses, is below 0.05: never with fewer than six rows."
-)
 PAIRS_SHOWN = 8
-LONGEST_CLAUSE = 90
 
 
 def rate_words(found: Obeyed) -> str:
     """`38 of 40 (95 %; 83 % to 99 %)`, or that nothing could be changed."""
     if not found.n:
         return "none possible"
-    low, high = found.interval
-    rate = f"{percent(found.obeyed / found.n)}; {percent(low)} to {percent(high)}"
+    rate = f"{percent(found.obeyed / found.n)}; {interval_text(found.obeyed, found.n)}"
     return f"{integer(found.obeyed)} of {integer(found.n)} ({rate})"
 
 
-def better_words(found: Obeyed | None) -> str:
+def better_words(found: Obeyed) -> str:
     """`better on 15 of 18 rows that differ (83 %; 61 % to 94 %)`."""
-    if not found or not found.n:
-        return "rows not recorded" if found is None else "no row differs"
+    if not found.n:
+        return "no row is known to differ"
     return f"better on {rate_words(found).replace(' (', ' rows that differ (', 1)}"
 
 
 def trial_verdict(trial: Trial) -> str:
     idea = trial.ideas[0]
     follows, gain, rows = idea.must_change, number(idea.gain_over_no_rule), idea.over_no_rule
-    obeys = ("It is open whether the learner follows", "The learner follows", "The learner does not follow")[
-        follows.follows
-    ]
+    how = ("may or may not follow", "follows", "does not follow")[follows.follows]
     changed = f"{rate_words(follows)} answers changed as it demands" if follows.n else "no row can change its answer"
-    is_ = ("cannot be told from", "is better than", "is worse than")[rows.sign() if rows else 0]
+    worth = ("cannot be told from", "is better than", "is worse than")[rows.sign()]
     on = counted(len(trial.rows), "training row")
-    return f"{obeys} the heaviest idea: {changed}. On {on} it {is_} no rule at all: {gain} nats, {better_words(rows)}."
-
-
-def unread_words(trial: Trial) -> str:
-    """Say which ideas had no row whose answer must change; empty if none."""
-    without = [place + 1 for place, idea in enumerate(trial.ideas) if not idea.must_change.n]
-    if not without:
-        return ""
-    which = f"idea {without[0]}" if len(without) == 1 else f"ideas {listed(without)}"
-    return (
-        f"For {which}, no change is known that changes the answer: the sentence cannot be read by a program, or no row "
-        "allows one."
-    )
+    worth = f"{worth} no rule at all: {gain} nats, {better_words(rows)}"
+    return f"The learner {how} the heaviest idea: {changed}. On {on} it {worth}."
 
 
 HEAD = ("idea", "weight", "answer must change", "answer must stay", "nats over no rule", "than no rule")
-INTERVALS = "In brackets: the share, and its 95 % interval (Wilson)."
+INTERVALS = (
+    "In brackets: the share, and its 95 % interval (Wilson). A clause helps or hurts if the sign test on the rows that "
+    "differ, corrected for the number of clauses, is below 0.05."
+)
 
 
 def table_rows(trial: Trial) -> list[tuple[str, ...]]:
@@ -358,47 +341,23 @@ def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
     ]
 
 
-def hurting(trial: Trial) -> list[tuple[int, ClauseWorth]]:
-    """Return the clauses that hurt, each with the number of its idea from 1, the worst first."""
-    every = ((place, each) for place, idea in enumerate(trial.ideas, 1) for each in idea.clauses)
-    return sorted((one for one in every if trial.sign(one[1]) < 0), key=lambda one: one[1].log_likelihood_lost)
-
-
-def hurting_words(place: int, clause: ClauseWorth) -> str:
-    """Say how much better an idea explains the rows without a clause. place: number of the idea, from 1."""
-    gain, words = number(-clause.log_likelihood_lost), cut(one_line(clause.text.strip(" ,;")), LONGEST_CLAUSE)
-    return f"Without “{words}”, idea {place} gains {gain} nats. With it, it is {better_words(clause.rows)}."
-
-
 def sentence_of(idea: TriedIdea, seed_text: str) -> str:
     return idea.text.removeprefix(seed_text).strip()
 
 
 def trial_html(trial: Trial, seed_text: str) -> str:
-    parts = [table(HEAD, table_rows(trial), right=(1, 4)), caption(f"{INTERVALS} {unread_words(trial)}".strip())]
+    parts = [table(HEAD, table_rows(trial), right=(1, 4)), caption(INTERVALS)]
     for place, idea in enumerate(trial.ideas, 1):
         sentence = sentence_of(idea, seed_text)
-        parts += [group(f"Idea {place}"), f'<p class="hyp tried">{_marked(sentence, idea.clauses, trial)}</p>']
+        parts += [group(f"Idea {place}"), f'<p class="hyp">{text(sentence)}</p>']
         if not idea.clauses:
             parts.append(caption("One clause: without it no rule is left."))
         elif sentence[idea.clauses[-1].end :].strip(" .;,"):
             parts.append(caption(f"Only the first {len(idea.clauses)} clauses are tested."))
         parts += [table(CLAUSE_HEAD, clause_rows(idea, trial), right=(1,))] if idea.clauses else []
-    parts.append(caption(CLEAR_CLAUSES))
     if trial.pairs:
         parts += [group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]
     return "".join(parts)
-
-
-def _marked(sentence: str, clauses: Sequence[ClauseWorth], trial: Trial) -> str:
-    html, at = "", 0
-    for each in clauses:
-        lost = each.log_likelihood_lost
-        tag = "mark" if trial.sign(each) > 0 else "span"
-        html += text(sentence[at : each.start])
-        html += f"<{tag}>{text(sentence[each.start : each.end])}</{tag}><sup>{text(number(lost, 3))}</sup>"
-        at = each.end
-    return html + text(sentence[at:])
 
 
 def pairs_html(pairs: Sequence[MinimalPair]) -> str:

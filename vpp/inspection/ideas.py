@@ -24,7 +24,7 @@ from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_a
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
 from vpp.problem import Prediction
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, priors
 
 Origin = Literal["drawn", "continued", "yours"]
 Basis = Literal["evaluations", "step", "text"]
@@ -73,6 +73,12 @@ class Idea:
     @property
     def text(self) -> str:
         return self.wordings[0].text
+
+    @property
+    def prior(self) -> float | None:
+        """Of its wordings together."""
+        priors = [wording.prior for wording in self.wordings if wording.prior is not None]
+        return sum(priors) if priors else None
 
     @property
     def shortest(self) -> Wording:
@@ -169,7 +175,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
         return None
     population, weights = found.population, view.weights if step is None else view.steps[step].weights
     rows = {each.split: each.rows for each in found.evaluations} | {"compared": found.rows}
-    by_id, first = rows_by_id(dataset), dict[str, tuple[int, list[int]]]()
+    by_id, before, first = rows_by_id(dataset), priors(view), dict[str, tuple[int, list[int]]]()
     for held in view.finished_steps:
         for text, slots in grouped((state.hypothesis, slot) for slot, state in enumerate(held.population)).items():
             first.setdefault(text, (held.step, slots))
@@ -183,7 +189,7 @@ def merge_ideas(view: RunView, dataset: Dataset, *, step: int | None = None) -> 
             first_step=step,
             first_slots=tuple(slots),
             origin=drawn.origin if drawn else "drawn",
-            prior=sum(view.priors[slot] for slot in slots) if view.priors else None,
+            prior=sum(before[slot] for slot in slots) if before else None,
         )
 
     def answers_on(name: Literal["test", "train", "compared"], hypothesis: str) -> tuple[Votes, list[Row]]:

@@ -31,7 +31,7 @@ from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.prompts import carrier_of
 from vpp.runs.reader import surpassed
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, log_evidence, resampled_at
+from vpp.runs.view import RunView, log_evidence, priors, resampled_at
 from vpp.settings import Config
 
 ALMOST_ALL = 0.95
@@ -182,7 +182,7 @@ def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, 
     decided = deciding_rows(view, spec.config, dataset) if dataset else None
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
-        "priors": list(view.priors),
+        "priors": list(priors(view)),
         "log_likelihoods": [None if each is None else _json(each) for each in weighed_log_likelihoods(view)],
         "log_evidence": found["value"] if found else None,
         "evidence": found,
@@ -307,5 +307,5 @@ def deciding_rows(view: RunView, config: Config, dataset: Dataset) -> Decided | 
     )
     one, other = (each.log_likelihood for each in scored)
     difference = 0.0 if one == other else one - other  # 0 where both are infinite
-    priors = view.priors[first], view.priors[second]
-    return Decided(slots=(first, second), priors=priors, rows=listed, n_deciding=len(order), difference=difference)
+    before = priors(view)[first], priors(view)[second]
+    return Decided(slots=(first, second), priors=before, rows=listed, n_deciding=len(order), difference=difference)

@@ -43,6 +43,7 @@ from vpp.runs.preparation import Preparation, continue_run, prior_weights, read_
 from vpp.runs.process import launch
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec, RunSpec
+from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.trials.trial import Trial, TrialAsking, TrialSize
 
@@ -65,12 +66,12 @@ class Particle:
     """Normalised."""
     text: str
     """The complete hypothesis, seed sentence included."""
-    prior: float | None
-    """Prior probability of a sentence that is only weighed."""
     idea: int
     """Index of its idea in `Posterior.ideas`."""
     log_likelihood: float | None
     """Natural log, summed over the rows that made the weights; None if the method has none."""
+    prior: float | None = None
+    """Prior probability of a sentence that is only weighed."""
 
     def _repr_html_(self) -> str:
         return particle_html(self.text, slot=self.slot, weight=self.weight, log_likelihood=self.log_likelihood)
@@ -98,13 +99,13 @@ class _Recorded:
         merged = merge_ideas(self.view, self._reader.dataset())
         if merged is None:
             return ()
-        log_likelihoods = weighed_log_likelihoods(self.view)
+        log_likelihoods, before = weighed_log_likelihoods(self.view), priors(self.view)
         return tuple(
             Particle(
                 slot=slot,
                 weight=self.view.weights[slot],
                 text=text,
-                prior=self.view.priors[slot] if self.view.priors else None,
+                prior=before[slot] if before else None,
                 idea=merged.of_slot(slot),
                 log_likelihood=log_likelihoods[slot],
             )

@@ -20,6 +20,7 @@ from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import final_answers, log_likelihood_terms
 from vpp.posterior.prediction import Answer, average
 from vpp.runs.reader import RunReader, Snapshot
+from vpp.runs.view import priors
 from vpp.wording.escaping import REPLACEMENT
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def _of_particles(snapshot: Snapshot, dataset: Dataset) -> Iterator[Group]:
     yield "posterior", "hypothesis", ("chain", "draw"), np.array([texts])
     yield "posterior", "text", ("chain", "draw"), np.array([[_storable(view.texts[each]) for each in texts]])
     yield "sample_stats", "weight", ("chain", "draw"), np.array([view.weights])
-    if view.priors:
-        yield "sample_stats", "prior", ("chain", "draw"), np.array([view.priors])
+    if before := priors(view):
+        yield "sample_stats", "prior", ("chain", "draw"), np.array([before])
     yield "sample_stats", "idea", ("chain", "draw"), np.array([[ideas.of_slot(slot) for slot in range(view.size)]])
 
 

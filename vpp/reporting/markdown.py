@@ -22,7 +22,7 @@ from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_te
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
-from vpp.inspection.ideas import Idea, Ideas, Wording, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, calibrated, points, voices
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label, rows_by_id
@@ -80,6 +80,7 @@ from vpp.wording.words import (
     number,
     particles,
     percent,
+    prior_text,
     score_text,
     seconds,
     value_text,
@@ -256,7 +257,7 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
     if found is None:
         return
     seed_text = snapshot.view.seed_text
-    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.unread_words(found)}".rstrip()
+    yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.INTERVALS}"
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
     for place, tried in enumerate(found.ideas, 1):
         yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(tried, seed_text))}"
@@ -273,12 +274,7 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
     if others := idea.wordings[1:]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
-        yield "\n".join(f"- {_weight(wording)}: {markdown_text(wording.text)}" for wording in others)
-
-
-def _weight(wording: Wording) -> str:
-    prior = "" if wording.prior is None else f", prior {weight_text(wording.prior)}"
-    return f"{weight_text(wording.weight)}{prior}"
+        yield "\n".join(f"- {weight_text(w.weight)}{prior_text(w.prior)}: {markdown_text(w.text)}" for w in others)
 
 
 # How near ideas are

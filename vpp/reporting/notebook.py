@@ -8,7 +8,7 @@ from vpp.runs.reader import Snapshot
 from vpp.wording.brief import headline
 from vpp.wording.escaping import one_line
 from vpp.wording.markup import text
-from vpp.wording.words import NBSP, counted, number, percent, weight_text
+from vpp.wording.words import NBSP, counted, number, percent, prior_text, weight_text
 
 MOST_IDEAS = 20
 """Ideas shown; `Posterior.ideas` has all."""
@@ -53,19 +53,14 @@ def _content(snapshot: Snapshot, dataset: Dataset) -> tuple[str, Sequence[Idea],
 
 def _line(idea: Idea) -> str:
     held = counted(len(idea.slots), "particle")
-    return f"{_weight(idea)}  {_on_test(idea):>9}  {held}  {one_line(idea.text)}"
+    return f"{weight_text(idea.weight)}{prior_text(idea.prior)}  {_on_test(idea):>9}  {held}  {one_line(idea.text)}"
 
 
 def _row(idea: Idea) -> str:
     bar = f'<i style="{_BAR};width:{100 * idea.weight:.1f}%"></i>'
-    numbers = (_weight(idea), _on_test(idea), ", ".join(map(str, idea.slots)))
+    numbers = (f"{weight_text(idea.weight)}{prior_text(idea.prior)}", _on_test(idea), ", ".join(map(str, idea.slots)))
     cells = "".join(f"<td {_NUMBER}>{text(cell)}</td>" for cell in numbers)
     return f"<tr>{cells}<td {_HYPOTHESIS}>{bar}{text(idea.text)}</td></tr>"
-
-
-def _weight(idea: Idea) -> str:
-    priors = [wording.prior for wording in idea.wordings if wording.prior is not None]
-    return f"{weight_text(idea.weight)}{f' (prior {weight_text(sum(priors))})' if priors else ''}"
 
 
 def _on_test(idea: Idea) -> str:

@@ -17,7 +17,7 @@ from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
 from vpp.inspection.summary import result
 from vpp.runs.reader import RunReader
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, priors
 from vpp.settings import Config
 
 SCHEMA_VERSION = 2
@@ -71,12 +71,12 @@ def _content(reader: RunReader) -> Json:
 
 
 def _particles(view: RunView, ideas: Ideas | None) -> Iterator[Json]:
-    log_likelihoods = weighed_log_likelihoods(view)
+    log_likelihoods, before = weighed_log_likelihoods(view), priors(view)
     for slot, (state, weight) in enumerate(zip(view.population, view.weights, strict=True)):
         yield {
             "particle": slot,
             "weight": weight,
-            "prior": view.priors[slot] if view.priors else None,
+            "prior": before[slot] if before else None,
             "hypothesis": state.hypothesis,
             "text": view.texts[state.hypothesis],
             "idea": ideas.of_slot(slot) if ideas else None,
@@ -109,13 +109,7 @@ def _idea(idea: Idea) -> Json:
         "weight": idea.weight,
         "text": idea.text,
         "wordings": [
-            {
-                "text": w.text,
-                "weight": w.weight,
-                "prior": w.prior,
-                "first_step": w.first_step,
-                "first_particles": w.first_slots,
-            }
+            {"text": w.text, "weight": w.weight, "first_step": w.first_step, "first_particles": w.first_slots}
             for w in idea.wordings
         ],
         "particles": idea.slots,

@@ -19,7 +19,7 @@ from vpp import files
 from vpp.data.dataset import Dataset
 from vpp.errors import DataError, RunError
 from vpp.events import Scored, Usage, Votes
-from vpp.posterior.metric import CHANCE, label_figures, paired_difference, sign_test
+from vpp.posterior.metric import label_figures, paired_difference, sign_test
 from vpp.problem import losses_of
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.journal import AnswerReader, JournalReader, write_atomically
@@ -269,11 +269,6 @@ class Surpassed:
     p: float
     """Sign test, corrected for the choice of the best; 1 if it is worse on more rows."""
 
-    @property
-    def is_clear(self) -> bool:
-        """True if luck on these rows is an unlikely reason."""
-        return self.p < CHANCE
-
 
 def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
     """The best particle and the best text ruled out, each only where it does better than the averaged prediction.
@@ -284,11 +279,11 @@ def surpassed(view: RunView, dataset: Dataset) -> tuple[Surpassed, ...]:
     if train is None or not train.rows:
         return ()
     own = _losses(dataset, train.rows, train.averaged)
-    alive = [(slot, _losses(dataset, train.rows, votes)) for slot, votes in enumerate(train.predictions)]
     gone = dict(_ruled_out(view, dataset))
     beside = partial(_beside, own, n=len({*train.hypotheses, *gone}))
-    held = [beside(losses, "particle", train.hypotheses[slot], slot=slot) for slot, losses in alive]
-    lost = [beside(losses, "ruled out", identity) for identity, losses in gone.items()]
+    votes = zip(train.hypotheses, train.predictions, strict=True)
+    held = [beside(each, _losses(dataset, train.rows, said), slot=slot) for slot, (each, said) in enumerate(votes)]
+    lost = [beside(each, losses) for each, losses in gone.items()]
     found = (min(some, key=lambda each: (each.other - each.prediction) * each.n) for some in (held, lost) if some)
     return tuple(each for each in found if each.other < each.prediction)
 
@@ -313,21 +308,13 @@ def _ruled_out(view: RunView, dataset: Dataset) -> Iterator[tuple[str, Losses]]:
     return ((id_, losses) for id_, losses in answers.items() if len(losses) >= ENOUGH * len(dataset.train))
 
 
-def _beside(
-    own: Losses,
-    losses: Losses,
-    by: Literal["particle", "ruled out"],
-    hypothesis: str,
-    *,
-    slot: int | None = None,
-    n: int,
-) -> Surpassed:
+def _beside(own: Losses, hypothesis: str, losses: Losses, *, n: int, slot: int | None = None) -> Surpassed:
     """n: distinct hypotheses compared."""
     rows = [row for row in losses if row in own]
     ours, theirs = [own[row] for row in rows], [losses[row] for row in rows]
     against = paired_difference(theirs, ours)
     return Surpassed(
-        by=by,
+        by="ruled out" if slot is None else "particle",
         hypothesis=hypothesis,
         slot=slot,
         n=len(rows),

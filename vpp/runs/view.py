@@ -164,12 +164,6 @@ class RunView:
         return last_finished(self).weights if self.final is None else self.final.weights
 
     @property
-    def priors(self) -> tuple[float, ...]:
-        """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
-        first, is_weighing = self.steps.get(INITIAL_STEP), self.started and self.started.config["method"] == "weigh"
-        return first.weights if first and is_weighing else ()
-
-    @property
     def ess_by_step(self) -> list[float]:
         """ESS of the weights before resampling, a value a step; empty for methods without weights."""
         return [v.reweighted.ess for v in self.finished_steps if v.reweighted]
@@ -194,6 +188,12 @@ class RunView:
     @property
     def has_ended(self) -> bool:
         return self.phase in ("finished", "stopped", "failed")
+
+
+def priors(view: RunView) -> tuple[float, ...]:
+    """(K,) prior probabilities of sentences that are only weighed; empty in any other run."""
+    first, is_weighing = view.steps.get(INITIAL_STEP), view.started and view.started.config["method"] == "weigh"
+    return first.weights if first and is_weighing else ()
 
 
 def last_finished(view: RunView) -> StepView:

@@ -244,7 +244,7 @@ def _clause(sentence: str, start: int, end: int, first: int, last: int) -> Claus
 FILE = "trial.json"
 
 
-FINDINGS = {0: "undecided", 1: "it helps", -1: "it hurts"}
+FINDINGS = ("undecided", "it helps", "it hurts")
 """What the rows say of a clause, by `Trial.sign`."""
 FOLLOWS = 0.7
 """Share obeyed above which the learner follows a sentence: below, over three in ten answers are not the sentence's."""
@@ -256,8 +256,8 @@ FEW = 5
 class Obeyed:
     """How many of n rows speak for a sentence: changed rows answered as it demands, or rows it answers better."""
 
-    n: int
-    obeyed: int
+    n: int = 0
+    obeyed: int = 0
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -271,13 +271,9 @@ class Obeyed:
         return int(low > FOLLOWS) - int(high < FOLLOWS and self.n >= FEW)
 
     def sign(self, *, best_of: int = 1) -> int:
-        """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows.
-
-        best_of: comparisons from which this one is chosen; the sign test is corrected for them (Bonferroni).
-        """
+        """Return 1 if more rows speak for it than luck explains, -1 if fewer, else 0: so for fewer than six rows."""
         against = self.n - self.obeyed
-        is_clear = sign_test(self.obeyed, against, best_of=best_of) < CHANCE
-        return int(np.sign(self.obeyed - against)) if is_clear else 0
+        return (sign_test(self.obeyed, against, best_of=best_of) < CHANCE) * (1 if self.obeyed > against else -1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,8 +286,8 @@ class ClauseWorth:
     text: str
     log_likelihood_lost: float
     """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
-    rows: Obeyed | None = None
-    """Rows with a smaller loss with the clause, of those where it changes the loss; None if not recorded."""
+    rows: Obeyed = Obeyed()
+    """Rows with a smaller loss with the clause, of those where it changes the loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,14 +306,8 @@ class TriedIdea:
     clauses: tuple[ClauseWorth, ...]
     gain_over_no_rule: float
     """Its log-likelihood minus that of the learner without a rule, on the same rows."""
-    over_no_rule: Obeyed | None = None
-    """Rows with a smaller loss than without a rule, of those that differ; None if not recorded."""
-
-    @property
-    def faithful(self) -> Obeyed:
-        """Both kinds of changed rows together."""
-        n = self.must_change.n + self.must_stay.n
-        return Obeyed(n=n, obeyed=self.must_change.obeyed + self.must_stay.obeyed)
+    over_no_rule: Obeyed = Obeyed()
+    """Rows with a smaller loss than without a rule, of those that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,9 +341,7 @@ class Trial:
 
     def sign(self, clause: ClauseWorth) -> int:
         """Return 1 if the clause helps beyond luck, among all clauses on trial, -1 if it hurts, else 0."""
-        n = sum(len(idea.clauses) for idea in self.ideas)
-        found = clause.rows.sign(best_of=n) if clause.rows else 0
-        return found if found * clause.log_likelihood_lost > 0 else 0
+        return clause.rows.sign(best_of=sum(len(idea.clauses) for idea in self.ideas))
 
 
 _CONTENT: TypeAdapter[Trial] = TypeAdapter(Trial)
@@ -392,11 +380,14 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
             {
                 "text": idea.text,
                 "weight": idea.weight,
-                "faithfulness": _rate(idea.faithful),
                 "must_change": _rate(idea.must_change),
                 "must_stay": _rate(idea.must_stay),
                 "log_likelihood": idea.log_likelihood,
-                "clauses": [_clause_json(clause, trial) for clause in idea.clauses],
+                "clauses": [
+                    {"text": c.text, "log_likelihood_lost": c.log_likelihood_lost, "rows": _rate(c.rows)}
+                    | {"finding": FINDINGS[trial.sign(c)]}
+                    for c in idea.clauses
+                ],
                 "gain_over_no_rule": idea.gain_over_no_rule,
                 "rows_over_no_rule": _rate(idea.over_no_rule),
             }
@@ -406,14 +397,7 @@ def trial_json(run: str, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _clause_json(clause: ClauseWorth, trial: Trial) -> dict[str, Any]:
-    found = {"rows": _rate(clause.rows), "finding": FINDINGS[trial.sign(clause)]}
-    return {"text": clause.text, "log_likelihood_lost": clause.log_likelihood_lost, **found}
-
-
-def _rate(found: Obeyed | None) -> dict[str, float | None] | None:
-    if found is None:
-        return None
+def _rate(found: Obeyed) -> dict[str, float | None]:
     if not found.n:
         return {"rate": None, "low": None, "high": None, "n": 0}
     low, high = found.interval

@@ -21,9 +21,9 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
-from vpp.posterior.metric import Estimate, LabelFigures, NumberFigures
+from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, surpassed, unread
-from vpp.runs.view import RunView, StepView, log_evidence
+from vpp.runs.view import RunView, StepView, log_evidence, priors
 from vpp.settings import Config
 from vpp.wording.counts import cut_cells_text, cut_sentences, error_text, r2_text, rows_sentence, steps_text
 from vpp.wording.escaping import one_line
@@ -61,24 +61,20 @@ def support_sentence(view: RunView, dataset: Dataset, ideas: Ideas | None) -> st
         share = "all" if weight > 1 - EQUAL else percent(weight)
         lead = f"Collapsed on one hypothesis, which holds {share} of the weight"
         sentences.append(f"{lead} and is no better than always answering {_figures(against)}.")
-    return " ".join((*sentences, *surpassed_sentences(view, dataset, clear=True)))
+    return " ".join((*sentences, *surpassed_sentences(view, dataset)))
 
 
-def surpassed_sentences(view: RunView, dataset: Dataset, *, clear: bool) -> Iterator[str]:
-    """Name hypotheses that beat the averaged prediction on training rows; with `clear`, only beyond chance."""
-    for by in surpassed(view, dataset):
-        if clear and not by.is_clear:
-            continue
+def surpassed_sentences(view: RunView, dataset: Dataset) -> Iterator[str]:
+    """Name hypotheses that beat the averaged prediction on training rows beyond chance."""
+    for by in (each for each in surpassed(view, dataset) if each.p < CHANCE):
         which = "a hypothesis that was ruled out" if by.slot is None else f"particle {by.slot} alone"
         average, figures = "mean", f"mean squared error {number(by.prediction)} against {number(by.other)}"
         if dataset.task == "classification":
             right, other = (integer(round((1 - loss) * by.n)) for loss in (by.prediction, by.other))
             average, figures = "vote", f"{right} against {other} right"
-        rows = (
-            f"{counted(by.n, 'training row')} (best of {integer(by.best_of)}, corrected sign test p = {p_text(by.p)})"
-        )
-        luck = "" if by.is_clear else " Luck can explain it."
-        yield f"The {average} does worse than {which}: {figures}, on the same {rows}.{luck}"
+        figures += f", on the same {counted(by.n, 'training row')}"
+        test = f"best of {integer(by.best_of)}, corrected sign test p = {p_text(by.p)}"
+        yield f"The {average} does worse than {which}: {figures} ({test})."
 
 
 def _figures(against: Against) -> str:
@@ -371,8 +367,7 @@ def deciding_sentence(decided: Decided | None) -> str:
     pair, (one, other) = f"Particles {first} and {second}, the two heaviest,", decided.priors
     before = "" if math.isclose(one, other) else f" Their priors are {weight_text(one)} and {weight_text(other)}."
     if not decided.n_deciding:
-        decides = ", only their priors do" if before else ""
-        return f"{pair} have equal log-likelihoods on every row: no row decides between them{decides}.{before}"
+        return f"{pair} have equal log-likelihoods on every row: no row decides between them.{before}"
     shown = f" The {integer(len(decided.rows))} largest:" if len(decided.rows) < decided.n_deciding else ""
     rows = counted(decided.n_deciding, "row")
     by = f"by {fixed(decided.difference)} in log-likelihood (natural log) in all"
@@ -389,7 +384,7 @@ def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
 
 def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
     log_liks = weighed_log_likelihoods(view)
-    for held, weight, prior, log_lik in zip(view.population, view.weights, view.priors, log_liks, strict=True):
+    for held, weight, prior, log_lik in zip(view.population, view.weights, priors(view), log_liks, strict=True):
         scored = "not scored" if log_lik is None else f"log-likelihood {fixed(log_lik)}"
         sentence = one_line(view.texts[held.hypothesis].removeprefix(seed_text).strip())
         yield f"weight {weight_text(weight)}, prior {weight_text(prior)}, {scored}: {sentence}"
@@ -414,7 +409,6 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
             flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
     yield from _evaluation(view, dataset)
-    yield from surpassed_sentences(view, dataset, clear=False)
     yield from target_words(snapshot.spec.config, dataset.task)
     if (found := evidence(snapshot.spec, view)) and found["because"]:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}."

@@ -246,10 +246,8 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
     evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
     label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see below the charts."
     if is_exact(snapshot.spec):
-        label, words = (
-            "exact",
-            f"Of these sentences, with {'the given' if snapshot.spec.start_prior else 'equal'} prior weights.",
-        )
+        prior = "the given" if snapshot.spec.start_prior else "equal"
+        label, words = "exact", f"Of these sentences, with {prior} prior weights."
     return [
         Metric(name="Exponent φ = 1/β", value=exponent, scale="of 1", words=carried),
         Metric(name="Log evidence", value=evidence, scale=label, words=words),

@@ -30,8 +30,6 @@ FOLLOWS = 0.5
 """The usual word for a correlation of 0.5 is strong."""
 NEARLY_ALIKE = 0.95
 """ESS as a share of K from which the weights are called nearly equal."""
-FAR_BELOW = 0.5
-"""A mean spread below this share of the typical miss comes with advice on tau."""
 
 
 def _is_below(value: float, threshold: float) -> bool:

@@ -102,6 +102,11 @@ def p_text(p: float) -> str:
     return fixed(p, 3 if p < 0.1 else 2)
 
 
+def prior_text(prior: float | None) -> str:
+    """Return `, prior 0.010`; empty without one."""
+    return "" if prior is None else f", prior {weight_text(prior)}"
+
+
 def value_text(value: Value | None) -> str:
     """Return an answer or a target: a label's text, a number's shortest form, `no answer` for an abstention."""
     if value is None:
