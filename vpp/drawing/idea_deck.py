@@ -349,7 +349,7 @@ def trial_html(trial: Trial, seed_text: str) -> str:
     parts = [table(HEAD, table_rows(trial), right=(1, 4)), caption(INTERVALS)]
     for place, idea in enumerate(trial.ideas, 1):
         sentence = sentence_of(idea, seed_text)
-        parts += [group(f"Idea {place}"), f'<p class="hyp">{text(sentence)}</p>']
+        parts += [group(f"Idea {place}"), f'<p class="hyp tried">{text(sentence)}</p>']
         if not idea.clauses:
             parts.append(caption("One clause: without it no rule is left."))
         elif sentence[idea.clauses[-1].end :].strip(" .;,"):
