@@ -10,6 +10,7 @@ from vpp.errors import InputError
 
 Method = Literal["smc", "mh", "always-accept", "vml", "vml5", "weigh"]
 Preset = Literal["recommended", "paper"]
+PRESET_WORDS = "recommended: as this product advises; paper: as in the paper, but with our own wording of its prompts"
 FinalWeights = Literal["rescored", "train", "paper"]
 Tempering = Literal["paper", "incremental", "adaptive"]
 Mutation = Literal["every", "filtered"]

@@ -20,7 +20,7 @@ from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
-from vpp.settings import METHOD_NAMES, Config, Preset, choices, option_docs, preset
+from vpp.settings import METHOD_NAMES, PRESET_WORDS, Config, Preset, choices, option_docs, preset
 from vpp.wording import markup
 from vpp.wording.options import (
     ABOUT,
@@ -108,7 +108,7 @@ def more_options(deciding: Config, *, task: Task | None) -> None:
         for name in chain(*groups().values()):
             put(name, values[name])
 
-    about = "Fills every field below: as this product advises, or as in the paper."
+    about = f"Fills every field below ({PRESET_WORDS})."
     st.selectbox("Preset", list(PRESETS), **blocks.lasting("new.preset"), on_change=fill_from_preset, help=about)
     for title, group in groups().items():
         names = [name for name in group if has_effect(name, deciding, task)]

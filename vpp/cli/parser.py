@@ -10,7 +10,7 @@ from vpp import __version__
 from vpp.data.dataset import RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
-from vpp.settings import WEIGHING, Config, Preset, choices, option_docs
+from vpp.settings import PRESET_WORDS, WEIGHING, Config, Preset, choices, option_docs
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 READ_AS = tuple(choice.name.replace("_", "-") for choice in fields(ReadAs))
@@ -232,7 +232,7 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
     parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)
-    parser.add_argument("--preset", choices=get_args(Preset), default="recommended")
+    parser.add_argument("--preset", choices=get_args(Preset), default="recommended", help=PRESET_WORDS)
     config_options(parser, option_docs())
     work_options(parser)
 
