@@ -28,7 +28,7 @@ from vpp.bench.sweep import (
     results_csv,
     sweeps,
 )
-from vpp.bench.tables import Table, heading, paper, papers_part, tables, tables_markdown, value_text
+from vpp.bench.tables import Table, heading, inconsistencies, paper, papers_part, tables, tables_markdown, value_text
 from vpp.data.tasks import TASKS
 from vpp.errors import VppError
 from vpp.runs.spec import EndpointSpec
@@ -51,7 +51,7 @@ def reader(path: str) -> SweepReader:
 
 def page() -> None:
     existing = {sweep.path.name: sweep for sweep in sweeps(person.store().folder)}
-    about = f"by {paper()['authors']}. Its numbers are from {paper()['model']}."
+    about = f"by {paper()['authors']}. Its numbers are from {paper()['model']}. {paper()['prompts']}"
     blocks.draw(markup.title("Paper", about, of=paper()["title"]))
     if started := st.session_state.pop("paper.open", None):
         st.session_state["paper.sweep"] = started
@@ -164,7 +164,7 @@ def draw_tables(spec: SweepSpec, outcomes: Sequence[Outcome]) -> None:
     if outcomes and spec.endpoint.is_demo:
         words += " The demo model is no language model."
     every = replace(spec, tasks=tuple(TASKS), methods=(*PAPER, *spec.methods), seeds=max(SEEDS, spec.seeds))
-    parts = [table_html(papers_part(table)) for table in tables(every, outcomes)]
+    parts = map(table_html, (*map(papers_part, tables(every, outcomes)), inconsistencies()))
     pieces.steady(markup.caption(words) + "".join(parts), key="paper.tables")
 
 

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from tests.app.drawn import shown
 from tests.processes import Desk, wait_until
 from vpp.bench.sweep import SweepDirectory, SweepSpec
+from vpp.bench.tables import inconsistencies, paper
+from vpp.wording import markup
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--train-size", "20", "--test-size", "10", "--epochs", "1", "--seeds", "1")
@@ -53,6 +55,7 @@ def test_without_a_sweep_the_page_shows_the_papers_tables_and_how_to_fill_in_you
         "80.0\n± 26.0",
         "Accuracy in %, higher is better</th>",
         "132 cells: at most",
+        *(markup.text(cell) for row in (*inconsistencies().rows, [paper()["prompts"]]) for cell in row),
     ):
         assert words in text
     assert app.code[0].value == "python -m vpp bench --demo --seeds 3"

@@ -1,12 +1,14 @@
 """paper.json: the paper's tables agree with each other to the digits they print, or the file says where not."""
 
+from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from scipy.stats import chi2
 
-from vpp.bench.sweep import SWEPT_TASKS
-from vpp.bench.tables import paper, papers_table, printed
+from vpp.bench.tables import inconsistencies, markdown, paper, papers_table, printed
 from vpp.data.tasks import TASKS
+from vpp.demo import VERSION
 
 COLUMNS = ("vml", "vml5", "vml5-best", "mh", "smc")
 CELLS = [(task, column) for task in TASKS for column in COLUMNS]
@@ -33,7 +35,7 @@ def test_a_main_result_is_mean_and_sample_deviation_of_its_seeds(task: str, colu
     assert fmean(values) == pytest.approx(float(mean), abs=half_a_digit(mean) + rounding + 1e-9), (task, column)
     if (task, column) in OFF:
         assert f"{stdev(values):.2f}" == OFF[task, column]
-        assert OFF[task, column] in inconsistent("tab:main_results, best of five")
+        assert OFF[task, column] in inconsistent("Main results, best of five")
         return
     # Each value may be off by `rounding`: their deviation by at most sqrt(n / (n - 1)) times that.
     tolerance = half_a_digit(deviation) + 1.5**0.5 * rounding + 1e-9
@@ -56,14 +58,19 @@ def test_mh_against_smc_repeats_the_main_results() -> None:
         assert row["winner"] == ("Tie" if mh == smc else better), task
 
 
-def inconsistent(label: str) -> str:
-    return " ".join(entry["found"] for entry in paper()["inconsistent"] if entry["table"] == label)
+def inconsistent(place: str) -> str:
+    return next(entry["found"] for entry in paper()["inconsistent"] if entry["place"] == place)
 
 
-def test_every_table_has_the_tasks_it_should() -> None:
-    assert set(papers_table("tab:main_results")) == set(papers_table("tab:mh_vs_smc")) == set(TASKS)
-    assert set(papers_table("tab:ablation_K")) == set(papers_table("tab:ablation_accept")) == set(SWEPT_TASKS)
-    assert set(papers_table("tab:ess")) == set(TASKS) - {"two-blobs"}
-    for label in ("tab:per_seed", "tab:vml_x5_full"):
-        assert {task: len(runs) for task, runs in papers_table(label).items()} == dict.fromkeys(TASKS, 3)
-    assert all(len(run) == 5 for runs in papers_table("tab:vml_x5_full").values() for run in runs)
+def test_the_best_error_on_linear_is_too_low_for_unit_noise() -> None:
+    best = min(float(value) for run in papers_table("tab:per_seed")["linear"] for value in run.values())
+    assert f"{best}" in inconsistent("Linear")
+    assert f"{chi2.cdf(60 * best, 60):.5f}" in inconsistent("Linear"), "60 squared errors of the true rule, summed"
+
+
+def test_the_docs_have_every_inconsistency_and_are_of_the_demo_model_that_ships() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "bench-demo.md").read_text(encoding="utf-8")
+    assert f"here version {VERSION}," in page
+    assert markdown(inconsistencies()) in page
+    assert paper()["prompts"] in page
+    assert len(inconsistencies().rows) == 6

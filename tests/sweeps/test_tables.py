@@ -8,7 +8,7 @@ import pytest
 
 from tests.sweeps.outcomes import outcome, spec
 from vpp.bench.sweep import COLUMNS, PAPER, Outcome, SweepSpec, results_csv
-from vpp.bench.tables import Table, papers_part, tables, tables_markdown, uncovered
+from vpp.bench.tables import Table, papers_part, tables
 from vpp.data.tasks import TASKS
 
 
@@ -67,12 +67,6 @@ def test_the_winner_has_the_lower_error_or_the_higher_accuracy(task: str, mh: fl
     both = [outcome(task, method, seed, test) for seed in (0, 1) for method, test in (("mh", mh), ("smc", smc))]
     assert cell(titled("MH against", spec(tasks=(task,)), both), 0, "winner") == winner
     assert cell(titled("MH against", spec(tasks=(task,)), both[:2]), 0, "winner") == "one seed"
-
-
-def test_a_sweep_of_the_paper_leaves_nothing_out() -> None:
-    whole = spec(tasks=tuple(TASKS), methods=PAPER)
-    assert uncovered(whole) == ""
-    assert "Not in this sweep" not in tables_markdown(whole, LINEAR)
 
 
 def test_accuracies_are_in_percent_and_beside_the_papers() -> None:
@@ -177,12 +171,5 @@ def test_final_hypotheses_are_listed_by_seed_beside_the_papers() -> None:
     ours, theirs = shown.rows
     assert ours[1:4] == ("yours, seed 0", "7 texts, 5 ideas", "29 of 60")
     assert ours[4:] == ("4 texts, 1 idea", "0 of 60", "65.0 %: “Output 1 if a is even.”")
-    assert theirs == (
-        "",
-        "paper",
-        "–",
-        "29, 30, 3 of 60",
-        "4 to 9 texts",
-        "0 of 60 on each seed",
-        "96.7, 100.0, 65.0 %",
-    )
+    assert theirs[:4] == ("", "paper", "–", "29, 30, 3 of 60")
+    assert theirs[4:] == ("4 to 9 texts", "0 of 60 on each seed", "96.7, 100.0, 65.0 %")

@@ -475,7 +475,7 @@ def wall_clock(results: Results) -> Table:
         theirs,
         title="Seconds per run, and ratio to VML",
         note="Mean running time over seeds. The paper ran its particles one after another. Its ratios per task are "
-        "computed from its seconds; its mean ratio is as printed, although VML×5's comes to 4.9.",
+        "computed from its seconds; its mean ratio is as printed.",
         explains=(
             (
                 HERE,
@@ -548,30 +548,27 @@ _TABLES: tuple[tuple[Callable[[Results], Table], tuple[str, ...], tuple[str, ...
 """Each table, and the methods and tasks that it is about; not those that it only repeats for comparison."""
 
 
-def _covered(spec: SweepSpec) -> list[Callable[[Results], Table]]:
-    """List the tables that the sweep has a method and a task of."""
-    return [
-        make for make, methods, tasks in _TABLES if set(methods) & set(spec.methods) and set(tasks) & set(spec.tasks)
-    ]
-
-
 def tables(spec: SweepSpec, outcomes: Iterable[Outcome]) -> list[Table]:
-    """Return the sweep's tables that have a row, in the paper's order, then the one beyond the paper."""
+    """Return the tables that the sweep has a method and a task of, in the paper's order; then the one beyond it."""
     results = Results(spec, list(outcomes))
-    return [table for make in _covered(spec) if (table := make(results)).rows]
+    methods, tasks = set(spec.methods), set(spec.tasks)
+    covered = (make(results) for make, some, of in _TABLES if methods & {*some} and tasks & {*of})
+    return [table for table in covered if table.rows]
 
 
-def uncovered(spec: SweepSpec) -> str:
-    """Return `Not in this sweep: …` with the paper's tables that the sweep does not cover; else empty."""
-    covered = _covered(spec)
-    titles = [make(Results(spec, ())).title for make, *_ in _TABLES[:-1] if make not in covered]
-    return f"Not in this sweep: {'; '.join(titles)}." if titles else ""
+def inconsistencies() -> Table:
+    return Table(
+        title="Where the paper contradicts itself",
+        note="Recalculated from its own numbers.",
+        head=("place", "the paper says", "found"),
+        rows=tuple(tuple(each.values()) for each in paper()["inconsistent"]),
+        labels=3,
+    )
 
 
 def tables_markdown(spec: SweepSpec, outcomes: Sequence[Outcome]) -> str:
-    parts = ["# The paper's experiments", *map(markdown_text, heading(spec, outcomes))]
-    last = filter(None, [markdown_text(uncovered(spec))])
-    return "\n\n".join([*parts, *map(markdown, tables(spec, outcomes)), *last]) + "\n"
+    parts = ["# The paper's experiments", *map(markdown_text, (*heading(spec, outcomes), paper()["prompts"]))]
+    return "\n\n".join([*parts, *map(markdown, (*tables(spec, outcomes), inconsistencies()))]) + "\n"
 
 
 def heading(spec: SweepSpec, outcomes: Sequence[Outcome]) -> list[str]:
