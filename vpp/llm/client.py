@@ -1,17 +1,15 @@
 """HTTP client of one server on the shortest path: a prepared request, one answer, a body of bounded size.
 
 The only module that knows `openai`. Import it when the first call is made: that takes half a second.
-`AsyncOpenAI` builds each request anew, which takes three times as long as our part of a call. We therefore ask it once
-for the address and the headers, and send requests through the HTTP client that it would use.
+`AsyncOpenAI` and its HTTP client spend four times as long on a request as we do on a whole call. We therefore ask it
+once for the address and the headers, and send requests through aiohttp, which it would use below.
 """
 
 import json
 import ssl
 from collections.abc import Mapping
-from contextlib import aclosing
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NamedTuple
-from urllib.request import getproxies
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
@@ -26,7 +24,6 @@ CONNECT_TIMEOUT_S = 15.0
 KEEPALIVE_S = 4.0
 """Below the 5 s after which uvicorn, and so vLLM, closes an idle connection, so that none is closed under a call.
 Connections of a learner's round stay open for the 3 s that an optimizer takes."""
-TRANSPORT_ERRORS = (httpx2.HTTPError, aiohttp.ClientError)
 ADDRESS_ERRORS = (httpx2.InvalidURL, UnicodeError)
 TELEMETRY = "x-stainless-"
 """Prefix of headers that describe this machine and the SDK."""
@@ -46,82 +43,69 @@ class Client:
 
     def __init__(self, base_url: str, api_key: str, *, connections: int) -> None:
         """connections: how many may be open."""
-        self._http = _http_client(base_url, connections=connections)
-        sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0, http_client=self._http)
+        proxy = proxy_for(base_url)
+        trusted = authorities(base_url, proxy=proxy)
+        unused = httpx2.AsyncClient(verify=trusted, trust_env=False)  # the SDK's own would load the authorities again
+        sdk = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, http_client=unused)
         self._base = sdk.base_url
-        sent = {**sdk.default_headers, **sdk.auth_headers}.items()
-        self._headers = httpx2.Headers(
-            {name: text for name, text in sent if isinstance(text, str) and not name.lower().startswith(TELEMETRY)}
-        )
         self._chat = self._url("chat/completions")
+        sent = {**sdk.default_headers, **sdk.auth_headers}.items()
+        self._session = aiohttp.ClientSession(
+            headers={n: text for n, text in sent if isinstance(text, str) and not n.lower().startswith(TELEMETRY)},
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=proxy,
+            connector=aiohttp.TCPConnector(
+                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=trusted, socket_factory=socket_for
+            ),
+        )
 
     async def post_chat(self, body: dict[str, Any]) -> Reply:
-        """Return the answer to a chat, whatever its status. Raises TRANSPORT_ERRORS, OSError or BodyTooLarge."""
+        """Return the answer to a chat, whatever its status. Raises aiohttp.ClientError, OSError or BodyTooLarge."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        return await self._sent(httpx2.Request("POST", self._chat, headers=self._headers, content=content))
+        return await self._sent("POST", self._chat, content)
 
     async def tokenize(self, model: str, text: str) -> Reply:
         """Return the answer of the tokenizer that vLLM and llama.cpp have above /v1. Raises as `post_chat` does."""
         root = self._base.raw_path.removesuffix(b"v1/")
         # vLLM reads the model and the prompt, llama.cpp the content
         content = json.dumps({"model": model, "prompt": text, "content": text}).encode()
-        url = self._base.copy_with(raw_path=root + b"tokenize")
-        return await self._sent(httpx2.Request("POST", url, headers=self._headers, content=content))
+        return await self._sent("POST", str(self._base.copy_with(raw_path=root + b"tokenize")), content)
 
     async def get(self, path: str) -> Reply:
         """Return the answer to a request without a body. Raises as `post_chat` does."""
-        return await self._sent(httpx2.Request("GET", self._url(path), headers=self._headers))
+        return await self._sent("GET", self._url(path), None)
 
-    async def _sent(self, request: httpx2.Request) -> Reply:
+    async def _sent(self, method: str, url: str, content: bytes | None) -> Reply:
         """Return the answer, its body decompressed in parts."""
-        async with aclosing(await self._http.send(request, stream=True)) as response:
+        async with self._session.request(method, url, data=content, allow_redirects=False) as response:
             body, left = [], BODY_LIMIT
-            async for part in response.aiter_bytes():
+            async for part in response.content.iter_any():
                 body.append(part)
                 left -= len(part)
                 if left < 0:
                     raise BodyTooLarge(BODY_LIMIT)
-        return Reply(response.status_code, response.headers, b"".join(body))
+        return Reply(response.status, response.headers, b"".join(body))
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._session.close()
 
-    def _url(self, path: str) -> httpx2.URL:
-        return self._base.copy_with(raw_path=self._base.raw_path + path.encode())
+    def _url(self, path: str) -> str:
+        return str(self._base.copy_with(raw_path=self._base.raw_path + path.encode()))
 
 
-def authorities(base_url: str, *, proxied: bool) -> ssl.SSLContext | bool:
-    """Return the certificate authorities to trust: the usual ones, or none for plain HTTP: loading them takes 20 ms.
-
-    proxied: whether a proxy of the environment may be used; it may want TLS itself.
-    """
-    if httpx2.URL(base_url).scheme != "http" or (proxied and getproxies()):
-        return True
+def authorities(base_url: str, *, proxy: str | None) -> ssl.SSLContext:
+    """Return the certificate authorities to trust: the usual ones, or none for plain HTTP: loading them takes 20 ms."""
+    if httpx2.URL(base_url).scheme != "http" or proxy:  # a proxy may want TLS itself
+        return httpx2.create_ssl_context()
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _http_client(base_url: str, *, connections: int) -> httpx2.AsyncClient:
-    proxied = not is_loopback(base_url)
-    client = openai.DefaultAioHttpClient(
-        limits=httpx2.Limits(
-            max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=KEEPALIVE_S
-        ),
-        timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
-        follow_redirects=False,
-        verify=authorities(base_url, proxied=proxied),
-        trust_env=proxied,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-    )
-    transport: Any = client._transport  # direct connections only: a proxy opens its own, which nobody here can check
-
-    def session() -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            connector=aiohttp.TCPConnector(
-                limit=connections, keepalive_timeout=KEEPALIVE_S, ssl=transport.ssl_context, socket_factory=socket_for
-            ),
-        )
-
-    transport.client = session
-    return client
+def proxy_for(base_url: str) -> str | None:
+    """Return the environment's proxy for this server; None for a server on this machine."""
+    url, proxies = httpx2.URL(base_url), getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if not proxy or is_loopback(base_url) or proxy_bypass(url.host):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"

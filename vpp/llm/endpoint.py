@@ -152,15 +152,15 @@ class Transport:
 
     async def _exchange(self, call: "Coroutine[Any, Any, Reply]", body: dict[str, Any]) -> bytes:
         """Return the body of a 2xx. body: what is sent; empty for a list of models."""
-        from vpp.llm.client import TRANSPORT_ERRORS
+        from aiohttp import ClientError
 
         try:
             async with asyncio.timeout(self._timeout_s):
                 reply = await call
-        except TimeoutError:
-            words = f"no complete answer within {self._timeout_s:g} s"
-            raise AttemptFailed(Fault("no answer in time", words, FIX_SLOW), late=True) from None
-        except (*TRANSPORT_ERRORS, BodyTooLarge, OSError) as error:
+        except (ClientError, BodyTooLarge, OSError) as error:
+            if type(error) is TimeoutError:  # of `asyncio.timeout`; those of aiohttp and the system say more
+                words = f"no complete answer within {self._timeout_s:g} s"
+                raise AttemptFailed(Fault("no answer in time", words, FIX_SLOW), late=True) from None
             if refused := next((one for one in chain_of(error) if isinstance(one, AddressRefused)), None):
                 raise EndpointRefused(self._server.message(str(refused))) from None
             fault = transport_fault(error, base_url=self._server.base_url)
