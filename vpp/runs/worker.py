@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from vpp.cancellation import cancel
+from vpp.collecting import rare_collecting
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
 from vpp.events import (
     Event,
@@ -449,7 +450,8 @@ class _Attempt:
             if was_started:
                 self.recorder.record(RunResumed(step=view.last_step))
             self.control.queued = False
-            await self._sample(session)
+            with rare_collecting():
+                await self._sample(session)
 
     def _loading(self, seconds: float) -> None:
         """Report that the model is loading. Raises Stopped once the user stops the run."""
