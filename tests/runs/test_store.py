@@ -45,18 +45,17 @@ def test_an_id_is_one_plain_path_part_whatever_the_name(name: str, minutes: int)
 @pytest.mark.parametrize(
     ("told", "config", "most"),
     [
-        (0, Config(), 1024),
-        (0, Config(particles=30, buffer_size=40), 1200),
-        (0, Config(method="mh", particles=15, mh_rows="train"), 1500),
-        (0, Config(particles=15, tempering="adaptive"), 1500),
-        (0, Config(particles=200, tempering="incremental"), 4096),
+        (0, Config(particles=3), 1024),
+        (0, Config(), 1600),
+        (0, Config(method="mh", particles=8, learner_samples=2), 2560),
+        (0, Config(particles=200), 4096),
         (512, Config(particles=30, buffer_size=40), 512),
         (8, Config(), 8),
     ],
 )
 def test_calls_in_flight_are_those_of_a_round_unless_a_number_was_given(told: int, config: Config, most: int) -> None:
     spec = replace(preparation().spec, config=config, endpoint=replace(SERVER, concurrency=told))
-    assert replace(spec, dataset={**spec.dataset, "n_train": 100}).ceiling == most
+    assert replace(spec, dataset={**spec.dataset, "n_train": 100, "n_test": 60}).ceiling == most
 
 
 def test_runs_are_listed_newest_first_though_they_began_in_one_minute(tmp_path: Path) -> None:

@@ -172,14 +172,11 @@ class RunSpec:
 
     @property
     def ceiling(self) -> int:
-        """Calls in flight at most: as given, or the calls of the largest round, between 1,024 and 4,096."""
+        """Calls in flight at most: as given, or those of the largest round, the evaluation, between 1,024 and 4,096."""
         if self.endpoint.concurrency:
             return self.endpoint.concurrency
-        config = self.config
-        rows = max(config.batch_size, config.buffer_size)
-        if config.scored_on == "train":
-            rows = max(rows, self.dataset.get("n_train", 0))
-        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, config.size * config.learner_samples * rows))
+        rows = sum(row_counts(self.dataset).values())
+        return max(DEFAULT_CONCURRENCY, min(MOST_AT_ONCE, self.config.size * self.config.learner_samples * rows))
 
     @property
     def is_continued(self) -> bool:
