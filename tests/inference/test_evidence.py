@@ -5,7 +5,6 @@ The bounds are those of vpp/inference/tempered.py: particles and proposals from 
 
 import asyncio
 import math
-from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -15,12 +14,9 @@ from vpp.events import Resampled, Reweighted
 from vpp.inference import proposing, sequential_monte_carlo, tempered
 from vpp.inference.population import Particle, Population
 from vpp.inference.tempered import why_nominal
-from vpp.posterior.weights import log_mean_weight, systematic_resample
+from vpp.posterior.weights import systematic_resample
 
 from . import scripted
-
-FALSE_ALARM = 1e-6
-"""Of each statistical test, whatever the distribution of what is averaged."""
 
 
 def configure(**options):
@@ -208,103 +204,6 @@ def test_proposals_that_know_the_data_bias_the_evidence(enumerate_all, monkeypat
 
     monkeypatch.setattr(Enumeration, "successors", successors)
     assert abs(every.expectation(lambda text: 1.0) / every.truth - 1) > 1e-2
-
-
-# --- many seeds --------------------------------------------------------------------------------------------------
-
-SIZES_OF_K = (8, 32)
-SEEDS = 140
-"""Seeds a size: with them every fault that the tests name is found."""
-
-
-@cache
-def estimates(particles):
-    """(n, 1 + 16): evidence over the truth, and the estimated posterior."""
-    rows = [estimate(configure(particles=particles, seed=seed)) for seed in range(SEEDS)]
-    return np.array(rows)
-
-
-def estimate(config, **script):
-    """(1 + 16,) of one run."""
-    problem = make(config, **script)
-    log_lik = log_liks(problem, config, scripted.TEXTS)
-    last = scripted.populations(scripted.run(problem, config))[-1]
-    log_evidence = last.log_evidence + log_mean_weight([p.log_weight for p in last.particles])
-    shares = np.zeros(len(scripted.TEXTS))
-    for weight, particle in zip(last.weights, last.particles, strict=True):
-        shares[scripted.TEXTS.index(particle.text)] += weight
-    return [math.exp(log_evidence) / np.exp(log_lik).mean(), *shares]
-
-
-@cache
-def exact():
-    """Largest ratio that can come out, and the posterior."""
-    config = configure()
-    likelihood = np.exp(log_liks(make(config), config, scripted.TEXTS))
-    return likelihood.max() / likelihood.mean(), likelihood / likelihood.sum()
-
-
-def capital(values, *, mean, bound):
-    """Largest capital of a bettor who begins with 1 and bets that the values, all in [0, bound], exceed `mean`.
-
-    Each stake depends on earlier values alone. If the true mean is at most `mean`, the capital ever reaches 1 / delta
-    with probability at most delta (Ville's inequality; Waudby-Smith and Ramdas 2024).
-    """
-    capital, best, spread = 1.0, 1.0, bound**2 / 16
-    for n, x in enumerate(values, 1):
-        stake = math.sqrt(2 * math.log(1 / FALSE_ALARM) * n / (len(values) * spread))
-        capital *= 1 + min(stake, 0.9 / mean) * (x - mean)
-        best = max(best, capital)
-        spread += (x - mean) ** 2
-    return best
-
-
-def is_refuted(values, *, low, high, bound):
-    """Whether a mean of the values between `low` and `high` is refuted; each side has half of the false alarms."""
-    above = capital(values, mean=high, bound=bound)
-    return max(above, capital(bound - values, mean=bound - low, bound=bound)) > 2 / FALSE_ALARM
-
-
-@pytest.mark.parametrize("particles", SIZES_OF_K)
-def test_the_mean_evidence_over_seeds_is_the_truth(particles):
-    """False-alarm rate 1e-6 a size, for any distribution on [0, the largest ratio]: no normal tail is assumed."""
-    bound, _ = exact()
-    ratios = estimates(particles)[:, 0]
-    assert ratios.max() <= bound * (1 + 1e-9)
-    assert not is_refuted(ratios, low=1.0, high=1.0, bound=bound)
-    for bias in (0.7, 1.3):
-        assert is_refuted(ratios * bias, low=1.0, high=1.0, bound=1.3 * bound), "a bias of three tenths is found"
-
-
-LOW, HIGH, CUT = 0.8, 1.4, 4.0
-"""What K times the mean squared error of the posterior lies between at every K, and where a single one is cut off."""
-
-
-@pytest.mark.parametrize("particles", SIZES_OF_K)
-def test_the_posterior_converges_as_one_over_the_square_root_of_k(particles):
-    """The mean squared error of all 16 shares is about 1.1 / K at K = 8 and at 32, so its root falls as 1 / sqrt(K).
-
-    False-alarm rate 1e-6 a size, for any distribution whose mean lies within the bounds.
-    """
-    _, truth = exact()
-    scaled = np.minimum(particles * np.square(estimates(particles)[:, 1:] - truth).sum(axis=1), CUT)
-    assert not is_refuted(scaled, low=LOW, high=HIGH, bound=CUT)
-    # From K = 8 to 32, an error that fell as K^-1/4 would be left twice as large, one that fell as 1/K a quarter.
-    for times in (2, 1 / 4):
-        assert is_refuted(np.minimum(times * scaled, CUT), low=LOW, high=HIGH, bound=CUT), times
-
-
-def test_draws_that_cannot_be_read_leave_the_evidence_of_the_readable_ones():
-    """Three draws of ten cannot be read. False-alarm rate 1e-6, beside 2e-5 that a first hypothesis stays unread."""
-
-    def imagine(temperature, seed):
-        text, raw = scripted.uniformly(temperature, seed)
-        return (None if scripted.digest("unread", seed) % 10 < 3 else text), raw
-
-    bound, _ = exact()
-    seeds = range(1000, 1000 + SEEDS)
-    ratios = np.array([estimate(configure(particles=8, seed=seed), imagine=imagine)[0] for seed in seeds])
-    assert not is_refuted(ratios, low=1.0, high=1.0, bound=bound)
 
 
 def test_the_bounds_are_told_apart():

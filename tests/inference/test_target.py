@@ -6,10 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from vpp.events import StepFinished
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import Candidate, decide, log_likelihood, score
-from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, Proposal, likelihood_of
 
 from . import scripted
@@ -34,17 +32,6 @@ def log_liks(problem, task, rows):
     return np.array([one(text) for text in scripted.TEXTS])
 
 
-def transition(log_lik, proposal):
-    """P[i, j] of the chain that proposes j from i with probability proposal[i, j] and decides by the shipped step."""
-    P = np.zeros((len(log_lik), len(log_lik)))
-    for i, old in enumerate(log_lik):
-        for j, new in enumerate(log_lik):
-            if i != j:
-                P[i, j] = proposal[i, j] * math.exp(log_acceptance(new, old))
-        P[i, i] = 1 - P[i].sum()
-    return P
-
-
 def normalised(values):
     return values / values.sum()
 
@@ -60,42 +47,6 @@ def ring():
 
 def uneven_prior():
     return normalised(1.0 + np.arange(K) % 5)
-
-
-@TASKS
-def test_an_informed_proposal_samples_its_own_density_times_the_likelihood(task):
-    # The ratio q(theta)/q(theta') is left out: a proposal that favours what fits is counted twice.
-    problem, _ = problem_on(task)
-    log_lik = log_liks(problem, task, problem.dataset.train)
-    informed = normalised(np.exp((log_lik - log_lik.max()) / 4))
-    posterior = normalised(np.exp(log_lik - log_lik.max()))
-    P = transition(log_lik, np.tile(informed, (K, 1)))
-    real = normalised(informed * np.exp(log_lik - log_lik.max()))
-    assert np.abs(real @ P - real).max() < 1e-12
-    assert 0.5 * np.abs(real - posterior).sum() > 0.01, "and that is not the posterior"
-
-
-@TASKS
-def test_chains_of_the_sampler_are_distributed_as_the_exact_transition_matrix_says(task):
-    """The 16 shares of the chains, in total variation: false-alarm rate 1e-6, whatever the distribution."""
-    chains, steps = 400, 4  # 200 would tell the start from the end
-
-    def uniformly(text, rows, predictions, temperature, seed):
-        return scripted.TEXTS[scripted.digest("uniform", seed) % K], "raw"
-
-    config = scripted.paper(method="mh", particles=chains, batch_size=12, epochs=steps, seed=11)
-    problem = scripted.make_problem(config, scripted.Script(task, write=uniformly), n_train=12)
-    events = scripted.run(problem, config)
-    assert len(scripted.of_kind(events, StepFinished)) == steps + 1
-    P = transition(log_liks(problem, task, problem.dataset.train), np.full((K, K), 1 / K))
-    expected = chains * (np.full(K, 1 / K) @ np.linalg.matrix_power(P, steps))
-    last = scripted.populations(events)[-1]
-    observed = np.bincount([scripted.index_of(p.text) for p in last.particles], minlength=K)
-    # P(sum |observed / n - p| >= e) <= 2^16 exp(-n e^2 / 2) for any p (Bretagnolle, Huber, Carol).
-    radius = math.sqrt(2 * (K * math.log(2) + math.log(1e6)) / chains)
-    assert np.abs(observed - expected).sum() / chains < radius
-    start = np.full(K, chains / K)
-    assert np.abs(start - expected).sum() / chains > 2 * radius, "a sample of the start would be told from the end"
 
 
 # --- the whole accept step, proposal scored and decided, on every pair ---------------------------------------------

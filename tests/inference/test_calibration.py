@@ -1,0 +1,98 @@
+"""Simulation-based calibration (Talts et al., 2018) of the shipped samplers, on 24 hypotheses with a uniform prior.
+
+A hypothesis drawn from the prior makes the labels of a table, with a noise drawn from Beta(1, 9). Its place in the
+sampler's posterior, from the likeliest hypothesis down, is uniform if the weights are right. The optimizer is a fake
+that draws and refines in this space, since no model has a known prior: how well a model writes is no part of this.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from vpp.data.dataset import Row
+from vpp.events import Reweighted
+from vpp.posterior.likelihood import ERROR_PRIOR
+from vpp.settings import Config
+
+from . import scripted
+
+SIZE, ROWS, TABLES = 24, 12, 120
+FALSE_ALARM = 1e-4
+"""Of each test, whose seeds are the first ones, but for the error of 60 particles."""
+TEXTS = [f"{scripted.SEED_TEXT} below {j}" for j in range(SIZE)]
+NUMBER = {text: j for j, text in enumerate([*TEXTS, scripted.SEED_TEXT])}
+SAMPLERS = {"default": {}, "exact": {"tempering": "incremental", "restart": 1.0}}
+
+
+def answer(text, row, *, task):
+    return "yes" if int(row.inputs[0][1]) < NUMBER[text] else "no"
+
+
+def draw(temperature, seed):
+    """Return a hypothesis of the prior; three in ten cannot be read."""
+    is_unread = scripted.digest("unread", seed) % 10 < 3
+    return None if is_unread else TEXTS[scripted.digest("prior", seed) % SIZE], "raw"
+
+
+def refine(text, rows, predictions, temperature, seed):
+    """Return a neighbour or any hypothesis, whichever is right on more of these rows."""
+    number = scripted.digest(text, seed)
+    choices = (TEXTS[j % SIZE] for j in (NUMBER[text] + number % 7 - 3, number // 7))
+    return max(choices, key=lambda one: sum(answer(one, row, task="") == row.target for row in rows)), "raw"
+
+
+def table(rng):
+    """A data set, and the number of the hypothesis that made it."""
+    true, noise = int(rng.integers(SIZE)), rng.beta(*ERROR_PRIOR)
+    cells, flips = rng.integers(0, SIZE, ROWS), rng.random(ROWS) < noise
+    rows = tuple(
+        Row(id=i, inputs=(("x", str(x)),), target="yes" if (x < true) != flip else "no")
+        for i, (x, flip) in enumerate(zip(cells, flips, strict=True))
+    )
+    return replace(scripted.make_dataset("classification"), train=rows, test=()), true
+
+
+def posterior(dataset, config):
+    """(24,) weights at the end of a run."""
+    script = scripted.Script("classification", write=refine, answer=answer, imagine=draw)
+    problem = scripted.make_problem(config, script, dataset=dataset)
+    last = scripted.populations(scripted.run(problem, config))[-1]
+    final = scripted.of_kind(scripted.run_conclusion(problem, config, last), Reweighted)
+    numbers = [NUMBER[particle.text] for particle in last.particles]
+    return np.bincount(numbers, weights=final[0].weights if final else last.weights, minlength=SIZE)
+
+
+def place(weights, true, u):
+    """Weight of the hypotheses likelier than the true one, plus a share u of those as likely, itself included."""
+    alike = np.isclose(weights, weights[true])
+    return weights[(weights > weights[true]) & ~alike].sum() + u * weights[alike].sum()
+
+
+@cache
+def runs(sampler):
+    """(posterior, true, u) of each table."""
+    found = []
+    for seed in range(TABLES):
+        rng = np.random.default_rng(seed)
+        dataset, true = table(rng)
+        config = Config(particles=60, batch_size=6, epochs=1, seed=seed, **SAMPLERS[sampler])
+        found.append((posterior(dataset, config), true, rng.random()))
+    return found
+
+
+def p_value(sampler, *, power=1):
+    """Kolmogorov and Smirnov's, with the weights raised to a power."""
+    raised = ((weights**power, true, u) for weights, true, u in runs(sampler))
+    return kstest([place(weights / weights.sum(), true, u) for weights, true, u in raised], "uniform").pvalue
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_the_true_hypothesis_has_any_place_in_the_posterior(sampler):
+    assert p_value(sampler) > FALSE_ALARM
+
+
+def test_weights_that_count_the_likelihood_twice_are_found():
+    assert p_value("exact", power=2) < FALSE_ALARM
