@@ -13,7 +13,7 @@ from vpp.cli.parser import build_parser
 PICTURES = ROOT / "docs" / "pictures"
 DOCS = ROOT / "docs"
 PAGES = {"guide": DOCS / "guide.md", "README": ROOT / "README.md"}
-ILLUSTRATED = PAGES | {name: DOCS / f"{name}.md" for name in ("doubt", "labelling", "likelihood", "trial")}
+ILLUSTRATED = PAGES | {name: DOCS / f"{name}.md" for name in ("doubt", "labelling", "likelihood", "method", "trial")}
 MOST_BYTES = 2_500_000
 """Of all pictures: everyone who takes the code takes them too."""
 SAYS = ("pages/**/*.py", "vpp/**/*.py", "assets/*.js")
@@ -39,7 +39,7 @@ def test_every_picture_is_there_and_has_words_for_those_who_do_not_see_it(page: 
 def test_the_pictures_are_those_that_are_made_and_shown() -> None:
     shown = {path.name for page in ILLUSTRATED for _, path in pictures(page)}
     there = {path.name for path in PICTURES.iterdir()}
-    assert there == shown == {f"{wanted.name}.png" for wanted in PRINTS}
+    assert there == shown == {"calibration.svg", *(f"{wanted.name}.png" for wanted in PRINTS)}
 
 
 def test_the_pictures_are_small() -> None:

@@ -1,0 +1,166 @@
+"""Tables whose labels follow a known sentence of the demo model, and what the samplers make of them.
+
+The demo model is called as a function, without prompts. Inputs have eight values each, so that the known sentence's
+meaning can be found. A sentence is *true* if it answers like the known one on all rows, those of no run included;
+sentences that answer alike there are one meaning, and their weights are added.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+from tests.inference.scripted import SEED_TEXT, make_dataset
+from tests.reporting.sampled import last_population
+from vpp.data.dataset import Dataset, Row
+from vpp.demo.optimizer import propose
+from vpp.demo.prompt import OptimizerQuestion
+from vpp.demo.reading import read_rule
+from vpp.demo.rules import Rule, read_row
+from vpp.events import Event, Reweighted
+from vpp.inference import sample
+from vpp.inference.sampling import conclude
+from vpp.posterior.likelihood import IntegratedZeroOne
+from vpp.posterior.weights import normalise
+from vpp.problem import Prediction, Problem, Proposal
+from vpp.settings import Config
+
+NAMES, LABELS = ("a", "b", "c"), ("no", "yes")
+NOISES = (0.0, 0.05, 0.1, 0.2, 0.3)
+"""Shares of the labels that are flipped: a table's is decided by its seed."""
+N_TRAIN = 60
+Simulated = tuple[Dataset, str]
+"""A table, and the sentence that made its labels."""
+
+
+@cache
+def _rule(text: str) -> Rule | None:
+    return read_rule(text, NAMES, LABELS).rule
+
+
+def _lines(row: Row) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in row.inputs)
+
+
+def answer(text: str, row: Row) -> str:
+    rule = _rule(text)
+    label = rule.answer(read_row(_lines(row))) if rule else None
+    return label if isinstance(label, str) else LABELS[0]
+
+
+def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, temperature: float, seed: int) -> str:
+    """Return the demo model's next sentence."""
+    targets = tuple(str(row.target) for row in rows)
+    question = OptimizerQuestion(text, tuple(map(_lines, rows)), tuple(said), targets, LABELS, style="brief")
+    return f"{SEED_TEXT} {propose(question, temperature=temperature, seed=seed).split(':', 1)[1].strip()}"
+
+
+def sentence(rows: Sequence[Row], rng: np.random.Generator) -> str:
+    """Draw a sentence: fitted to eight rows with labels by chance, and each label is its answer on a fifth of all."""
+    while True:
+        some = [replace(rows[at], target=LABELS[i % 2]) for i, at in enumerate(rng.choice(len(rows), 8, replace=False))]
+        text = write(SEED_TEXT, some, [None] * 8, temperature=1.0, seed=int(rng.integers(2**32)))
+        if 0.2 < np.mean([answer(text, row) == LABELS[0] for row in rows]) < 0.8:
+            return text
+
+
+def simulate(seed: int, *, unseen: int = 200) -> Simulated:
+    rng = np.random.default_rng(seed)
+    cells = 10 * rng.integers(1, 9, (N_TRAIN + unseen, len(NAMES)))
+    rows = [Row(id=i, inputs=tuple(zip(NAMES, map(str, each), strict=True)), target="") for i, each in enumerate(cells)]
+    truth = sentence(rows, rng)
+    flips = rng.random(len(rows)) < NOISES[seed % len(NOISES)]
+    labels = [LABELS[int((answer(truth, row) == LABELS[1]) != flip)] for row, flip in zip(rows, flips, strict=True)]
+    rows = [replace(row, target=label) for row, label in zip(rows, labels, strict=True)]
+    data: Dataset = make_dataset("classification")
+    return replace(data, inputs=NAMES, train=tuple(rows[:N_TRAIN]), test=tuple(rows[N_TRAIN:])), truth
+
+
+@dataclass(slots=True)
+class Demo:
+    """Both roles; nothing here restarts, so there are no draws from the prior."""
+
+    asked: set[tuple[str, int]] = field(default_factory=set)
+    """(sentence, row) of the learner's calls."""
+
+    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
+        self.asked |= {(hypothesis, row.id) for row in rows}
+        return tuple(Prediction(row=row.id, value=answer(hypothesis, row)) for row in rows)
+
+    async def propose(
+        self, hypothesis: str, rows: Sequence[Row], predictions: Sequence[Prediction], *, temperature: float, seed: int
+    ) -> Proposal:
+        text = write(hypothesis, rows, [str(p.value) for p in predictions], temperature=temperature, seed=seed)
+        return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
+
+    async def draw(self, *, temperature: float, seed: int) -> Proposal:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Sentences and weights beside the truth."""
+
+    meanings: tuple[tuple[float, bool], ...]
+    """(weight, is true) of each meaning."""
+    accuracy: float  # of the weighted vote on the unseen rows
+    log_score: float
+    """Mean log p(y | x) on the unseen rows, each sentence with its own noise."""
+    calls: int
+    """Of the learner, before the evaluation."""
+
+    @property
+    def is_found(self) -> bool:
+        return any(is_true for _, is_true in self.meanings)
+
+
+def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, calls: int = 0) -> Judged:
+    """texts, weights: (K,) with copies."""
+    data, known = table
+    n, rows = len(data.train), (*data.train, *data.test)
+    total: dict[tuple[str, ...], float] = defaultdict(float)
+    for text, weight in zip(texts, weights, strict=True):
+        total[tuple(answer(text, row) for row in rows)] += weight
+    targets = [row.target for row in rows]
+    vote, p = np.zeros(len(data.test)), np.zeros(len(data.test))
+    for answers, weight in total.items():
+        epsilon = IntegratedZeroOne().predictive(answers[:n], targets[:n]).epsilon
+        right = np.array(answers[n:]) == np.array(targets[n:])
+        vote += weight * right
+        p += weight * np.where(right, 1 - epsilon, epsilon)
+    truth = tuple(answer(known, row) for row in rows)
+    return Judged(
+        meanings=tuple((weight, answers == truth) for answers, weight in total.items()),
+        accuracy=float((vote > 0.5).mean()),
+        log_score=float(np.log(p).mean()),
+        calls=calls,
+    )
+
+
+async def sampled(table: Simulated, config: Config) -> Judged:
+    """The end of a run."""
+    demo = Demo()
+    problem = Problem(
+        dataset=table[0], learner=demo, optimizer=demo, seed_text=SEED_TEXT, batch_size=config.batch_size,
+        epochs=config.epochs, seed=config.seed,
+    )  # fmt: skip
+    events: list[Event] = [event async for event in sample(problem, config)]
+    last, calls = last_population(events), len(demo.asked)
+    end = [event async for event in conclude(problem, config, last)]
+    final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
+    return judge(table, [p.text for p in last.particles], final, calls=calls)
+
+
+def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
+    """Given sentences on the first training rows, each with the same prior."""
+    rows = table[0].train[:n_rows]
+    said, targets = [[answer(text, row) for row in rows] for text in texts], [row.target for row in rows]
+    log_lik = [IntegratedZeroOne().log_likelihood(each, targets) for each in said]
+    return judge(table, texts, normalise(log_lik).tolist())
+
+
+def run(seed: int, config: Config) -> Judged:
+    return asyncio.run(sampled(simulate(seed), replace(config, seed=seed)))
