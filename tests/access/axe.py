@@ -37,7 +37,7 @@ LISTED = (
     Listed(ENHANCED, "stMarkdownContainer", "a primary button's label is white on the primary colour"),
     Listed("focus-order-semantics", "stCode", "a block of code takes focus, to be scrolled, roleless"),
 )
-"""Rules that Streamlit's own elements break in any app: test_streamlit.py shows each on a bare page."""
+"""Rules that Streamlit's own elements break in any app, on a bare page too."""
 RUN = """async () => {
     const all = axe.getRules().map(({ruleId}) => ruleId)
     const found = await axe.run(document, {elementRef: true, runOnly: {type: 'rule', values: all}})

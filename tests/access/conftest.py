@@ -7,10 +7,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.access import axe
 from tests.access.places import write_runs
-from tests.app.conftest import App, serving
+from tests.app.conftest import App, opening, serving
 from tests.app.conftest import browser as browser
-
-WAIT_MS = 40_000
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +24,5 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def page(browser: Browser) -> Iterator[Page]:
     """The one page that is taken to every place."""
     axe.required()
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(WAIT_MS)
-    yield page
-    context.close()
+    with opening(browser) as context:
+        yield context.new_page()

@@ -7,11 +7,8 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from tests import beside, inspected
-from tests.reporting.builders import run
-from vpp.events import RunFailed
-from vpp.runs.reader import RunReader
 
-LABELS, OTHER, NUMBERS, FAILED = (f"20260104-000{i}-toy-smc-000{i}" for i in range(4))
+LABELS, OTHER = (f"20260104-000{i}-toy-smc-000{i}" for i in range(2))
 EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
@@ -39,22 +36,9 @@ class Place:
 
 
 def write_runs(folder: Path) -> None:
-    """Write a run of labels, another of the same rows, one of numbers, and one that failed."""
-    made = folder / "made"
-    for reader, name in (
-        (lambda: inspected.labels(made), LABELS),
-        (lambda: beside.other(made), OTHER),
-        (lambda: inspected.numbers(made), NUMBERS),
-        (lambda: failed(made), FAILED),
-    ):
-        reader().directory.path.rename(folder / name)
-
-
-def failed(folder: Path) -> RunReader:
-    """Write the run of labels, ended by its server at step 1."""
-    began = inspected.label_events()[:15]
-    return run(folder, *began, RunFailed(reason="endpoint", detail="The server answered 401: no such key."),
-               data=inspected.LABELS, config=inspected.LABEL_CONFIG)  # fmt: skip
+    """Write a run of labels, and another of the same rows."""
+    for make, name in ((inspected.labels, LABELS), (beside.other, OTHER)):
+        make(folder / "made").directory.path.rename(folder / name)
 
 
 def settle(page: Page, place: Place) -> None:
@@ -111,15 +95,11 @@ def open_ancestors(page: Page) -> None:
 
 PLACES = {
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
-    "watch": Place(f"/watch?run={LABELS}", ".card", title="Watch", is_walked=True),
-    "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch"),
-    "watch, failed": Place(f"/watch?run={FAILED}", ".card", title="Watch"),
+    "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch", is_walked=True),
     "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
-    "disagreement, numbers": Place(f"/disagreement?run={NUMBERS}", ".mx", title="Disagreement"),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
     "paper": Place("/paper", ".vpp h1", title="Paper", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
-    "no run open": Place("/posterior", ".state", title="Posterior"),
 }

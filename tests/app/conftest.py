@@ -37,6 +37,12 @@ WITHIN_MS = 60_000
 """Longest wait for a page to show something, on a busy machine too."""
 expect.set_options(timeout=WITHIN_MS)
 WINDOW: ViewportSize = {"width": 1440, "height": 1000}
+STILL = """
+const still = new CSSStyleSheet()
+still.replaceSync('[data-testid="stStatusWidget"] *, [data-testid="stSpinner"] * { animation: none !important }')
+document.adoptedStyleSheets = [still]
+"""
+"""Stops what Streamlit moves while a script runs: each frame is painted by a processor, as long as a test waits."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +144,21 @@ class Visit:
         return [url for url in self.asked if not url.startswith(own)]
 
 
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A browser context; its pages share a cache."""
-    context = browser.new_context(viewport=WINDOW, accept_downloads=True)
+@contextmanager
+def opening(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    """A browser context without motion; its pages share a cache."""
+    context = browser.new_context(**{"viewport": WINDOW, "reduced_motion": "reduce", **options})
+    context.set_default_timeout(WITHIN_MS)
+    context.add_init_script(STILL)
     yield context
     context.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """The context of a module's pages."""
+    with opening(browser) as context:
+        yield context
 
 
 @pytest.fixture
@@ -162,7 +177,6 @@ def visit(context: BrowserContext) -> Iterator[Visit]:
     }
     for event, listener in listeners.items():
         page.on(event, listener)  # type: ignore[call-overload]
-    page.set_default_timeout(WITHIN_MS)
     page.set_viewport_size(WINDOW)
     page.emulate_media(color_scheme="light")
     yield Visit(page, asked)

@@ -1,15 +1,27 @@
-"""A finished run in a browser: film, prompts, copied texts, the matrix, the genealogy, first screens."""
+"""A finished run in a browser: prompts, copied texts, the matrix, the genealogy, another wording, its report."""
 
+import json
+import math
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import inspected
-from tests.app.conftest import App, Visit, placed
+from tests.app.conftest import App, Visit, opening, placed
+from tests.hostile.opening import ENDED
+from tests.processes import wait_until
+from tests.reporting.builders import SEED, dataset, run
+from tests.reporting.test_document import HOSTILE
+from tests.reporting.test_markdown import smc_run
+from vpp.reporting.document import report_html
+from vpp.runs.directory import RunDirectory
 from vpp.runs.prompts import PromptMaker
+from vpp.runs.reader import RunReader
 
+pytestmark = pytest.mark.browser
 AT_REST = """() => document.querySelector('[data-testid="stApp"]').dataset.testScriptState === 'notRunning'"""
 
 
@@ -36,9 +48,6 @@ def finished(app: App) -> Finished:
     return Finished(app, placed(app, reader, "20260102-0000-labels-smc-0000").name, prompts)
 
 
-# The film
-
-
 # What the optimizer was asked, under a card: it comes when it is opened
 
 SHOWS = """(words) => document.querySelector('details[data-wanted="0"][open] pre')?.innerText === words"""
@@ -57,7 +66,6 @@ def to_step(page: Page, key: str, place: str) -> None:
     page.get_by_role("heading", name=f"Hypotheses at {place}").wait_for()
 
 
-@pytest.mark.browser
 def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished: Finished, visit: Visit) -> None:
     """A card with a selection is left alone, and the run has ended: nothing is sent again."""
     with visit.page.expect_websocket() as line:
@@ -93,7 +101,6 @@ def test_a_prompt_comes_when_it_is_opened_even_while_words_are_selected(finished
 # A hypothesis on the clipboard
 
 
-@pytest.mark.browser
 def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, visit: Visit) -> None:
     """Also where the browser refuses its clipboard to scripts: then by way of a field."""
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -115,7 +122,6 @@ def test_a_click_copies_the_whole_hypothesis_and_says_so(finished: Finished, vis
 # The matrix
 
 
-@pytest.mark.browser
 def test_a_row_is_opened_by_keys_or_by_a_press_and_a_wide_matrix_says_so(finished: Finished, visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 390, "height": 900})
     page = finished.open(visit, "disagreement")
@@ -156,7 +162,6 @@ def open_tree(page: Page) -> None:
     page.evaluate(PLACE, [0, 0])
 
 
-@pytest.mark.browser
 def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished: Finished, visit: Visit) -> None:
     """The last population is EVEN, BIG, PAIR, ODD; PAIR, in slot 2, came from slot 1."""
     page = finished.open(visit, "posterior")
@@ -181,4 +186,110 @@ def test_a_particle_is_read_by_keyboard_and_opened_by_keyboard_or_click(finished
     page.get_by_text("No particle of step 1 descends from it: its line ended at step 1.").wait_for()
 
 
-# First screens
+# Another wording
+
+NEW = "If a is less than 1, answer yes; otherwise answer no."
+MEANT_FOR_HARM = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** [link](javascript:alert(1))"
+
+
+def write(page: Page, text: str) -> None:
+    page.get_by_label("New text of particle 0").fill(text)
+    page.get_by_role("button", name="Score it on 4 rows").click()
+
+
+def test_a_text_is_scored_on_watch_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
+    """EVEN is right on rows 0 to 3 (yes no yes no); NEW is wrong on row 2."""
+    earlier = placed(app, inspected.labels(app.runs / "made"), "20260103-0000-labels-smc-0000")
+    before = (earlier / "events.jsonl").read_bytes()
+    runs = set(app.runs.glob("*/run.json"))
+    page = visit.page
+    page.goto(f"{app.url}/watch?run={earlier.name}")
+    page.get_by_text("Try another wording").click()
+    expect(page.get_by_label("New text of particle 0")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
+    expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
+    write(page, MEANT_FOR_HARM)
+    scored = page.get_by_label("both texts on the same rows")
+    expect(scored.locator(".hyp")).to_contain_text("<img src=x onerror=")
+    assert page.title() != "read"
+    write(page, NEW)
+    chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
+    expect(scored).to_contain_text(f"Acceptance probability {chance}")
+    expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
+    expect(scored.locator(".sq i.ok")).to_have_count(3)
+    expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
+    assert set(app.runs.glob("*/run.json")) == runs
+    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
+    page.locator(ENDED).wait_for()
+    page.get_by_role("button", name="Keep as a new run").click()
+    expect(page).to_have_url(re.compile("run=.*reworded"))
+    kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
+    wait_until(lambda: kept.refresh().state == "finished", "the new run ends")
+    drawn = kept.refresh().view.drawn
+    assert [drawn[slot].origin for slot in drawn] == ["yours", "continued", "continued", "continued"]
+    assert drawn[0].text == f"{SEED} {NEW}"
+    assert json.loads((kept.directory.path / "run.json").read_text())["started_from"] == earlier.name
+    assert (earlier / "events.jsonl").read_bytes() == before
+
+
+# The report as a file, from disk and without a network
+
+
+def test_a_report_asks_for_nothing_fits_and_has_charts_that_answer_and_follow_the_theme(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Every text of its run is hostile."""
+    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
+    data = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
+    reader = run(tmp_path, *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE)
+    report = tmp_path / "report.html"
+    report.write_text(report_html(reader), encoding="utf-8")
+    with opening(browser, offline=True, color_scheme="light") as context:
+        check_report(context.new_page(), report)
+
+
+def check_report(page: Page, report: Path) -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda said: complaints.append(said.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(report.as_uri())
+    page.locator(".chart").last.locator(".main-svg").first.wait_for()
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+    assert page.locator(".chart").count() == page.locator(".chart .plot-container").count() == 3
+    point_and_zoom(page)
+    inked(page, "rgb(22, 32, 42)")
+    page.emulate_media(color_scheme="dark")
+    inked(page, "rgb(233, 236, 232)")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    inked(page, "rgb(22, 32, 42)")
+    assert asked == [report.as_uri()]
+    assert complaints == []
+
+
+def point_and_zoom(page: Page) -> None:
+    page.wait_for_timeout(1000)  # a resized chart is redrawn a moment later, which takes its hover label away
+    chart = page.locator(".chart").first
+    box = chart.locator(".scatterlayer .trace").last.locator(".point").last.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hover = chart.locator(".hoverlayer .hovertext")
+    hover.wait_for()
+    assert hover.text_content() == "at the end: ESS 1.60"
+    span = "() => document.querySelector('.chart').layout.xaxis.range"
+    before = page.evaluate(span)
+    inside = chart.locator(".nsewdrag").bounding_box()
+    assert inside is not None
+    page.mouse.move(inside["x"] + 40, inside["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(inside["x"] + 160, inside["y"] + 120, steps=4)
+    page.mouse.up()
+    page.wait_for_function("before => document.querySelector('.chart').layout.xaxis.range[0] !== before[0]", arg=before)
+
+
+def inked(page: Page, colour: str) -> None:
+    """Wait until some line has this colour."""
+    lines = "[...document.querySelectorAll('.chart .js-line')]"
+    page.wait_for_function(f"colour => {lines}.some((line) => getComputedStyle(line).stroke === colour)", arg=colour)

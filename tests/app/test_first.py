@@ -1,21 +1,18 @@
 """The first minute: what the front page says, the finished example, empty pages, and what a form keeps."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import opening
-from pages.parts.opening import EXAMPLES, SHIPPED
-from tests.app.conftest import Visit, serving
+from pages.parts.opening import EXAMPLES
 from tests.app.drawn import app as app
 from tests.app.drawn import names, opened, press, shown, upload
 from tests.inspected import labels
 from tests.reporting.builders import run
-from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE, unpack
+from vpp.runs.store import EXAMPLE, REAL_EXAMPLE, TEXT_EXAMPLE
 
 TABLE = b"a,b,label\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(80))
 OTHER = b"price,size\n" + b"".join(b"%d.5,%d\n" % (i, i % 9) for i in range(80))
@@ -125,45 +122,3 @@ def test_a_run_is_started_again_on_its_rows_with_its_settings(app: AppTest, tmp_
     app.switch_page("pages/new_run.py").run()
     press(app, "Use another table")
     assert app.file_uploader
-
-
-def write_many(folder: Path) -> None:
-    """Write the example and 62 runs with names."""
-    unpack(SHIPPED, folder)
-    first = labels(folder / "made").directory
-    for n in range(62):
-        copy = folder / f"20260101-00{n:02}-a-smc-0000" if n < 60 else folder / f"20260102-00{n - 60:02}-b-smc-0000"
-        copy.mkdir()
-        for file in ("run.json", "data.csv", "events.jsonl"):
-            (copy / file).write_bytes((first.path / file).read_bytes())
-        content = json.loads((copy / "run.json").read_text())
-        (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
-
-
-@pytest.mark.browser
-def test_a_fresh_server_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
-    with serving(tmp_path) as fresh:
-        page = visit.page
-        page.goto(f"{fresh.url}/posterior")
-        expect(page.get_by_text("No runs yet")).to_be_visible()
-        links = page.locator('[data-testid="stSidebarNavLink"]')
-        assert links.all_inner_texts() == [
-            *("New run", "Watch", "Posterior", "Disagreement", "Compare", "Paper", "Report")
-        ]
-        page.get_by_role("link", name="Watch").click()
-        expect(page.get_by_text("Watch shows a run as it goes")).to_be_visible()
-        write_many(tmp_path)
-        page.goto(fresh.url)
-        rows = page.locator("nav.runs .run")
-        expect(rows).to_have_count(60)
-        expect(page.locator("nav.runs")).to_contain_text("finished · 96.7 % · shipped example")
-        page.get_by_role("button", name="Show 3 more of 63").click()
-        expect(rows).to_have_count(63)
-        page.get_by_label("Find by name").press_sequentially("BEES")
-        expect(rows).to_have_count(1)
-        expect(rows.first).to_contain_text("<b>bees</b>")
-        rows.first.press("Enter")
-        page.wait_for_url("**/watch?run=20260101-0007-a-smc-0000")
-        expect(page.locator('nav.runs [aria-current="true"]')).to_contain_text("open · SMC · finished")
-        expect(page.get_by_label("Find by name")).to_have_value("BEES")
-        assert visit.outside == []

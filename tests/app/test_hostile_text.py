@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -10,33 +9,32 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect
+from playwright.sync_api import Browser, Page, TimeoutError, expect
 
-from tests.app.conftest import App, serving
+from tests.app.conftest import App, opening, serving
 from tests.hostile.detector import Detector
 from tests.hostile.opening import opened_whole, settled, text, wider_by
 from tests.hostile.payload import MARK, WORDS, harm, seen
-from tests.hostile.runs import Hostile, held
+from tests.hostile.runs import Hostile
 from tests.hostile.server import REFUSED, listener
 from tests.processes import wait_until
+from vpp.reporting.document import report_html
 from vpp.reporting.notebook import posterior_html
+from vpp.reporting.predictions import predictions_csv
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 
 pytestmark = pytest.mark.browser
-RUNS = ("finished", "stopped", "failed", "paused", "at_cap", "continued", "numbers")
+RUNS = ("finished", "stopped", "at_cap", "continued")
 OPENED_WHOLE = {
     "watch at_cap": "meaning meaning-of-label name model fault refused capped seed hypothesis reason unread thoughts",
     "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
-    "disagreement numbers": "cell-1 text-7",
     "report continued": "meaning meaning-of-label file note target prior hash library version from fault refused",
     "compare finished": "name label-no",
     "paper finished": "cell complaint model optimizer library",
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""
-AS_DRAWN = {"watch paused": "paused", "watch failed": "failed", "watch continued": "from"}
-"""Texts that Watch shows in other states, without a click."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +54,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
         hostile = Hostile(runs, leak)
         made = {name: getattr(hostile, name)() for name in RUNS}
         hostile.sweep()
-        with held(made["paused"]), serving(runs) as app:
+        with serving(runs) as app:
             yield Folder(app, hostile, made, heard)
 
 
 @pytest.fixture(scope="module")
 def over_app(browser: Browser, folder: Folder) -> Iterator[Detector]:
     """A detector over the one page that is taken through the app."""
-    context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
-    context.set_default_timeout(60_000)
-    detector = Detector(context, folder.app.url)
-    context.new_page()
-    yield detector
-    context.close()
+    with opening(browser) as context:
+        detector = Detector(context, folder.app.url)
+        context.new_page()
+        yield detector
 
 
 @pytest.fixture
@@ -79,14 +75,11 @@ def page(over_app: Detector) -> Page:
 
 
 @contextmanager
-def watched(browser: Browser, home: str, width: int = 1440) -> Iterator[tuple[Page, Detector]]:
+def watched(browser: Browser, home: str) -> Iterator[tuple[Page, Detector]]:
     """Open a page, with a detector of what text does in it."""
-    context: BrowserContext = browser.new_context(viewport={"width": width, "height": 1000})
-    detector = Detector(context, home)
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    yield page, detector
-    context.close()
+    with opening(browser) as context:
+        detector = Detector(context, home)
+        yield context.new_page(), detector
 
 
 def address(folder: Folder, name: str, run: str) -> str:
@@ -95,7 +88,7 @@ def address(folder: Folder, name: str, run: str) -> str:
     return f"{folder.app.url}/{name}?run={quote(runs[run].id)}{beside if name == 'compare' else ''}"
 
 
-@pytest.mark.parametrize("place", [*OPENED_WHOLE, *AS_DRAWN])
+@pytest.mark.parametrize("place", OPENED_WHOLE)
 def test_a_page_shows_hostile_text_as_its_characters(
     folder: Folder, over_app: Detector, page: Page, place: str
 ) -> None:
@@ -106,10 +99,9 @@ def test_a_page_shows_hostile_text_as_its_characters(
     if name == "posterior":
         ask_about_a_row(page)
         open_ancestors(page)
-    if place in OPENED_WHOLE:
-        opened_whole(page)
+    opened_whole(page)
     shown = text(page)
-    assert [told for told in {**OPENED_WHOLE, **AS_DRAWN}[place].split() if seen(told) not in shown] == []
+    assert [told for told in OPENED_WHOLE[place].split() if seen(told) not in shown] == []
     assert over_app.faults(page) == []
     assert page.get_by_test_id("stException").count() == 0
     assert wider_by(page) == 0
@@ -201,42 +193,18 @@ def test_a_table_that_means_harm_is_chosen_from_as_its_characters(
     assert folder.heard == []
 
 
-FILES = {
-    "Download the report (HTML)": "report.html",
-    "Markdown": "report.md",
-    "Posterior as JSON": "posterior.json",
-    "Predictions as CSV": "predictions.csv",
-}
-"""Names of files, by the buttons that offer them."""
-
-
-def test_exports_opened_as_files_act_on_nothing(
-    folder: Folder, over_app: Detector, page: Page, browser: Browser, tmp_path: Path
-) -> None:
-    run = folder.runs["finished"]
-    made: dict[str, Path] = {}
-    page.goto(address(folder, "report", "finished"))
-    for label, name in FILES.items():
-        with page.expect_download() as download:
-            page.get_by_role("button", name=label, exact=True).click()
-        assert download.value.suggested_filename.endswith(name)
-        made[name] = tmp_path / name
-        download.value.save_as(made[name])
-    assert over_app.faults(page) == []
-    reader = RunReader(run)
-    made["notebook.html"] = tmp_path / "notebook.html"
-    made["notebook.html"].write_text(posterior_html(reader.refresh(), reader.dataset()))
-    for name in ("report.html", "notebook.html"):
-        home = made[name].as_uri()
-        with watched(browser, home) as (opened, detector):
-            opened.goto(home)
+def test_exports_opened_as_files_act_on_nothing(folder: Folder, browser: Browser, tmp_path: Path) -> None:
+    reader = RunReader(folder.runs["finished"])
+    for html in (report_html(reader), posterior_html(reader.refresh(), reader.dataset())):
+        file = tmp_path / "export.html"
+        file.write_text(html, encoding="utf-8")
+        with watched(browser, file.as_uri()) as (opened, detector):
+            opened.goto(file.as_uri())
             opened.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
-            opened.wait_for_load_state("networkidle")
             assert seen("hypothesis") in text(opened)
             assert detector.faults(opened) == []
             assert wider_by(opened) == 0
-    assert seen("hypothesis") in json.loads(made["posterior.json"].read_text())["particles"][0]["text"]
-    cells = [cell for line in csv.reader(io.StringIO(made["predictions.csv"].read_text())) for cell in line]
+    cells = [cell for line in csv.reader(io.StringIO(predictions_csv(reader).decode())) for cell in line]
     assert any("HYPERLINK" in cell for cell in cells)
     assert [cell for cell in cells if cell[:1] in "=+@\t\r" and cell] == []
     assert folder.heard == []

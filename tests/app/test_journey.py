@@ -7,12 +7,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
-from tests.app.conftest import ROOT, App, Visit
+from pages.parts.opening import SHIPPED
+from tests import inspected
+from tests.app.conftest import ROOT, App, Visit, serving
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
+from vpp.runs.store import unpack
 
 pytestmark = pytest.mark.browser
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
+POLL_MS = 500
+"""Playwright's own way is to look at every frame, which the browser then has to paint."""
 
 
 def wait_for_step(page: Page, step: int) -> None:
@@ -23,7 +28,7 @@ def wait_for_step(page: Page, step: int) -> None:
             return found && Number(found[1]) >= step
         }""",
         arg=step,
-        timeout=60_000,
+        polling=POLL_MS,
     )
 
 
@@ -32,9 +37,10 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     page.goto(app.url)
     page.locator('input[type="file"]').set_input_files(str(PENGUINS))
     expect(page.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
-    epochs = page.get_by_label("Epochs", exact=True)
-    epochs.fill("8")  # a run that a slow machine does not end before it is stopped
-    epochs.press("Enter")
+    # A run of quick steps that does not end before it is stopped
+    for name, value in (("Particles K", "3"), ("Epochs", "30")):
+        page.get_by_label(name, exact=True).fill(value)
+        page.get_by_label(name, exact=True).press("Enter")
     page.get_by_role("button", name="Start the run").click()
 
     page.wait_for_url("**/watch?run=*")
@@ -42,7 +48,8 @@ def test_a_csv_is_learned_watched_steered_replayed_and_reported(app: App, visit:
     expect(page.get_by_label("state of the run")).to_be_visible()
     page.wait_for_selector("article.card .hyp")
     first = page.inner_text(".deck")
-    page.wait_for_function("(first) => document.querySelector('.deck').innerText !== first", arg=first)
+    changed = "(first) => document.querySelector('.deck').innerText !== first"
+    page.wait_for_function(changed, arg=first, polling=POLL_MS)
     expect(page.get_by_role("button", name="demo model")).to_be_visible()
     listed = page.locator('nav.runs [aria-current="true"]')
     expect(listed).to_contain_text("SMC · running")
@@ -81,7 +88,6 @@ def steer(page: Page, run: str) -> None:
     page.reload()
     page.wait_for_selector("article.card")
     assert page.url.partition("run=")[2] == run
-    wait_for_step(page, 1)
     stop(page)
     expect(page.get_by_text("Stopped", exact=False).first).to_be_visible()
 
@@ -95,3 +101,44 @@ def stop(page: Page) -> None:
             page.get_by_role("button", name="Resume").wait_for(timeout=25_000)
             return
     raise AssertionError("the run does not stop")
+
+
+def write_many(folder: Path) -> None:
+    """Write the example and 62 runs with names."""
+    unpack(SHIPPED, folder)
+    first = inspected.labels(folder / "made").directory
+    for n in range(62):
+        copy = folder / f"20260101-00{n:02}-a-smc-0000" if n < 60 else folder / f"20260102-00{n - 60:02}-b-smc-0000"
+        copy.mkdir()
+        for file in ("run.json", "data.csv", "events.jsonl"):
+            (copy / file).write_bytes((first.path / file).read_bytes())
+        content = json.loads((copy / "run.json").read_text())
+        (copy / "run.json").write_text(json.dumps({**content, "name": "<b>bees</b>" if n == 7 else f"Run {n}"}))
+
+
+def test_a_fresh_server_shows_a_page_asked_for_by_link_and_finds_runs_by_name(tmp_path: Path, visit: Visit) -> None:
+    with serving(tmp_path) as fresh:
+        page = visit.page
+        page.goto(f"{fresh.url}/posterior")
+        expect(page.get_by_text("No runs yet")).to_be_visible()
+        links = page.locator('[data-testid="stSidebarNavLink"]')
+        assert links.all_inner_texts() == [
+            *("New run", "Watch", "Posterior", "Disagreement", "Compare", "Paper", "Report")
+        ]
+        page.get_by_role("link", name="Watch").click()
+        expect(page.get_by_text("Watch shows a run as it goes")).to_be_visible()
+        write_many(tmp_path)
+        page.goto(fresh.url)
+        rows = page.locator("nav.runs .run")
+        expect(rows).to_have_count(60)
+        expect(page.locator("nav.runs")).to_contain_text("finished · 96.7 % · shipped example")
+        page.get_by_role("button", name="Show 3 more of 63").click()
+        expect(rows).to_have_count(63)
+        page.get_by_label("Find by name").press_sequentially("BEES")
+        expect(rows).to_have_count(1)
+        expect(rows.first).to_contain_text("<b>bees</b>")
+        rows.first.press("Enter")
+        page.wait_for_url("**/watch?run=20260101-0007-a-smc-0000")
+        expect(page.locator('nav.runs [aria-current="true"]')).to_contain_text("open · SMC · finished")
+        expect(page.get_by_label("Find by name")).to_have_value("BEES")
+        assert visit.outside == []

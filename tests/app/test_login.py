@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app.conftest import WITHIN_MS, App, serving
+from tests.app.conftest import App, opening, serving
 from tests.processes import PENGUINS
 from vpp.runs.store import EXAMPLE
 
@@ -53,12 +53,10 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @contextmanager
 def entering(browser: Browser, app: App) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(WITHIN_MS)
-    page.goto(app.url)
-    yield page
-    context.close()
+    with opening(browser) as context:
+        page = context.new_page()
+        page.goto(app.url)
+        yield page
 
 
 @contextmanager
@@ -78,13 +76,18 @@ def folders(app: App) -> list[Path]:
     return sorted(app.runs.glob("user-*"))
 
 
-def test_no_page_shows_anything_before_a_login(shared: Shared, browser: Browser) -> None:
+def test_no_page_shows_anything_before_a_login_or_to_a_user_not_on_the_list(shared: Shared, browser: Browser) -> None:
     with entering(browser, shared.app) as page:
         for path in ("", f"watch?run={shared.run}"):
             page.goto(f"{shared.app.url}/{path}")
             expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()
             assert page.locator("[data-testid=stSidebarNavLink]").count() == 0
             assert "penguin" not in page.content().lower()
+        log_in(page, "eve")
+        expect(page.get_by_text("You cannot be let in")).to_be_visible()
+        assert len(folders(shared.app)) == 2
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()
 
 
 def test_a_user_does_not_see_anothers_run_by_list_or_by_link(shared: Shared) -> None:
@@ -114,12 +117,3 @@ def test_a_user_uploads_a_table(shared: Shared) -> None:
     shared.bob.goto(shared.app.url)
     shared.bob.locator('input[type="file"]').set_input_files(str(PENGUINS))
     expect(shared.bob.get_by_text("species has 3 labels, so this is classification.")).to_be_visible()
-
-
-def test_a_user_not_on_the_list_is_refused_and_a_logout_ends_the_session(shared: Shared, browser: Browser) -> None:
-    with entering(browser, shared.app) as page:
-        log_in(page, "eve")
-        expect(page.get_by_text("You cannot be let in")).to_be_visible()
-        assert len(folders(shared.app)) == 2
-        page.get_by_role("button", name="Log out").click()
-        expect(page.get_by_role("heading", name="Log in to see your runs")).to_be_visible()

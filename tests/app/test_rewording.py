@@ -1,78 +1,21 @@
-"""Another wording: written on Watch, scored by the demo model, kept as a new run; and what is refused."""
+"""Another wording: what is refused. tests/app/test_finished_run.py writes one in a browser."""
 
-import json
-import math
-import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
-from tests import inspected
-from tests.app.conftest import App, Visit, placed
 from tests.app.drawn import app_over, opened, shown
 from tests.asked import asked_labels
-from tests.hostile.opening import ENDED
 from tests.llm.stub import refusal
 from tests.processes import Model, wait_until
-from tests.reporting.builders import SEED
-from vpp.reporting.document import ways
-from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
-from vpp.verification import verify
 
 On = Callable[[RunReader, str], AppTest]
 FOLD, SCORE = "rewording.fold", "rewording.score"
 NEW = "If a is less than 1, answer yes; otherwise answer no."
-HOSTILE = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** [link](javascript:alert(1))"
-
-
-def write(page: Page, text: str) -> None:
-    page.get_by_label("New text of particle 0").fill(text)
-    page.get_by_role("button", name="Score it on 4 rows").click()
-
-
-@pytest.mark.browser
-def test_a_text_is_scored_on_watch_and_kept_as_a_new_run_that_verifies(app: App, visit: Visit) -> None:
-    """EVEN is right on rows 0 to 3 (yes no yes no); NEW is wrong on row 2."""
-    earlier = placed(app, inspected.labels(app.runs / "made"), "20260103-0000-labels-smc-0000")
-    before = (earlier / "events.jsonl").read_bytes()
-    runs = set(app.runs.glob("*/run.json"))
-    page = visit.page
-    page.goto(f"{app.url}/watch?run={earlier.name}")
-    page.get_by_text("Try another wording").click()
-    expect(page.get_by_label("New text of particle 0")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
-    expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
-    write(page, "")
-    expect(page.get_by_text("the new text is empty: write it, or leave it out")).to_be_visible()
-    write(page, HOSTILE)
-    scored = page.get_by_label("both texts on the same rows")
-    expect(scored.locator(".hyp")).to_contain_text("<img src=x onerror=")
-    assert page.title() != "read"
-    write(page, NEW)
-    chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
-    expect(scored).to_contain_text(f"Acceptance probability {chance}")
-    expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
-    expect(scored.locator(".sq i.ok")).to_have_count(3)
-    expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
-    assert set(app.runs.glob("*/run.json")) == runs
-    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
-    page.locator(ENDED).wait_for()
-    page.get_by_role("button", name="Keep as a new run").click()
-    expect(page).to_have_url(re.compile("run=.*reworded"))
-    kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
-    wait_until(lambda: kept.refresh().state == "finished", "the new run ends")
-    drawn = kept.refresh().view.drawn
-    assert [drawn[slot].origin for slot in drawn] == ["yours", "continued", "continued", "continued"]
-    assert drawn[0].text == f"{SEED} {NEW}"
-    assert json.loads((kept.directory.path / "run.json").read_text())["started_from"] == earlier.name
-    with ThreadPoolExecutor() as threads:  # Playwright's event loop runs in this thread
-        assert threads.submit(lambda: verify(kept.directory, ways(kept.directory))).result().faults == ()
-    assert (earlier / "events.jsonl").read_bytes() == before
 
 
 def button(app: AppTest, key: str) -> Any:

@@ -19,14 +19,14 @@ UNFINISHED = label_events()[:-3]
 
 def test_a_run_without_its_endpoint_says_when_it_tries_again_and_can_be_asked_to(app: AppTest, tmp_path: Path) -> None:
     at = time.time() + 500
-    lost = RunPaused(reason="endpoint", detail="m: no connection", retry_at=at, gives_up_at=at + 600)
+    lost = RunPaused(reason="endpoint", detail="m: no <connection>", retry_at=at, gives_up_at=at + 600)
     reader = run(tmp_path, *UNFINISHED, lost, data=LABELS, config=LABEL_CONFIG)
     with reader.directory.lock():
         reader.directory.beat(asdict(Usage()), queued=False)
         opened(app, reader, "watch")
         html = shown(app)
         assert "The endpoint does not answer" in html
-        assert ">m: no connection<" in html
+        assert ">m: no &lt;connection&gt;<" in html
         assert f"(at {time.strftime('%H:%M:%S', time.localtime(at))}); gives up at " in html
         assert [button.label for button in app.button if button.key == "watch.go_on"] == ["Try again now"]
         app.button(key="watch.go_on").click().run()

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from tests.access.axe import LISTED
 from tests.docs import run_format
 from vpp.cli.parser import build_parser
 
@@ -30,6 +31,12 @@ def test_every_dependency_is_pinned_and_earns_a_line() -> None:
             package, _, version = line.partition("==")
             assert version, f"{name}: {line} is not pinned"
             assert f"| {package.partition('[')[0]} |" in page, f"docs/dependencies.md lacks {package}"
+
+
+def test_the_violations_that_are_let_pass_are_those_of_the_page() -> None:
+    page = (ROOT / "docs" / "accessibility.md").read_text(encoding="utf-8")
+    told = [tuple(line.strip("| ").split(" | ")) for line in page.splitlines() if line.count(" | ") == 3]
+    assert {(rule, testid, why) for rule, _, testid, why in told[1:]} == set(LISTED)
 
 
 def test_every_command_is_in_the_readme() -> None:

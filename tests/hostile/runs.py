@@ -1,9 +1,5 @@
 """Runs on disk whose every text from outside means harm: the runs of tests/inspected.py with each string swapped."""
 
-import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,8 +21,6 @@ from vpp.settings import Config
 
 T = TypeVar("T")
 PREFIX = "20260110-000"
-FOR_EVER = 1e12
-"""Unix time of a heartbeat that never grows old."""
 
 
 class Hostile:
@@ -59,8 +53,7 @@ class Hostile:
 
         def row(old: Row) -> Row:
             cells = ((number, str(old.id)), (category, self.short(f"cell-{old.id % 2}")), (text, self.cell(old.id)))
-            label = swap[old.target] if isinstance(old.target, str) else old.target
-            return Row(id=old.id, inputs=cells, target=label)
+            return Row(id=old.id, inputs=cells, target=swap[str(old.target)])
 
         unit = Notation(unit=f"<b>{MARK}tag</b>:red[{MARK}red]")
         kinds = ((number, "number", unit), (category, "category", None), (text, "text", None))
@@ -77,7 +70,7 @@ class Hostile:
             test=tuple(map(row, source.test)),
             descriptions=Descriptions(
                 columns=((number, self.harm("meaning")), (category, "{input} {hypothesis!r}")),
-                labels=tuple((label, self.harm("meaning-of-label")) for label in swap.values() if source.classes),
+                labels=tuple((label, self.harm("meaning-of-label")) for label in swap.values()),
             ),
             provenance=replace(
                 source.provenance,
@@ -109,7 +102,7 @@ class Hostile:
             "3.11": self.harm("version"),
             "demo": self.harm("model"),
         }
-        return {**swap, **ids, **raws, **said, **(self.labels if source.classes else {})}
+        return {**swap, **ids, **raws, **said, **self.labels}
 
     def events(self, events: list[Event], source: Dataset, data: Dataset, config: Config) -> list[Event]:
         swap = self.swapped(source)
@@ -171,14 +164,6 @@ class Hostile:
         self._say(directory, inspected.ON_TEST, data)
         return directory
 
-    def number_run(self, name: str) -> RunDirectory:
-        config = replace(inspected.NUMBER_CONFIG, prior=self.harm("prior"))
-        data = self.dataset(inspected.NUMBERS)
-        made = self.events(inspected.number_events(), inspected.NUMBERS, data, config)
-        directory = self.write(name, self.spec(config, data), data, made)
-        self._say(directory, inspected.NUMBERS_ON_TEST, data)
-        return directory
-
     def _say(self, directory: RunDirectory, said: dict[str, Any], data: Dataset) -> None:
         log, swap = AnswerLog(directory.answers), self.swapped(data)
         for text, answers in said.items():
@@ -203,14 +188,6 @@ class Hostile:
         """The like on the same rows."""
         return self.label_run(self.folder_name(2), RunFinished(outcome="stopped"))
 
-    def failed(self) -> RunDirectory:
-        return self.label_run(self.folder_name(3), RunFailed(reason="endpoint", detail=self.harm("failed")))
-
-    def paused(self) -> RunDirectory:
-        """It waits for its endpoint, as long as its lock is held."""
-        pause = RunPaused(reason="endpoint", detail=self.harm("paused"), retry_at=FOR_EVER)
-        return self.label_run(self.folder_name(4), pause)
-
     def at_cap(self) -> RunDirectory:
         return self.label_run(
             self.folder_name(5), RunPaused(reason="budget", detail=self.harm("capped")), cap=Cap(calls=9, cost=2.5)
@@ -222,9 +199,6 @@ class Hostile:
             self.folder_name(6), start=("a", "b", "c", "d"), started_from=self.harm("from"),
             command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n"),
         )  # fmt: skip
-
-    def numbers(self) -> RunDirectory:
-        return self.number_run(self.folder_name(7))
 
     def sweep(self) -> SweepDirectory:
         """One cell finished, one failed, and a last complaint."""
@@ -252,15 +226,6 @@ class Hostile:
             for i in range(40)
         ]
         return "".join(",".join(map(quoted, line)) + "\n" for line in (names, *rows)).encode()
-
-
-@contextmanager
-def held(directory: RunDirectory) -> Iterator[None]:
-    """Hold the run as a living worker would."""
-    with directory.lock():
-        beat = {"pid": 1, "at": time.time() + FOR_EVER, "queued": False, "usage": {}}
-        (directory.path / "heartbeat").write_text(json.dumps(beat))
-        yield
 
 
 def is_hypothesis(value: object) -> bool:

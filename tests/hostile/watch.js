@@ -23,9 +23,11 @@
       if (element.getAttribute("type") !== "application/json") tell("an element that acts", element)
     if (element.localName.startsWith(MARK)) tell("a tag of the text's own", element)
     if (element.classList.contains("katex")) tell("mathematics", element)
-    if (!element.childElementCount && WORDS.includes(element.textContent.trim())) tell("markup was read", element)
-    if (element.textContent.trim() === "skull" || element.textContent.trim() === "\u{1F480}") tell("a directive was read", element)
     if (element.shadowRoot) watch(element.shadowRoot)
+    if (element.childElementCount) return
+    const words = element.textContent.trim()
+    if (WORDS.includes(words)) tell("markup was read", element)
+    if (words === "skull" || words === "\u{1F480}") tell("a directive was read", element)
   }
 
   function lookIn(node) {
@@ -46,6 +48,7 @@
     const seen = (changes) => {
       for (const { type, target, addedNodes } of changes) {
         if (type === "childList") addedNodes.forEach(lookIn)
+        else if (type === "attributes") lookAt(target)
         else lookIn(target)
       }
     }

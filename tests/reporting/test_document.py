@@ -1,4 +1,4 @@
-"""report.html as a file: one script, no text inside it, nothing to fetch. tests/app/test_report_file.py opens it."""
+"""report.html as a file: one script, no text inside it, nothing to fetch. tests/app/test_finished_run.py opens it."""
 
 import json
 import re
