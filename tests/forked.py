@@ -14,13 +14,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from vpp.bench import runner
 from vpp.cli import main
+from vpp.runs.process import child_environment
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
-        *("tests.forked", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client", "vpp.reporting.document"),
-        *("scipy.cluster.hierarchy", "aiohttp"),
+        *("tests.forked", "vpp.bench.runner", "vpp.cli.running", "vpp.cli.working", "vpp.llm.client"),
+        *("vpp.reporting.document", "scipy.cluster.hierarchy", "aiohttp"),
     ]
 )
 
@@ -111,4 +113,20 @@ def _command(words: Sequence[str], cwd: Path, env: Mapping[str, str], *outputs: 
         os.dup2(source.fileno(), number)
         source.close()
     warnings.simplefilter("default")
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+    runner.start = _cell  # type: ignore[attr-defined]
     sys.exit(main(words))
+
+
+def _cell(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> types.SimpleNamespace:
+    """Start a cell's worker: a fork of its sweep, without the files that the sweep holds open and locked."""
+    if pid := os.fork():
+        return types.SimpleNamespace(wait=lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    code = 1
+    try:
+        os.closerange(3, 1024)
+        _command(words[1:], Path.cwd(), child_environment(environment), log, log)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        os._exit(code)  # this thread is joblib's
