@@ -3,7 +3,6 @@
 import gc
 import signal
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hypothesis
@@ -12,7 +11,6 @@ import pytest
 from tests.forked import Forked
 from tests.processes import Desk, Model, Outcome, model
 from vpp.collecting import no_collecting
-from vpp.data.tasks import generate
 from vpp.runs.process import child_environment
 
 # No property fails because the machine is slow.
@@ -63,22 +61,15 @@ def served() -> Iterator[Model]:
 def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A folder of finished runs, which tests only read."""
     found = Desk(tmp_path_factory.mktemp("shared"))
-    (found.folder / "linear.csv").write_bytes(generate("linear", train_size=60, test_size=30))
     yield found
     found.close()
 
 
-METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml"), "linear": ()}
+METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml")}
 
 
 @pytest.fixture(scope="session")
 def undisturbed(shared_desk: Desk) -> dict[str, Outcome]:
-    """Uninterrupted runs of each method and of a regression, in directories of the same names."""
-
-    def outcome(name: str) -> Outcome:
-        data = {"data": shared_desk.folder / "linear.csv"} if name == "linear" else {}
-        with model() as served:
-            return shared_desk.run(name, *METHODS[name], *served.options, **data).finish()
-
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(METHODS, pool.map(outcome, METHODS), strict=True))
+    """Uninterrupted runs of each method, in directories of the same names."""
+    with model() as served:
+        return {name: shared_desk.run(name, *words, *served.options).finish() for name, words in METHODS.items()}

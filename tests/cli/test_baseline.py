@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Desk, Model
+from tests.processes import Desk, Model, Outcome
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.asking import WITH, WITHOUT, read_prompted
 from vpp.runs.directory import RunDirectory
@@ -58,7 +58,7 @@ def test_calls_and_examples_can_be_limited_and_the_report_shows_them(desk: Desk,
     assert "drawn anew in each of 2 questions a row: the majority counts. 20 learner calls" in report
 
 
-@pytest.mark.parametrize("option", ["--calls", "--examples"])
-def test_a_number_below_1_is_refused(option: str, desk: Desk, run_dir: Path) -> None:
-    done = desk.vpp("baseline", run_dir, option, "0")
-    assert (done.code, done.complaint) == (2, f"{option[2:]} is 0: give at least 1")
+def test_a_number_below_1_is_refused(shared_desk: Desk, undisturbed: dict[str, Outcome]) -> None:
+    for option in ("calls", "examples"):
+        done = shared_desk.vpp("baseline", shared_desk.folder / "vml", f"--{option}", "0")
+        assert (done.code, done.complaint) == (2, f"{option} is 0: give at least 1")

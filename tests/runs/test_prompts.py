@@ -45,11 +45,7 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
 RUNS = {
     "smc": "--method smc",
     "mh": "--method mh",
-    "smc, every": "--method smc --mutate every --seed 4",
-    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --buffer-repeats --epochs 3",
-    "smc, incremental": "--method smc --tempering incremental --restart 0.5",
-    "mh on the buffer": "--method mh --mh-rows buffer",
-    "mh on all rows": "--method mh --mh-rows train --restart 0.5",
+    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --buffer-repeats",
 }
 
 
