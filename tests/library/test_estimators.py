@@ -42,8 +42,7 @@ WITHOUT_A_RUN = """
     set_params requires_y_none fit1d estimators_empty_data_messages complex_data supervised_y_no_nan
     """
 CLASSIFIERS = f"""{WITHOUT_A_RUN}
-    fit_score_takes_y estimators_fit_returns_self estimators_pickle pipeline_consistency classifiers_train
-    classifiers_classes classifiers_one_label n_features_in methods_subset_invariance fit2d_predict1d dtype_object
+    fit_score_takes_y classifiers_classes classifiers_one_label n_features_in fit2d_predict1d
     """
 REGRESSORS = f"{WITHOUT_A_RUN} regressors_int supervised_y_2d"
 """A run takes a second, and all of scikit-learn's checks make two hundred."""
