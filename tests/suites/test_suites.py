@@ -156,7 +156,7 @@ def test_a_table_of_texts_has_no_rule(tmp_path: Path) -> None:
 def test_a_suite_runs_and_judges_the_heaviest_idea_by_its_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--demo", "--seeds", "1", "--train-size", "40", "--test-size", "20", "--epochs", "1"]
+    words = ["--demo", "--seeds", "1", "--train-size", "20", "--test-size", "10", "--epochs", "1"]
     for _ in range(2):  # the second time nothing is run again
         main([str(suite(tmp_path / "s")), "-o", str(tmp_path / "out"), *words])
         assert "| admission_deep | 1 |" in capsys.readouterr().out
