@@ -21,7 +21,7 @@ def table(desk: Desk) -> Path:
 
 
 def run(desk: Desk, *words: str | Path) -> Outcome:
-    return desk.vpp("run", "birds.csv", *TARGET, *SMALL, "--demo", "--no-cache", "--json", *words)
+    return desk.vpp("run", "birds.csv", *TARGET, *SMALL, "--method", "vml", "--demo", "--no-cache", "--json", *words)
 
 
 def test_a_described_run_asks_and_ends_as_without_and_is_repeated_by_its_command(desk: Desk) -> None:
