@@ -9,14 +9,12 @@ from vpp.drawing import dissent
 from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, calibrated, points, voices
-from vpp.inspection.scores import rows_by_id
-from vpp.posterior.prediction import CLEAR_WORDS
+from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, points, reject_option, voices
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
-from vpp.wording.words import ROW_OF, counted
+from vpp.wording.words import ROW_OF, counted, share_words
 
 # Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
 # here.)
@@ -49,16 +47,15 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         # The section on labels stands outside this part.
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
-    doubt = calibrated(snapshot.view, dataset, of=test)
-    test_points = points(test, rows_by_id(dataset), doubt)
+    reject, held = reject_option(snapshot.view, config, dataset, of=test), held_by(config, test.noise)
+    test_points = points(test, dataset, reject)
     progress = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     notes = [" · ".join(filter(None, (dissent.decided_words(test_points), progress)))]
-    notes += [f"{rule_sentence(doubt, held_by(config))} {promise_sentence(doubt)}"] if doubt else []
+    notes += [f"{rule_sentence(reject, held)} {promise_sentence(reject.conformal)}"] if reject.conformal else []
     summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
-    drawing = Opened(
-        test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config), decimals=dataset.target_decimals
-    )
+    columns, decimals = by_answers(test), dataset.target_decimals
+    drawing = Opened(test=test, view=snapshot.view, columns=columns, held=held, decimals=decimals)
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
@@ -179,7 +176,8 @@ def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point]
             pieces.figure(make, title="Risk against coverage", caption=caption, key="disagreement.risk")
     with first if result.is_equally_sure else second:
         if isinstance(result, VoteReliability):
-            unsure = "" if test_points[0].calibrated else f" · “I don’t know” below {CLEAR_WORDS}"
+            reject = test_points[0].reject
+            unsure = "" if reject.conformal else f" · “I don’t know” below {share_words(reject.clear)}"
             caption = f"leading label right, by its share{unsure} · numbers: rows"
             make = partial(reliability_figure, result)
             pieces.figure(make, title="Reliability", caption=caption, key="disagreement.reliability")

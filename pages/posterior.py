@@ -26,11 +26,13 @@ from vpp.wording import markup
 from vpp.wording.brief import (
     DECIDING_HEAD,
     compared_words,
+    constant_sentence,
     deciding_sentence,
     deciding_table,
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
+    standing_sentence,
     support_sentence,
     unread_html,
     weights_measure,
@@ -84,7 +86,9 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     config, view, dataset = snapshot.spec.config, snapshot.view, run.reader.dataset()
     is_weighted, live = config.is_weighted, snapshot.state in opening.LIVE
     entries = genealogy.out(run, snapshot).entries
-    gone, standing = ruled_out_sentence(entries, config), f"{support} {shares_sentence(ideas, config)}".strip()
+    gone = ruled_out_sentence(entries, config)
+    words = (support, shares_sentence(ideas, config), constant_sentence(view, config, dataset))
+    standing = " ".join(filter(None, words))
     link = (gone, genealogy.PLACE) if entries else ("", "")
     blocks.draw(
         unread_html(view),
@@ -99,10 +103,10 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     with place:
         pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     bars = "summed weight" if is_weighted else "share of the hypotheses"
-    notes = [f"{compared_words(ideas)}. Bar length = {bars}."]
+    notes = [standing_sentence(view, config, dataset), f"{compared_words(ideas)}. Bar length = {bars}."]
     notes += [f"{'Weights: ' if is_weighted else ''}{weights_measure(snapshot).words}"]
     notes += [f"{metric.name} {metric.value}. {metric.words}" for metric in evidence_measure(snapshot)]
-    parts = list(map(markup.caption, notes))
+    parts = list(map(markup.caption, filter(None, notes)))
     if config.is_weighing and (rows := deciding_rows(view, config, dataset)):
         table = markup.table(DECIDING_HEAD, deciding_table(rows), right=(0, 4)) if rows.rows else ""
         parts += [markup.group("Rows that decide"), markup.caption(deciding_sentence(rows)), table]

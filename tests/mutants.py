@@ -198,7 +198,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("the prior of the noise left out", " - _log_beta(*ERROR_PRIOR)", ""),
     ),
     ("inference/sequential_monte_carlo.py", "tests/inference/test_evaluation.py"): (
-        ("each copy counts", " - np.log(n_copies)", ""),
+        ("each copy counts", " - np.log([copies[text] for text in texts])", ""),
     ),
     ("posterior/prediction.py", "tests/posterior/test_prediction.py"): (
         ("votes unweighted", "shares.get(vote, 0.0) + float(weight)", "shares.get(vote, 0.0) + 1.0"),

@@ -195,7 +195,7 @@ def posterior(directory: RunDirectory) -> dict[str, Any]:
         "texts": [view.texts[p.hypothesis] for p in view.population],
         "population": view.population,
         "weights": view.weights,
-        "ess": view.ess_by_step,
+        "ess_by_step": view.ess_by_step,
         "resampled": [(s.step, s.resampled.ancestors) for s in view.finished_steps if s.resampled],
         "proposals": view.proposals,
         "evaluated": view.evaluated,
@@ -339,3 +339,8 @@ def answers_at(url: str) -> bool:
             return True
     except OSError:
         return False
+
+
+def beside_the_constant(result: dict[str, Any]) -> list[float]:
+    """(K,) weights of the sentences alone, without the constant answer's."""
+    return [weight / (1 - result["constant"]["weight"]) for weight in result["weights"]]

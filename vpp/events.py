@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
-from vpp.posterior.prediction import Answer, Value
+from vpp.posterior.prediction import Answer, Mixture, Value
 
 
 def hypothesis_id(text: str) -> str:
@@ -118,6 +118,20 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """The standing sentence of a posterior: the answer does not depend on the row."""
+
+    answer: Annotated[Value, _TextFirst()]
+    """The commonest training label (of equal ones the first in sort order), or the mean of the training targets."""
+    shares: tuple[Unit, ...] = ()
+    """(C,) probability of each label, as often as it occurs; empty for numbers."""
+    log_likelihood: Log
+    """Natural log, on the rows that made the weights; of labels with their shares integrated out."""
+    weight: Unit = 0.0
+    """Its share beside the sentences'."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reweighted:
     """Weights were computed from the log-likelihoods (Eq. 10)."""
 
@@ -128,13 +142,15 @@ class Reweighted:
     log_weights: tuple[Log, ...]
     """Unnormalised, natural log, one a particle."""
     weights: tuple[float, ...]
-    """Normalised."""
+    """Normalised, the constant's weight included."""
     ess: Positive
     """Effective sample size of `weights`, between 1 and K."""
     role: Literal["step", "final"] = "step"
     """`final`: computed after the last step, for predictions."""
     log_evidence: Log | None = None
     """Natural log of the estimated evidence so far; null without carried weights."""
+    constant: Constant | None = None
+    """Beside the final weights; null else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +252,7 @@ class Evaluated:
     predictions: tuple[Votes, ...]
     """A tuple for each particle, in the order of `rows`."""
     weights: tuple[float, ...]
-    """Normalised, as used by the averaged prediction."""
+    """As used by the averaged prediction; with the constant's they sum to 1."""
     metric: Literal["accuracy", "mse"]
     """Accuracy (fraction), or mean squared error in squared units of the target."""
     value: float
@@ -245,11 +261,26 @@ class Evaluated:
     """The averaged prediction for each row."""
     shares: tuple[Shares, ...] = ()
     """The same for each particle; empty if answers are not graded."""
+    noise: tuple[Unit, ...] = ()
+    """Mass of each particle's wrong labels in the averaged prediction; empty for votes."""
+    constant: Constant | None = None
+    """The constant answer in the averaged prediction."""
 
     @property
     def answers(self) -> tuple[tuple[Answer, ...], ...]:
         """(K, N) answers that the vote averages."""
         return self.shares or self.predictions
+
+
+def mixture_of(
+    weights: tuple[float, ...], noise: tuple[float, ...], constant: Constant | None, classes: tuple[str, ...]
+) -> Mixture:
+    """The predictive law of weighted sentences, with the constant's part. classes: of the target."""
+    beside = (constant.weight,) if constant else ()
+    answer: Answer = constant.answer if constant else None
+    if constant and constant.shares:
+        answer = dict(zip(classes, constant.shares, strict=True))
+    return Mixture(weights=(*weights, *beside), classes=classes, noise=noise, constant=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 The protocols here are all that inference/ and llm/ share.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
-from vpp.events import Votes
+from vpp.events import Constant, Votes
 from vpp.posterior.likelihood import (
     GaussianLikelihood,
     IntegratedGaussian,
@@ -21,10 +22,11 @@ from vpp.posterior.likelihood import (
     ZeroOneLikelihood,
     correct,
     integrated_gaussian,
+    labels_alone,
     settled_errors,
 )
 from vpp.posterior.metric import accuracy, mean_squared_error
-from vpp.posterior.prediction import Answer, Grades, average
+from vpp.posterior.prediction import Answer, Grades, Mixture
 from vpp.posterior.weights import Floats
 from vpp.randomness import rng
 from vpp.settings import Config
@@ -175,7 +177,7 @@ class Problem:
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        on_train = config.final_weights == "train"
+        on_train = config.final_weights == "train" or config.is_weighing
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
@@ -212,10 +214,33 @@ def integrated(dataset: Dataset) -> IntegratedZeroOne | IntegratedGaussian:
     return integrated_gaussian([float(row.target) for row in dataset.train if row.target is not None])
 
 
-def averages_of(task: str, answers: Sequence[Sequence[Answer]], weights: Sequence[float]) -> Votes:
-    """(N,) weighted mean or weighted vote of each row (Eq. 7 or 8). answers: (K, N). weights: (K,) normalised."""
-    is_label = task == "classification"
-    return tuple(average(votes, weights, is_label=is_label) for votes in zip(*answers, strict=True))
+def noise_of(dataset: Dataset, config: Config, train: Sequence[Sequence[Prediction]]) -> tuple[float, ...]:
+    """(K,) posterior mean of each sentence's epsilon; empty for numbers and for a given epsilon.
+
+    train: (K, N) predictions of the training rows.
+    """
+    likelihood, targets = likelihood_of(dataset, config), [row.target for row in dataset.train]
+    if not isinstance(likelihood, IntegratedZeroOne):
+        return ()
+    return tuple(likelihood.predictive([p.answer for p in each], targets).epsilon for each in train)
+
+
+def constant_of(dataset: Dataset, config: Config, rows: Sequence[Row]) -> Constant:
+    """The constant answer of the training rows, without a weight. rows: those that score it.
+
+    With the noise of labels integrated out, each label has a share of its own, which is integrated out too.
+    """
+    answer, targets, likelihood = dataset.constant, [row.target for row in rows], likelihood_of(dataset, config)
+    if not isinstance(likelihood, IntegratedZeroOne):
+        return Constant(answer=answer, log_likelihood=likelihood.log_likelihood([answer] * len(targets), targets))
+    counts, n = Counter(row.target for row in dataset.train), len(dataset.train) + len(dataset.classes)
+    shares = tuple((counts[label] + 1) / n for label in dataset.classes)
+    return Constant(answer=answer, shares=shares, log_likelihood=labels_alone(targets, dataset.classes))
+
+
+def averages_of(mixture: Mixture, answers: Sequence[Sequence[Answer]]) -> Votes:
+    """(N,) averaged prediction of each row (Eq. 7 or 8). answers: (K, N)."""
+    return tuple(map(mixture.average, zip(*answers, strict=True)))
 
 
 def metric_of(

@@ -16,7 +16,7 @@ Tempering = Literal["paper", "incremental", "adaptive"]
 Mutation = Literal["every", "filtered"]
 ScoredRows = Literal["batch", "buffer", "train"]
 Grading = Literal["labels", "logprobs"]
-WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon")
+WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon", "abstention_cost", "coverage")
 """Options with an effect where given sentences are weighed."""
 PRIOR_TEMPERATURE = 1.0
 """Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
@@ -26,14 +26,14 @@ CAUTIOUS_TEMPERATURE = 0.3
 """SMC's mutations at or above the median: small changes of what fits (Section 3.3)."""
 BOLD_TEMPERATURE = 1.0
 """SMC's mutations below the median: large changes of what does not fit."""
+PROPOSAL_TEMPERATURE = 0.7
+"""Proposals of every method but smc (the paper's table of hyperparameters)."""
 SAMPLES_TEMPERATURE = 0.7
 """The learner's temperature with several samples a row: at 0 all would be equal, and from 1 a small model rambles."""
 BETA_END = 1.0
 """The last tempering divisor: the likelihood itself."""
 ESS_SHARE = 0.5
 """SMC resamples when the ESS falls below this share of K (Algorithm 2, line 8); adaptive tempering aims at it."""
-HOTTEST = 2.0
-"""The highest sampling temperature that servers take."""
 LARGEST_BETA = 1e9
 """The largest tempering divisor; its inverse is the smallest. Arithmetic with more extreme ones can overflow."""
 METHOD_NAMES: Mapping[str, str] = {
@@ -67,9 +67,6 @@ class Config:
     batch_size: int = _option(10, "M, rows a step", least=1)
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
-    optimizer_temperature: float = _option(
-        0.7, "sampling temperature of the proposals of every method but smc", least=0, most=HOTTEST
-    )
     restart: float = _option(
         0.0,
         "chance that a proposal of mh, or a filtered one of smc, is drawn afresh from the prior, without data; "
@@ -79,7 +76,6 @@ class Config:
     )
     mh_rows: ScoredRows = _option("batch", "rows on which mh compares a proposal: batch, buffer, or all training rows")
     buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles", least=1)
-    buffer_repeats: bool = _option(False, "let a row that a later epoch repeats be in the buffer more than once")
     tempering: Tempering = _option(
         "paper",
         "smc's weights: paper (each step anew, on the buffer), incremental (ratios of tempered posteriors on all "
@@ -97,7 +93,9 @@ class Config:
         "incremental and adaptive tempering always filter",
     )
     final_weights: FinalWeights = _option(
-        "train", "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's"
+        "train",
+        "smc's last weights: rescored on the buffer, on all training rows (train), or the paper's, in whose buffer a "
+        "row that a later epoch repeats counts again",
     )
     tau: str = _option("auto", "regression's tau in squared units of the target, or auto: integrated out")
     likelihood: Grading = _option(
@@ -108,6 +106,12 @@ class Config:
     )
     epsilon: str = _option(
         "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
+    )
+    abstention_cost: float = _option(
+        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
+    )
+    coverage: float = _option(
+        0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
     )
 
     def __post_init__(self) -> None:
@@ -141,6 +145,11 @@ class Config:
         if self.is_weighted:
             return "train" if self.is_telescoping else "buffer"
         return self.mh_rows if self.method == "mh" else "batch"
+
+    @property
+    def buffer_repeats(self) -> bool:
+        """True if a row that a later epoch repeats is in the buffer again, as in the paper."""
+        return self.final_weights == "paper"
 
     @property
     def is_filtered(self) -> bool:
@@ -215,9 +224,7 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(
-        Config(), mutate="every", buffer_size=40, buffer_repeats=True, final_weights="paper", tau="1.0", epsilon="0.05"
-    )
+    return replace(Config(), mutate="every", buffer_size=40, final_weights="paper", tau="1.0", epsilon="0.05")
 
 
 def option_docs() -> dict[str, str]:

@@ -13,7 +13,7 @@ from vpp.data.text import shown_name
 from vpp.drawing import answering
 from vpp.drawing.answering import answers_html, asked_caption, known_words, outside_html, texts_html, vote_html
 from vpp.errors import VppError
-from vpp.inspection.points import calibrated, known_row, votes_on
+from vpp.inspection.points import known_row, reject_option, votes_on
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup
@@ -175,7 +175,7 @@ def answered(run: opening.OpenRun, job: Background[Asking], fields: Sequence[Fie
     if not answers.rows:
         unanswered(job)
         return
-    vote = votes_on(answers, calibrated(snapshot.view, dataset, of=answers))[0]
+    vote = votes_on(answers, reject_option(snapshot.view, snapshot.spec.config, dataset, of=answers))[0]
     known = known_row(vote.row, dataset)
     blocks.draw(
         vote_html(vote, dataset, is_weighted=is_weighted),
@@ -239,8 +239,8 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     elif job.outcome == "stopped":
         blocks.captions(f"Stopped after {seconds(job.seconds)}: {rest}")
     dataset, is_weighted = run.reader.dataset(), run.snapshot.spec.config.is_weighted
-    doubt = calibrated(opening.fresh(run).view, dataset, of=answers)
-    votes = votes_on(answers, doubt)
+    reject = reject_option(opening.fresh(run).view, run.snapshot.spec.config, dataset, of=answers)
+    votes = votes_on(answers, reject)
     outside = answering.outside_sentence(input_fields(dataset), votes)
     blocks.draw(
         markup.group(str(st.session_state.get(_key(run, "file"), ""))),
@@ -252,7 +252,7 @@ def draw_predictions(run: opening.OpenRun, job: Background[Asking]) -> None:
     reasons = right.toggle("With reasons, a column for each particle", key="posterior.ask.reasons")
     left.download_button(
         "Download predictions.csv",
-        lambda: prediction_csv(answers, doubt=doubt, with_reasons=reasons, beside=beside),
+        lambda: prediction_csv(answers, reject=reject, with_reasons=reasons, beside=beside),
         file_name=f"{run.directory.id}-predictions-new.csv",
         mime="text/csv",
         key="posterior.ask.download",

@@ -36,7 +36,7 @@ from vpp.wording.options import (
 )
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
-SHARES = ("restart",)
+SHARES = ("restart", "abstention_cost", "coverage")
 """Numbers between 0 and 1."""
 START = "new.start_from"
 """Key of the field of first sentences."""
@@ -126,8 +126,6 @@ def ask(place: DeltaGenerator, name: str) -> None:
     field = {**blocks.lasting(key_of(name)), "help": option_docs()[name]}
     if choices(name):
         place.selectbox(label, choices(name), format_func=partial(value_words, name), **field)
-    elif isinstance(value, bool):
-        place.checkbox(label, **field)
     elif isinstance(value, str):
         place.text_input(label, **field)
     else:

@@ -15,16 +15,15 @@ from vpp.drawing import answering
 from vpp.inspection.points import (
     Point,
     Question,
-    calibrated,
     calls_to_ask,
     contenders,
     most_bits,
     points,
     question_of,
     questions,
+    reject_option,
     tau_of,
 )
-from vpp.inspection.scores import rows_by_id
 from vpp.reporting.predictions import filled_rows, sheet_csv
 from vpp.runs.asking import Answers
 from vpp.runs.preparation import continuation
@@ -92,7 +91,7 @@ def test_point(run: opening.OpenRun) -> Point | None:
     test = view.evaluated.get("test")
     if row is None or test is None:
         return None
-    every = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
+    every = points(test, dataset, reject_option(view, run.snapshot.spec.config, dataset, of=test))
     return next((point for point in every if point.row.id == row), None)
 
 

@@ -168,8 +168,8 @@ ABOUT = {
     SECOND_FILE: "The rows of a second file test, and those of the first train. It needs the same columns.",
 }
 CALIBRATION = (
-    "Held out like the test rows. They set the share of the vote that decides a row, so that the truth is among "
-    "the possible answers for 90 % of new rows. Try 40; with 0, two thirds decide."
+    "Held out like the test rows. They set the probability that decides a row, so that the truth is among the "
+    "possible answers for 90 % of new rows, or as many as “Coverage” asks for. Try 40."
 )
 
 

@@ -37,7 +37,7 @@ from vpp.inspection.genealogy import Place, genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
 from vpp.inspection.points import VoteReliability, by_answers, by_particle, points, voices
 from vpp.inspection.ruled_out import parted, ruled_out
-from vpp.inspection.scores import by_label, ensemble, rows_by_id
+from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
 from vpp.reporting.document import report_body
 from vpp.reporting.markdown import report_markdown
@@ -152,7 +152,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     test, dataset, config = snapshot.view.evaluated.get("test"), reader.dataset(), snapshot.spec.config
     if test is None:
         return
-    found = points(test, rows_by_id(dataset))
+    found = points(test, dataset)
     dissent.saying(found, test, config), dissent.asked_words(test, snapshot.view, live=False)
     dissent.metrics(found, test, snapshot, dataset)
     unit = usual_distance(found) if test.metric == "mse" else 0.0
@@ -173,7 +173,7 @@ def _judged(reader: RunReader, test: Evaluated) -> None:
     if len(test.weights) == 1:
         return
     dataset = reader.dataset()
-    result, _, _ = dissent.judged(points(test, rows_by_id(dataset)), dataset, "weight")
+    result, _, _ = dissent.judged(points(test, dataset), dataset, "weight")
     risk_figure(result.curve, "light", is_label=test.metric != "mse")
     if isinstance(result, VoteReliability):
         reliability_figure(result, "light")

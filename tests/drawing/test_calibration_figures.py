@@ -5,14 +5,13 @@ import pytest
 from tests.reporting.builders import dataset, evaluated
 from vpp.drawing.figures import reliability_figure, risk_figure
 from vpp.inspection.points import points, vote_reliability
-from vpp.inspection.scores import rows_by_id
 from vpp.posterior.calibration import risk_coverage
 
 
 def test_the_bars_of_a_dot_end_at_wilsons_interval() -> None:
     """9 of 10 are right: 59.6 % to 98.2 % in any table of Wilson's interval."""
     data = dataset(["yes", "no"], ["yes"] * 9 + ["no"])
-    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 10}, slots=("a",)), rows_by_id(data)))
+    found = vote_reliability(points(evaluated(data, {"a": ["yes"] * 10}, slots=("a",)), data))
     dots = reliability_figure(found, "light").chart.data[-1]
     assert dots.y == (0.9,)
     assert dots.error_y.array == pytest.approx((0.9821 - 0.9,), abs=1e-4)

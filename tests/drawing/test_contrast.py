@@ -14,7 +14,6 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.matrix import Opened, answer_rows, contrast_html
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, by_answers, camps, points
-from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 from vpp.wording.markup import Metric
 from vpp.wording.words import NBSP
@@ -22,7 +21,7 @@ from vpp.wording.words import NBSP
 
 def on_test(reader: RunReader) -> tuple[Evaluated, dict[int, Point]]:
     test = reader.refresh().view.evaluated["test"]
-    return test, {point.row.id: point for point in points(test, rows_by_id(reader.dataset()))}
+    return test, {point.row.id: point for point in points(test, reader.dataset())}
 
 
 def contrasted(reader: RunReader, row: int) -> str:
@@ -93,4 +92,4 @@ def answered(
     data: Dataset, answers: dict[str, Sequence[Value | None]], *, slots: str, weights: Sequence[float] = ()
 ) -> list[Point]:
     """The test rows as answered. slots: the text each particle holds, a letter each."""
-    return points(evaluated(data, answers, slots=tuple(slots), weights=weights), rows_by_id(data))
+    return points(evaluated(data, answers, slots=tuple(slots), weights=weights), data)

@@ -11,7 +11,7 @@ from vpp.settings import Config
 def labels_weighed(*weights: float) -> tuple[list[Point], Evaluated]:
     """The run of labels with other weights."""
     test = evaluated(inspected.LABELS, dict(inspected.ON_TEST), slots=inspected.LABEL_SLOTS, weights=weights)
-    return points(test, {row.id: row for row in inspected.LABELS.test}), test
+    return points(test, inspected.LABELS), test
 
 
 def test_the_headline_counts_the_rows_without_a_clear_answer_and_says_the_rule() -> None:

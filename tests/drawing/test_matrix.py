@@ -8,16 +8,13 @@ from vpp.drawing.dissent import merged_words
 from vpp.drawing.matrix import Matrix, usual_distance
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, by_answers, by_particle, points
-from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 from vpp.wording.words import NBSP
-
-ROWS = {row.id: row for row in YES_NO.test}
 
 
 def points_of(reader: RunReader) -> tuple[Evaluated, list[Point]]:
     test = reader.refresh().view.evaluated["test"]
-    return test, points(test, rows_by_id(reader.dataset()))
+    return test, points(test, reader.dataset())
 
 
 def line(html: str, row: int) -> str:
@@ -63,7 +60,7 @@ def test_numbers_have_more_ink_the_further_they_are_from_the_mean(tmp_path: Path
 
 
 def test_an_open_row_has_what_it_opens_under_it_and_says_so() -> None:
-    rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), ROWS)
+    rows = points(evaluated(YES_NO, {"a": ["yes"] * 3, "b": ["no"] * 3}, slots=("a", "b")), YES_NO)
     row = rows[1].row.id
     opened = (row, "<p>inside</p>")
     labels, voting = ("no", "yes"), "unweighted"

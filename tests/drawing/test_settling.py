@@ -4,7 +4,7 @@ from tests.inspected import LABELS, NUMBERS
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.answering import consequence_words, reach_words
 from vpp.inspection.points import Consequence, Question
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Mixture, Value
 
 
 def consequence(answer: Value, *against: int, contradicted: float) -> Consequence:
@@ -18,8 +18,7 @@ def question(*consequences: Consequence, bits: float = 0.5, votes=("yes", "no"),
         row=Row(id=7, inputs=(("<b>size</b>", "<i>"),), target=None),
         votes=votes,
         answers=votes,
-        weights=weights,
-        is_label=votes[0] == "yes",
+        mixture=Mixture(weights=weights, classes=("no", "yes") if votes[0] == "yes" else ()),
         prediction=votes[0],
         bits=bits,
         consequences=consequences,

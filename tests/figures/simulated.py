@@ -20,9 +20,11 @@ from vpp.demo.optimizer import propose
 from vpp.demo.prompt import OptimizerQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
-from vpp.events import Event, Reweighted
+from vpp.events import Evaluated, Event, Reweighted
 from vpp.inference import sample
+from vpp.inference.population import Population
 from vpp.inference.sampling import conclude
+from vpp.inspection.points import points
 from vpp.posterior.likelihood import IntegratedZeroOne
 from vpp.posterior.weights import normalise
 from vpp.problem import Prediction, Problem, Proposal
@@ -31,7 +33,7 @@ from vpp.settings import Config
 NAMES, LABELS = ("a", "b", "c"), ("no", "yes")
 NOISES = (0.0, 0.05, 0.1, 0.2, 0.3)
 """Shares of the labels that are flipped: a table's is decided by its seed."""
-N_TRAIN = 60
+N_TRAIN = 100
 Simulated = tuple[Dataset, str]
 """A table, and the sentence that made its labels."""
 
@@ -140,18 +142,16 @@ def judge(table: Simulated, texts: Sequence[str], weights: Sequence[float], *, c
     )
 
 
-async def sampled(table: Simulated, config: Config) -> Judged:
-    """The end of a run."""
+async def sampled(data: Dataset, config: Config) -> tuple[Population, list[Event], int]:
+    """The last population, the events of the run's end, and the learner's calls before it."""
     demo = Demo()
     problem = Problem(
-        dataset=table[0], learner=demo, optimizer=demo, seed_text=SEED_TEXT, batch_size=config.batch_size,
+        dataset=data, learner=demo, optimizer=demo, seed_text=SEED_TEXT, batch_size=config.batch_size,
         epochs=config.epochs, seed=config.seed,
     )  # fmt: skip
     events: list[Event] = [event async for event in sample(problem, config)]
     last, calls = last_population(events), len(demo.asked)
-    end = [event async for event in conclude(problem, config, last)]
-    final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
-    return judge(table, [p.text for p in last.particles], final, calls=calls)
+    return last, [event async for event in conclude(problem, config, last)], calls
 
 
 def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
@@ -163,4 +163,23 @@ def weighed(table: Simulated, texts: Sequence[str], *, n_rows: int) -> Judged:
 
 
 def run(seed: int, config: Config) -> Judged:
-    return asyncio.run(sampled(simulate(seed), replace(config, seed=seed)))
+    table = simulate(seed)
+    last, end, calls = asyncio.run(sampled(table[0], replace(config, seed=seed)))
+    final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
+    return judge(table, [p.text for p in last.particles], final, calls=calls)
+
+
+def run_on_chance(seed: int, config: Config) -> tuple[float, float, float]:
+    """Labels in random order: largest weight of a sentence, ESS over distinct sentences, share of undecided rows."""
+    data, rng = simulate(seed)[0], np.random.default_rng([seed, 2])
+    labels = rng.permutation([str(row.target) for row in (*data.train, *data.test)]).tolist()
+    rows = [replace(row, target=label) for row, label in zip((*data.train, *data.test), labels, strict=True)]
+    data = replace(data, train=tuple(rows[:N_TRAIN]), test=tuple(rows[N_TRAIN:]))
+    last, end, _ = asyncio.run(sampled(data, replace(config, seed=seed)))
+    final = next(event for event in end if isinstance(event, Reweighted))
+    test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
+    weights: dict[str, float] = defaultdict(float)
+    for particle, weight in zip(last.particles, final.weights, strict=True):
+        weights[particle.text] += weight
+    undecided = np.mean([point.is_undecided for point in points(test, data)])
+    return max(weights.values()), final.ess / len(weights), float(undecided)

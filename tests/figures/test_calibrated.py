@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from vpp.settings import Config
+
 from .__main__ import SAMPLERS, bins
-from .simulated import run, sentence, simulate, weighed
+from .simulated import run, run_on_chance, sentence, simulate, weighed
 
 SENTENCES, ROWS = 6, 6  # so few that some posterior is unsure
 
@@ -23,6 +25,14 @@ def test_weights_are_calibrated_at_any_noise() -> None:
     found = bins(meanings)
     assert len(found) == 5
     assert all(abs(weight - share) < 0.1 + 3.3 * error for weight, share, error, _ in found), found
+
+
+def test_labels_of_chance_single_out_no_sentence_and_decide_hardly_a_row() -> None:
+    """Ten tables, whose labels are put in random order. The runs are deterministic."""
+    heaviest, ess, undecided = np.mean([run_on_chance(seed, Config()) for seed in range(10)], axis=0)
+    assert heaviest < 0.3
+    assert ess > 0.7
+    assert undecided > 0.8
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

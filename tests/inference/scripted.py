@@ -228,7 +228,7 @@ VARIANTS = {
     "mh from the prior": {"restart": 1.0},
     "smc": {},
     "smc filtered": {"mutate": "filtered", "restart": 0.3},
-    "smc deduplicated": {"buffer_repeats": False},
+    "smc deduplicated": {"final_weights": "rescored"},
     "smc incremental": {"tempering": "incremental"},
     "smc adaptive": {"tempering": "adaptive", "restart": 0.3},
 }
@@ -282,6 +282,7 @@ def populations(events):
             step=event.step,
             exponent=event.exponent,
             log_evidence=event.log_evidence,
+            n_written=len(texts),
             particles=tuple(
                 Particle(
                     text=texts[state.hypothesis],

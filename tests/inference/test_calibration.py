@@ -1,7 +1,8 @@
 """Simulation-based calibration (Talts et al., 2018) of the shipped samplers, on 24 hypotheses with a uniform prior.
 
-A hypothesis drawn from the prior makes the labels of a table, with a noise drawn from Beta(1, 9). Its place in the
-sampler's posterior, from the likeliest hypothesis down, is uniform if the weights are right. The optimizer is a fake
+A hypothesis drawn from the prior makes the labels of a table, with a noise drawn from Beta(1, 9); half of the tables of
+the default have labels of chance, by a share drawn evenly. The truth's place in the sampler's posterior, from the
+likeliest down, the constant answer among them, is uniform if the weights are right. The optimizer is a fake
 that draws and refines in this space, since no model has a known prior: how well a model writes is no part of this.
 """
 
@@ -44,9 +45,11 @@ def refine(text, rows, predictions, temperature, seed):
     return max(choices, key=lambda one: sum(answer(one, row, task="") == row.target for row in rows)), "raw"
 
 
-def table(rng):
-    """A data set, and the number of the hypothesis that made it."""
+def table(rng, *, chance):
+    """A data set, and the number of the hypothesis that made it; SIZE is the constant answer."""
     true, noise = int(rng.integers(SIZE)), rng.beta(*ERROR_PRIOR)
+    if rng.random() < chance:
+        true, noise = SIZE, rng.random()
     cells, flips = rng.integers(0, SIZE, ROWS), rng.random(ROWS) < noise
     rows = tuple(
         Row(id=i, inputs=(("x", str(x)),), target="yes" if (x < true) != flip else "no")
@@ -56,13 +59,14 @@ def table(rng):
 
 
 def posterior(dataset, config):
-    """(24,) weights at the end of a run."""
+    """(25,) weights at the end of a run, the constant answer's last."""
     script = scripted.Script("classification", write=refine, answer=answer, imagine=draw)
     problem = scripted.make_problem(config, script, dataset=dataset)
     last = scripted.populations(scripted.run(problem, config))[-1]
     final = scripted.of_kind(scripted.run_conclusion(problem, config, last), Reweighted)
     numbers = [NUMBER[particle.text] for particle in last.particles]
-    return np.bincount(numbers, weights=final[0].weights if final else last.weights, minlength=SIZE)
+    weights = np.bincount(numbers, weights=final[0].weights if final else last.weights, minlength=SIZE)
+    return np.append(weights, final[0].constant.weight if final else 0.0)
 
 
 def place(weights, true, u):
@@ -77,7 +81,7 @@ def runs(sampler):
     found = []
     for seed in range(TABLES):
         rng = np.random.default_rng(seed)
-        dataset, true = table(rng)
+        dataset, true = table(rng, chance=0.5 * (sampler == "default"))
         config = Config(particles=60, batch_size=6, epochs=1, seed=seed, **SAMPLERS[sampler])
         found.append((posterior(dataset, config), true, rng.random()))
     return found

@@ -31,7 +31,7 @@ OTHERS = {
     "mh on all rows": {"mh_rows": "train"},
     "mh from the prior": {"restart": 1.0},
     "smc filtered": {"mutate": "filtered"},
-    "smc deduplicated": {"buffer_repeats": False, "buffer_size": 130},
+    "smc deduplicated": {"final_weights": "rescored", "buffer_size": 130},
     "smc incremental": {"tempering": "incremental"},
     "smc from the prior": {"tempering": "adaptive", "restart": 1.0},
 }

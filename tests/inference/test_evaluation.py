@@ -32,6 +32,15 @@ def literal_log_p(problem, text, rows):
     return literal.log_p(rows, literal.f(text, rows))
 
 
+def literal_alone(problem, rows):
+    """log p(y) of the mean, or of the commoner label, of the training targets."""
+    train = [row.target for row in problem.dataset.train]
+    numbers = problem.dataset.task == "regression"
+    answer = sum(train) / len(train) if numbers else max("no", "yes", key=train.count)
+    literal = transcription.Literal(problem.dataset, seed=0, K=1, M=1, B=1, epochs=1)
+    return literal.log_p(rows, [answer] * len(rows))
+
+
 @TASKS
 @pytest.mark.parametrize("seed", range(4))
 def test_the_papers_final_weights_are_those_of_the_last_step(task, seed):
@@ -50,14 +59,16 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
     rows = problem.dataset.train if final_weights == "train" else problem.buffer(last.step, size=12)
     log_liks = [literal_log_p(problem, p.text, rows) for p in last.particles]
     texts = [p.text for p in last.particles]
-    sentences = dict(zip(texts, log_liks, strict=True))
-    once = dict(zip(sentences, softmax([*sentences.values()]), strict=True))
+    sentences = {t: lik - math.log(last.n_written) for t, lik in zip(texts, log_liks, strict=True)}
+    *shares, constant = softmax([*sentences.values(), literal_alone(problem, rows)])
+    once = dict(zip(sentences, shares, strict=True))
     expected = [once[text] / texts.count(text) for text in texts]
     assert len(once) < len(texts), "copies share the weight of their sentence"
     reweighted = scripted.of_kind(end, Reweighted)[0]
     assert (reweighted.role, reweighted.beta, reweighted.step) == ("final", 1.0, last.step)
     assert list(reweighted.weights) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert reweighted.ess == pytest.approx(1 / sum(weight**2 for weight in once.values()))
+    assert reweighted.ess == pytest.approx(1 / sum((weight + constant / len(once)) ** 2 for weight in once.values()))
+    assert reweighted.constant.weight == pytest.approx(constant)
     for evaluated in scripted.of_kind(end, Evaluated):
         assert evaluated.weights == pytest.approx(expected, rel=1e-9, abs=1e-12)
     finals = sorted(scripted.of_kind(end, Scored, role="final"), key=lambda e: e.particle)
@@ -97,6 +108,8 @@ def test_the_metric_is_the_literal_mean_over_every_row(method, final_weights, ta
         total = 0.0
         for row, votes in zip(rows, zip(*evaluated.predictions, strict=True), strict=True):
             said = [(v, w) for v, w in zip(votes, evaluated.weights, strict=True) if v is not None]
+            if constant := evaluated.constant:
+                said.append((constant.answer, constant.weight))
             total += literal_score(said, row.target)
         name = "accuracy" if task == "classification" else "mse"
         assert (evaluated.metric, evaluated.value) == (name, pytest.approx(total / len(rows)))

@@ -114,7 +114,7 @@ def test_the_vote_is_the_mixture_and_each_recorded_label_the_likeliest():
 def test_graded_answers_split_the_vote_and_carry_information():
     answers, weights = [{"a": 0.9, "b": 0.1}, {"a": 0.6, "b": 0.3}, "b", None], [0.4, 0.3, 0.2, 0.1]
     assert vote_shares(answers, weights) == pytest.approx({"a": 0.36 + 0.18, "b": 0.04 + 0.09 + 0.2})
-    assert weight_ahead(answers, weights, ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)
+    assert weight_ahead(vote_shares(answers, weights), ("a", "b"))["b"] == pytest.approx(0.54 + (1 - 0.87) / 2)
     laws = [ZeroOneLikelihood(epsilon=EPSILON)] * 2
     assert label_information(answers[:2], (0.5, 0.5), ("a", "b"), laws) > 0, "the likeliest label is the same"
     assert label_information([answers[0]] * 2, (0.5, 0.5), ("a", "b"), laws) == 0

@@ -247,7 +247,7 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
         ({"batch_size": 0}, "at least 1"),
         ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
         ({"mutate": "never"}, "choose one of every, filtered"),
-        ({"optimizer_temperature": 3.0}, "between 0 and 2"),
+        ({"abstention_cost": 3.0}, "between 0 and 1"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused_in_one_line(options, said):

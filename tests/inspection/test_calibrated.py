@@ -14,8 +14,7 @@ from tests.reporting.builders import evaluated, rows, run, started
 from vpp.data.dataset import Dataset
 from vpp.data.tasks import generate
 from vpp.events import Event
-from vpp.inspection.points import Point, calibrated, holds_truth, points, possible_labels, possible_range
-from vpp.inspection.scores import rows_by_id
+from vpp.inspection.points import Point, holds_truth, points, possible_labels, possible_range, reject_option
 from vpp.posterior.calibration import Conformal
 from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
@@ -55,7 +54,10 @@ def _run(folder: Path, data: Dataset, answers: dict[str, list[Value | None]], ev
 def on_test(reader: RunReader) -> dict[int, Point]:
     view, dataset = reader.refresh().view, reader.dataset()
     test = view.evaluated["test"]
-    return {p.row.id: p for p in points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))}
+    return {
+        p.row.id: p
+        for p in points(test, dataset, reject_option(view, reader.directory.spec().config, dataset, of=test))
+    }
 
 
 def test_a_posterior_that_is_right_decides_every_row_with_two_thirds(tmp_path: Path) -> None:

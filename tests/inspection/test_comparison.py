@@ -191,9 +191,9 @@ def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
     found = conditions([smc, candidate(mh)], used=has_effect)
     differing = {each.name for each in found if each.differs}
     matter = {each.name: each.values for each in found if each.matters and each.kind == "options"}
-    assert {"mutate", "optimizer_temperature", "cache"} <= differing
+    assert {"mutate", "cache"} <= differing
     assert not differing & {"seed"}
-    assert not {each.name for each in found if each.matters} & {"optimizer_temperature", "cache", "python"}
+    assert not {each.name for each in found if each.matters} & {"cache", "python"}
     assert "model" in {each.name for each in found if each.matters}
     assert (matter["method"], matter["particles"], matter["mh_rows"]) == (("smc", "mh"), ("4", "3"), (None, "train"))
 

@@ -17,7 +17,6 @@ from vpp.inspection.points import (
     vote_reliability,
     weakly_backed,
 )
-from vpp.inspection.scores import rows_by_id
 from vpp.runs.reader import RunReader
 
 
@@ -26,7 +25,7 @@ def on_test(reader: RunReader) -> Evaluated:
 
 
 def of(reader: RunReader) -> dict[int, Point]:
-    return {point.row.id: point for point in points(on_test(reader), rows_by_id(reader.dataset()))}
+    return {point.row.id: point for point in points(on_test(reader), reader.dataset())}
 
 
 def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_those_that_answered(
@@ -51,7 +50,7 @@ def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() 
     said = evaluated(
         YES_NO, {"a": ["yes", "no", "no"], "b": ["no", None, "no"]}, slots=("a", "b"), weights=(0.999, 0.001)
     )
-    found = points(said, rows_by_id(YES_NO))
+    found = points(said, YES_NO)
     assert [point.row.id for point in found if point.is_uncertain] == [4]
     assert weakly_backed(found, below=0.95) == []
 
@@ -100,9 +99,7 @@ def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> No
 def test_the_log_score_is_the_mean_over_rows_whose_truth_has_weight() -> None:
     """-log2 of 1/4 and of 3/4; the truth of the last row has none."""
     said = {"a": ["yes", "yes", "yes"], "b": ["no", "no", "yes"]}
-    found = vote_reliability(
-        points(evaluated(YES_NO, said, slots=("a", "b"), weights=(0.25, 0.75)), rows_by_id(YES_NO))
-    )
+    found = vote_reliability(points(evaluated(YES_NO, said, slots=("a", "b"), weights=(0.25, 0.75)), YES_NO))
     assert found.log_score == pytest.approx((2 + 0.4150375) / 2)
     assert found.n_infinite == 1
 

@@ -60,6 +60,7 @@ def test_a_tied_vote_on_new_rows_goes_to_the_first_label() -> None:
         weights=(0.5, 0.5),
         predictions=tuple(said),
         task="classification",
+        classes=("no", "yes"),
         target="y",
     )
     assert set(averages_asked(asked)) == {"no"}

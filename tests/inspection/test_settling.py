@@ -21,7 +21,13 @@ def said(reader: RunReader, by_text: dict, slots: tuple[str, ...], weights: tupl
         for text in slots
     )
     return Answers(
-        rows=rows, texts=slots, weights=weights, predictions=predictions, task=dataset.task, target=dataset.target
+        rows=rows,
+        texts=slots,
+        weights=weights,
+        predictions=predictions,
+        task=dataset.task,
+        target=dataset.target,
+        classes=dataset.classes,
     )
 
 

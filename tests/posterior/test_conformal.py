@@ -12,25 +12,27 @@ from vpp.data.dataset import SplitRule
 from vpp.data.split import SplitPlan, group_split
 from vpp.posterior.calibration import Conformal, miss, weight_ahead
 from vpp.posterior.disagreement import weighted_interval
-from vpp.posterior.prediction import Value
+from vpp.posterior.prediction import Value, vote_shares
 
 LABELS = ("a", "b", "c")
 Votes = Sequence[Value | None]
 
 
 def test_the_weight_ahead_of_a_label_is_that_of_all_heavier_ones() -> None:
-    assert weight_ahead(("a", "b", "a", "c"), (0.4, 0.3, 0.1, 0.2), LABELS) == pytest.approx(
+    assert weight_ahead(vote_shares(("a", "b", "a", "c"), (0.4, 0.3, 0.1, 0.2)), LABELS) == pytest.approx(
         {"a": 0, "b": 0.5, "c": 0.8}
     )
 
 
 def test_tied_labels_have_the_same_weight_ahead() -> None:
-    assert weight_ahead(("a", "b", "c"), (0.4, 0.4, 0.2), LABELS) == pytest.approx({"a": 0, "b": 0, "c": 0.8})
+    assert weight_ahead(vote_shares(("a", "b", "c"), (0.4, 0.4, 0.2)), LABELS) == pytest.approx(
+        {"a": 0, "b": 0, "c": 0.8}
+    )
 
 
 def test_weight_that_abstains_is_shared_and_nobodys_answer_leaves_all_labels_alike() -> None:
-    assert weight_ahead(("a", None), (0.4, 0.6), LABELS) == pytest.approx({"a": 0, "b": 0.6, "c": 0.6})
-    assert weight_ahead((None, None), (0.4, 0.6), LABELS) == {"a": 0, "b": 0, "c": 0}
+    assert weight_ahead(vote_shares(("a", None), (0.4, 0.6)), LABELS) == pytest.approx({"a": 0, "b": 0.6, "c": 0.6})
+    assert weight_ahead(vote_shares((None, None), (0.4, 0.6)), LABELS) == {"a": 0, "b": 0, "c": 0}
 
 
 @pytest.mark.parametrize(("target", "away"), [(3, 1), (7, 2), (4.5, -0.5)])
@@ -47,7 +49,7 @@ def test_nothing_is_known_where_nobody_answers() -> None:
 def test_too_few_rows_leave_everything_possible(level: float, least: int) -> None:
     few, enough = (Conformal(scores=(0.0,) * n, classes=LABELS, level=level) for n in (least - 1, least))
     assert (few.least_rows, few.threshold, enough.threshold) == (least, inf, 0.0)
-    assert few.labels(("a",), (1.0,)) == LABELS
+    assert few.labels({"a": 1.0}) == LABELS
     assert few.interval((1.0, 2.0)) == (-inf, inf)
     assert few.coverage_band() == (1.0, 1.0)
 
@@ -71,9 +73,9 @@ def test_a_label_is_possible_if_its_p_value_exceeds_the_risk_or_the_vote_is_not_
     for _ in range(50):
         weights = rng.dirichlet(np.ones(5)).tolist()
         votes = rng.choice(LABELS, 5).tolist()
-        ahead = weight_ahead(votes, weights, LABELS)
+        ahead = weight_ahead(vote_shares(votes, weights), LABELS)
         by_definition = tuple(c for c in LABELS if p_value(scores, ahead[c]) > 0.1 + 1e-12 or ahead[c] < 2 / 3 - 1e-9)
-        assert conformal.labels(votes, weights) == by_definition
+        assert conformal.labels(vote_shares(votes, weights)) == by_definition
 
 
 N, TESTED, SPLITS = 40, 60, 200
@@ -119,7 +121,7 @@ def ahead_of_truth(rng: np.random.Generator, *, right: float) -> list[float]:
         weights = rng.dirichlet(np.ones(8)).tolist()
         others = [label for label in LABELS if label != truth]
         votes = [truth if rng.random() < right else str(rng.choice(others)) for _ in range(8)]
-        scores.append(weight_ahead(votes, weights, LABELS)[truth])
+        scores.append(weight_ahead(vote_shares(votes, weights), LABELS)[truth])
     return scores
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.posterior.prediction import decided, leader, vote_shares, weighted_mean, winner
+from vpp.posterior.prediction import Mixture, decide, leader, vote_shares, weighted_mean, winner
 
 votes_and_parts = st.lists(
     st.tuples(st.none() | st.sampled_from(["no", "yes", "maybe"]), st.integers(0, 8)), min_size=1, max_size=12
@@ -46,7 +46,7 @@ def test_the_winner_is_the_argmax_and_a_tie_goes_to_the_lowest_label(pairs):
 )
 def test_two_thirds_of_the_answers_decide_and_a_tie_does_not(votes, weights, leads, decides):
     shares = vote_shares(votes, weights)
-    assert (leader(shares), decided(shares)) == (leads, decides)
+    assert (leader(shares), decide(shares)) == (leads, decides)
 
 
 def test_shares_that_differ_by_rounding_alone_are_tied():
@@ -57,6 +57,37 @@ def test_shares_that_differ_by_rounding_alone_are_tied():
 
 def test_shares_further_apart_than_the_tie_are_not_tied():
     assert winner({"b": 0.5 + 2e-9, "a": 0.5}) == "b"
+
+
+def test_the_mixture_has_each_sentences_noise_and_the_constants_share():
+    """Three labels: 0.6 (a, errs in 0.1), 0.2 (b, errs in 0.4), 0.1 silent, 0.1 the constant."""
+    constant = {"a": 0.5, "b": 0.3, "c": 0.2}
+    mixture = Mixture(weights=(0.6, 0.2, 0.1, 0.1), classes=("a", "b", "c"), noise=(0.1, 0.4, 0.2), constant=constant)
+    shares = mixture.shares(["a", "b", None])
+    assert shares == pytest.approx(
+        {"a": 0.6 * 0.9 + 0.2 * 0.2 + 0.05, "b": 0.6 * 0.05 + 0.2 * 0.6 + 0.03, "c": 0.6 * 0.05 + 0.2 * 0.2 + 0.02}
+    )
+    assert (mixture.average(["a", "b", None]), decide(shares, clear=0.7), decide(shares, clear=0.71)) == (
+        "a",
+        "a",
+        None,
+    )
+    # A graded answer errs too; without noise the votes are the paper's.
+    assert mixture.shares([{"a": 0.5, "c": 0.5}, None, None])["a"] == pytest.approx(
+        0.6 * (0.5 * 0.9 + 0.5 * 0.05) + 0.05
+    )
+    assert Mixture(weights=(0.75, 0.25), classes=("a", "b")).shares(["a", "b"]) == {"a": 0.75, "b": 0.25}
+    assert Mixture(weights=(0.5, 0.25, 0.25), constant=8.0).average([1.0, 2.0]) == 3.0
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_an_answer_is_given_where_its_error_costs_less_than_the_doubt(probability, cost):
+    """Chow's rule: the expected error of the likelier label against the cost of “I don’t know”."""
+    shares = {"a": probability, "b": 1 - probability}
+    answers = decide(shares, clear=1 - cost) is not None
+    error = min(shares.values())
+    if abs(error - cost) > 1e-8 and abs(probability - 0.5) > 1e-8:
+        assert answers == (error < cost)
 
 
 def test_when_all_abstain_there_is_no_winner_and_no_mean():

@@ -6,12 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.inference.scripted import SEED_TEXT, Script, make_dataset, make_problem, run_conclusion, texts_of
+from tests.inference.scripted import SEED_TEXT, Script, make_dataset, make_problem, run_conclusion
 from tests.inference.scripted import run as events_of
 from vpp.data.dataset import Column, Dataset
-from vpp.events import Event, RunFinished, RunStarted, StepFinished
-from vpp.inference.population import Particle, Population
+from vpp.events import Event, RunFinished, RunStarted
+from vpp.inference.population import Population
 from vpp.runs.reader import RunReader
+from vpp.runs.view import population_of
 from vpp.settings import Config
 
 from . import builders
@@ -24,7 +25,7 @@ VARIANTS: dict[str, Config] = {
     "adaptive": Config(**SMALL, tempering="adaptive", restart=0.5),
     "mh": Config(**SMALL, method="mh", restart=0.5),
     "mh on train": Config(**SMALL, method="mh", mh_rows="train", restart=1.0),
-    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", buffer_repeats=True),
+    "mh on buffer": Config(**SMALL, method="mh", mh_rows="buffer", final_weights="paper"),
     "always accept": Config(**SMALL, method="always-accept"),
     "vml": Config(**SMALL, method="vml"),
     "vml5": Config(**SMALL, method="vml5"),
@@ -75,9 +76,6 @@ def sampled(folder: Path, config: Config, *, task: str = "classification", **scr
 
 def last_population(events: list[Event]) -> Population:
     """Population after the last step, as the conclusion of a run needs it."""
-    last = next(e for e in reversed(events) if isinstance(e, StepFinished))
-    texts = texts_of(events)
-    particles = tuple(
-        Particle(text=texts[s.hypothesis], parent=s.parent, log_weight=s.log_weight) for s in last.population
-    )
-    return Population(step=last.step, particles=particles)
+    population = population_of(builders.view_of(*events))
+    assert population is not None
+    return population

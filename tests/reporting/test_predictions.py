@@ -46,13 +46,27 @@ def asked(*said: Sequence[Value | None], weights: Sequence[float], **rest: objec
 
 def test_a_test_row_has_its_vote_each_label_share_and_each_answer(tmp_path: Path) -> None:
     head, *lines = read(predictions_csv(inspected.labels(tmp_path)))
-    summary = ["prediction", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
+    summary = ["prediction", "decision", "share", "entropy_bits", "abstained", "share_no", "share_yes"]
     assert head == ["row", "a", "truth", *summary, "particle_0", "particle_1", "particle_2", "particle_3"]
     by_row = {line[0]: line[1:] for line in lines}
     # Row 9: yes 0.4 + 0.3 + 0.2, no 0.1, so -0.9 log2 0.9 - 0.1 log2 0.1 = 0.468995593589 bits.
-    assert by_row["9"] == ["9", "no", "yes", "0.9", "0.468995593589", "0", "0.1", "0.9", "yes", "yes", "yes", "no"]
+    assert by_row["9"] == [
+        "9",
+        "no",
+        "yes",
+        "yes",
+        "0.9",
+        "0.468995593589",
+        "0",
+        "0.1",
+        "0.9",
+        "yes",
+        "yes",
+        "yes",
+        "no",
+    ]
     # Row 6: the particle of weight 0.1 abstained; those that answered are unanimous.
-    assert by_row["6"] == ["6", "yes", "yes", "0.9", "0", "0.1", "0", "0.9", "yes", "yes", "yes", ""]
+    assert by_row["6"] == ["6", "yes", "yes", "yes", "0.9", "0", "0.1", "0", "0.9", "yes", "yes", "yes", ""]
 
 
 def test_a_test_row_of_numbers_has_a_spread_and_an_interval(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from vpp.data.dataset import Row
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
 from vpp.inspection.points import Question
+from vpp.posterior.prediction import Mixture
 from vpp.reporting.predictions import BITS, filled_rows, sheet_csv, sheet_rows
 
 MORE = replace(LABELS, unlabelled=tuple(Row(id=20 + i, inputs=(("a", str(40 + i)),), target=None) for i in range(12)))
@@ -29,8 +30,7 @@ def question(cell: str | None, bits: float) -> Question:
         row=row,
         votes=votes,
         answers=votes,
-        weights=weights,
-        is_label=True,
+        mixture=Mixture(weights=weights, classes=("yes",)),
         prediction="yes",
         bits=bits,
         consequences=(),
@@ -55,7 +55,13 @@ def test_numbers_with_a_decimal_comma_and_names_like_formulas_come_back() -> Non
     assert dict(data.train[0].inputs)["-menge"].count(".") == 1  # type: ignore[union-attr]
     row = Row(id=99, inputs=(("-menge", "4.336"),), target=None)
     asked = Question(
-        row=row, votes=("a",), answers=("a",), weights=(1.0,), is_label=True, prediction="a", bits=0.5, consequences=()
+        row=row,
+        votes=("a",),
+        answers=("a",),
+        mixture=Mixture(weights=(1.0,), classes=("a",)),
+        prediction="a",
+        bits=0.5,
+        consequences=(),
     )
     written = sheet_csv([asked], data).decode()
     assert written.splitlines()[0] == "'-menge,'=y,information_bits"

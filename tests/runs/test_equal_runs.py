@@ -18,7 +18,7 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
     assert result["calls"].keys() == {"learner", "optimizer", "cached", "failed", "unparsable", "refused"}
     assert result["calls"]["cached"] == 0
     assert result["rounds"] == 2 + 3 * 3 + 1
-    assert len(result["ess"]) == 3
+    assert len(result["ess_by_step"]) == 3
     assert len(result["weights"]) == 3
     assert sum(result["weights"]) == pytest.approx(1)
     assert result["uncertain"]["of"] == 10

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.special import betaln
 
 from tests import inspected
-from tests.processes import Desk, but_times_and_ids, model, wait_until
+from tests.processes import Desk, beside_the_constant, but_times_and_ids, model, wait_until
 from tests.reporting import builders
 from vpp.data.dataset import Value
 from vpp.demo.learner import SURE
@@ -71,7 +72,11 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
     total = math.log(math.fsum(math.exp(each) / 3 for each in log_lik))
     assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
     assert found["log_evidence"] == pytest.approx(total, rel=1e-12)
-    assert found["weights"] == pytest.approx([math.exp(each) / 3 / math.exp(total) for each in log_lik], rel=1e-12)
+    assert beside_the_constant(found) == pytest.approx([math.exp(lik - total) / 3 for lik in log_lik], rel=1e-12)
+    # Half of the prior: the labels as often as they occur, their shares integrated out.
+    assert found["constant"]["log_likelihood"] == pytest.approx(betaln(5 + 1, ROWS - 5 + 1), rel=1e-12)
+    odds = 3 * math.exp(found["constant"]["log_likelihood"] - log_lik[0])
+    assert found["constant"]["weight"] / found["weights"][0] == pytest.approx(odds, rel=1e-9)
     assert found["evidence"]["label"] == "exact"
     assert (found["calls"]["learner"], found["calls"]["optimizer"]) == (3 * ROWS, 0)
     assert [each["row"] for each in found["deciding_rows"]["rows"]] == [4, 5, 6]
@@ -98,7 +103,7 @@ def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(de
     joint = [math.exp(each) / 3 for each in log_lik]
     assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
     assert found["log_evidence"] == pytest.approx(math.log(math.fsum(joint)), rel=1e-12)
-    assert found["weights"] == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
+    assert beside_the_constant(found) == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
     assert (found["evidence"]["label"], found["calls"]["learner"]) == ("exact", 3 * ROWS)
     assert desk.vpp("verify", "run").code == 0
 
@@ -108,8 +113,7 @@ def test_several_answers_a_row_are_asked_for_recorded_and_verified(desk: Desk) -
     found = weigh(desk, "run", ABOVE_4, ABOVE_7, options=options).finish().result
     assert found["calls"]["learner"] == 3 * 2 * ROWS
     view = desk.look("run").view
-    shares = [share for scored in view.final_scored.values() for share in scored.shares]
-    shares += [share for at in view.finished_steps for scored in at.scored.values() for share in scored.shares]
+    shares = [share for at in view.finished_steps for scored in at.scored.values() for share in scored.shares]
     assert len(shares) == 2 * ROWS
     assert all(3 * part == pytest.approx(round(3 * part)) for share in shares for part in (share or {}).values())
     above = {ABOVE_4: 4, ABOVE_7: 7}
@@ -143,7 +147,7 @@ def test_a_continued_run_weighs_the_sentences_anew_on_all_rows(desk: Desk) -> No
     joint = [share * math.exp(each) for share, each in zip((0.25, 0.75), log_lik, strict=True)]
     assert found["log_likelihoods"] == pytest.approx(log_lik, rel=1e-12)
     assert found["log_evidence"] == pytest.approx(math.log(math.fsum(joint)), rel=1e-12)
-    assert found["weights"] == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
+    assert beside_the_constant(found) == pytest.approx([each / math.fsum(joint) for each in joint], rel=1e-12)
     assert (found["evidence"]["label"], found["calls"]["optimizer"]) == ("exact", 0)
     assert desk.vpp("verify", "next").code == 0
 

@@ -45,7 +45,7 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
 RUNS = {
     "smc": "--method smc",
     "mh": "--method mh",
-    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --buffer-repeats",
+    "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --final-weights paper",
 }
 
 

@@ -49,7 +49,7 @@ def test_a_demo_run_has_its_options_figures_by_step_and_files_there(mlflow: Serv
     assert metrics[f"test_{result['metric']['name']}"] == pytest.approx(result["metric"]["test"])
     assert metrics["learner_calls"] == result["calls"]["learner"]
     history = got(mlflow, f"metrics/get-history?run_id={number}&metric_key=ess")["metrics"]
-    assert [each["value"] for each in history] == pytest.approx(result["ess"])
+    assert [each["value"] for each in history] == pytest.approx(result["ess_by_step"])
     assert [each["step"] for each in history] == list(range(len(history)))
     files = {each["path"] for each in got(mlflow, f"artifacts/list?run_id={number}")["files"]}
     assert files == {"report.md", "posterior.json", "predictions.csv"}

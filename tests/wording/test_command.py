@@ -32,12 +32,12 @@ def spec(**changed: Any) -> RunSpec:
 
 def test_a_run_is_repeated_from_its_record_whatever_was_typed_but_the_path_of_its_file() -> None:
     """Defaults have changed, and a typed `--run-dir` would point at the run that is there."""
-    config = Config(buffer_repeats=True, final_weights="rescored")
+    config = Config(buffer_size=30, final_weights="rescored")
     for data in ("some where/toy.csv", "toy.csv"):
         typed = spec(command=("run", "--run-dir", "runs/x", data, "--target", "y", "--demo"), config=config)
         line = repeat_command(typed).line
         assert shlex.split(line)[4] == data
-        assert line.endswith(" --buffer-repeats --final-weights=rescored --demo")
+        assert line.endswith(" --buffer-size=30 --final-weights=rescored --demo")
         assert "--run-dir" not in line
     assert repeat_command(typed).notes == ()
 
@@ -90,7 +90,7 @@ CONFIGS = [
     preset("paper"),
     Config(method="vml", seed=3, tau="2.5", epsilon=0.01),
     Config(tempering="adaptive", restart=0.25),
-    Config(method="mh", mh_rows="buffer", buffer_repeats=True),
+    Config(method="mh", mh_rows="buffer", final_weights="paper"),
 ]
 
 

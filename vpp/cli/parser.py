@@ -83,20 +83,21 @@ def config_options(parser: ArgumentParser, names: Collection[str]) -> None:
     """Add options of `Config` under their own names. Unset, they are None: presets tell that from the default."""
     docs = option_docs()
     group = parser.add_argument_group("method")
-    words = {"True": "on", "False": "off", "": "none"}
     for option in (each for each in fields(Config) if each.name in names):
         group.add_argument(
             f"--{option.name.replace('_', '-')}",
             dest=f"config.{option.name}",
             default=None,
-            help=f"{docs[option.name]} ({words.get(str(option.default), option.default)})".replace("%", "%%"),
+            help=f"{docs[option.name]} ({_default(option.default)})".replace("%", "%%"),
             **_value_of(option),
         )
 
 
+def _default(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value) or "none"
+
+
 def _value_of(option: Field[Any]) -> dict[str, Any]:
-    if option.type is bool:
-        return {"action": "store_true"}
     allowed = choices(option.name)
     if allowed:
         return {"choices": allowed}
@@ -365,7 +366,7 @@ methods of the paper, run by default:
   mh-k1, mh-k3, mh-k5: mh with 1, 3 and 5 particles, on linear, two-circles and sum-parity
 
 variants beyond the paper, run only if --methods names them (docs/method.md says what each samples):
-  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior, smc-dedup,
+  smc-rescored, smc-train, smc-filtered, smc-incremental, smc-adaptive, smc-restart, smc-prior,
   mh-buffer, mh-train, mh-restart, mh-prior
 """
 

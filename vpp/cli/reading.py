@@ -22,7 +22,7 @@ from vpp.drawing.comparison import MODEL_NAMES
 from vpp.drawing.ledger import comparison_words, rows_name
 from vpp.errors import InputError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.points import calibrated
+from vpp.inspection.points import reject_option
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
 from vpp.reporting.document import report_html, ways, write_all, write_html
@@ -214,7 +214,7 @@ def predict(options: Namespace) -> int:
         raise
     content = prediction_csv(
         answers,
-        doubt=calibrated(reader.refresh().view, dataset, of=answers),
+        reject=reject_option(reader.refresh().view, directory.spec().config, dataset, of=answers),
         with_reasons=options.reasons,
         beside=other_columns(table, dataset.inputs),
     )

@@ -5,7 +5,9 @@ Imports no numpy, so that help texts stay fast.
 
 import codecs
 import hashlib
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -195,6 +197,14 @@ class Dataset:
         """Smallest id above those of all rows, of the file or added later."""
         used = [row.id for row in (*self.labelled, *self.unlabelled)]
         return max(self.provenance.n_rows, 1 + max(used, default=-1))
+
+    @property
+    def constant(self) -> Value:
+        """Answer of a model without inputs: the commonest training label (first of equal ones), or the mean."""
+        targets = [row.target for row in self.train if row.target is not None]
+        if self.task == "classification":
+            return Counter(sorted(map(str, targets))).most_common(1)[0][0]
+        return math.fsum(map(float, targets)) / len(targets)
 
     @property
     def target_range(self) -> float:

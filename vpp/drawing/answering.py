@@ -66,7 +66,7 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
         return "No particle with weight gave a readable answer."
     decimals = dataset.target_decimals
     named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
-    if vote.calibrated and vote.is_undecided:
+    if vote.reject.conformal and vote.is_undecided:
         return f"I don’t know: {possible_words(vote)}."
     if len(vote.said) == 1:
         return f"{named}, says the one hypothesis."
@@ -78,17 +78,20 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     behind = f"{in_words(backers)} of {in_words(len(vote.said))} particles"
     if is_weighted:
         behind = f"{percent(vote.behind)} of the weight"
+    if vote.mixture.noise:
+        behind = f"a probability of {percent(vote.behind)}"
     if vote.leader is None:
         tied = leaders(dict(vote.shares))
         return f"I don’t know: classes {listed(tied)} are tied, each with {behind}."
+    after = "" if vote.mixture.noise else " behind it"
     if vote.agreement() == 0:
-        return f"I don’t know: class {vote.prediction} leads, with only {behind} behind it."
-    return f"{named}, with {behind} behind it."
+        return f"I don’t know: class {vote.prediction} leads, with only {behind}{after}."
+    return f"{named}, with {behind}{after}."
 
 
 def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
-    if vote.calibrated and vote.voices:
-        return possible_sentence(vote, vote.calibrated, dataset.target_decimals)
+    if vote.reject.conformal and vote.voices:
+        return possible_sentence(vote, vote.reject.conformal, dataset.target_decimals)
     if len(vote.said) == 1:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:

@@ -18,7 +18,6 @@ from vpp.inspection.points import (
 )
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import label_figures, number_figures, wilson
-from vpp.posterior.prediction import CLEAR_WORDS
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -45,6 +44,7 @@ from vpp.wording.words import (
     interval_text,
     number,
     percent,
+    share_words,
     uncertain_sentence,
     weight_text,
 )
@@ -52,7 +52,7 @@ from vpp.wording.words import (
 
 def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     """Sentence that says what the page shows. rows: all points, most uncertain first."""
-    if len(test.weights) == 1 and rows[0].calibrated:
+    if len(test.weights) == 1 and rows[0].reject.conformal:
         return f"There is one hypothesis. {_possible_sentence(rows) if rows[0].is_label else ''}".strip()
     if len(test.weights) == 1 and not test.shares:
         return "There is one hypothesis: it cannot disagree with itself, and says nothing of how sure it is."
@@ -67,9 +67,9 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
         return f"The answers spread most on row {row}: a standard deviation of {number(spread)}."
     doubtful = sum(point.is_uncertain for point in rows)
     disagree = uncertain_sentence(doubtful, len(rows), row=ROW_OF[test.split])
-    if rows[0].calibrated:
+    if rows[0].reject.conformal:
         return f"{disagree} {_possible_sentence(rows)}"
-    return f"{disagree} {_unknown_words(rows, held_by(config))}" if doubtful else disagree
+    return f"{disagree} {_unknown_words(rows, held_by(config, test.noise))}" if doubtful else disagree
 
 
 def _possible_sentence(rows: Sequence[Point]) -> str:
@@ -83,12 +83,11 @@ def _possible_sentence(rows: Sequence[Point]) -> str:
 def _unknown_words(rows: Sequence[Point], held: str) -> str:
     """Sentence on the rows whose answer is “I don’t know”, with the rule."""
     answering = f"{held} that answered" if any(point.abstained for point in rows) else held
+    least = share_words(rows[0].reject.clear)
     unknown = sum(point.is_undecided for point in rows)
     if not unknown:
-        return f"None is “I don’t know”: every answer has at least {CLEAR_WORDS} of the {answering}."
-    return (
-        f"On {in_words(unknown)} of them no label has {CLEAR_WORDS} of the {answering}: the answer is “I don’t know”."
-    )
+        return f"None is “I don’t know”: every answer has at least {least} of the {answering}."
+    return f"On {in_words(unknown)} of them no label has {least} of the {answering}: the answer is “I don’t know”."
 
 
 def in_dispute(rows: Sequence[Point]) -> list[Point]:
@@ -151,7 +150,7 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
         ]
     uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=WELL_BACKED))
     dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
-    share = f"{percent(WELL_BACKED)} of the {held_by(config)} behind it"
+    share = f"{percent(WELL_BACKED)} of the {held_by(config, test.noise)} behind it"
     behind = f"There the answer has less than {share}." if weak else f"Every answer has at least {share}."
     return [
         *decided_metrics(rows),
@@ -166,7 +165,7 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
 
 
 def _promised(rows: Sequence[Point]) -> list[Metric]:
-    return [promised_metric(rows, rows[0].calibrated)] if rows[0].calibrated else []
+    return [promised_metric(rows, rows[0].reject.conformal)] if rows[0].reject.conformal else []
 
 
 def decided_metrics(rows: Sequence[Point]) -> Iterator[Metric]:

@@ -248,7 +248,7 @@ def outcome(point: Point, decimals: int | None = None) -> str:
         return f"true: {truth} · {_voted(point)}"
     if isinstance(point.prediction, float) and isinstance(point.row.target, float):
         off = number(abs(point.prediction - point.row.target))
-        possible = f" · possible: {range_words(point, decimals)}" if point.calibrated else ""
+        possible = f" · possible: {range_words(point, decimals)}" if point.reject.conformal else ""
         return f"true: {truth} · mean: {target_text(point.prediction, decimals)}, off by {off}{possible}"
     return f"true: {truth} · nobody answered"
 
@@ -256,7 +256,7 @@ def outcome(point: Point, decimals: int | None = None) -> str:
 def _voted(point: Point) -> str:
     if point.decision is not None:
         return f"vote: {point.decision} · {'right' if point.is_right else 'wrong'}"
-    if point.calibrated:
+    if point.reject.conformal:
         return f"undecided: {possible_words(point)}"
     if point.leader is not None:
         return f"undecided: {point.leader} leads with {percent(point.confidence or 0.0)} of the answers"

@@ -3,6 +3,7 @@
 from vpp.inference.ahead import Ahead
 from vpp.inference.population import Chain, Outcome
 from vpp.inference.proposing import decide, propose, score
+from vpp.settings import PROPOSAL_TEMPERATURE
 
 
 async def move(chain: Chain, *, ahead: Ahead) -> Outcome:
@@ -13,7 +14,7 @@ async def move(chain: Chain, *, ahead: Ahead) -> Outcome:
     # line 5: y^_m <- f(x_m; theta_{t-1})                                           forward pass
     current = await score(chain, chain.rows, role="forward")
     # line 6: theta~ <- f_opt(theta_{t-1}, {x_m, y^_m, y_m})                        propose
-    candidate = await propose(chain.of(current.particle), temperature=chain.config.optimizer_temperature)
+    candidate = await propose(chain.of(current.particle), temperature=PROPOSAL_TEMPERATURE)
     if candidate.text is not None:
         # Either text may go on, so both get the next forward pass while the proposal is evaluated: a round less a step.
         ahead.ask_next(chain, chain.particle.text, candidate.text)

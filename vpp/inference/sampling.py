@@ -7,14 +7,15 @@ from functools import partial
 from typing import Any, Protocol
 
 from vpp.data.dataset import Part
-from vpp.events import INITIAL_STEP, Evaluated, Event
+from vpp.events import INITIAL_STEP, Constant, Evaluated, Event, mixture_of
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
 from vpp.inference.ahead import Ahead, Chains, completed
 from vpp.inference.drawing import first_population
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import weigh_once
-from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of
+from vpp.posterior.prediction import Mixture
+from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of, noise_of
 from vpp.settings import Config
 
 
@@ -69,7 +70,7 @@ SPLITS: tuple[Part, ...] = ("test", "calibration", "train")
 
 async def conclude(problem: Problem, config: Config, population: Population) -> AsyncIterator[Event]:
     """Yield the final weights, then the evaluations on test, calibration and training rows, all in one round."""
-    is_rescored = config.is_rescored and population.step >= 0
+    is_rescored = (config.is_rescored or config.is_weighing) and population.step >= 0
     # log p(rows | theta_T^(k)) for all k, on the buffer or on all training rows
     last = chains(problem, config, population, step=population.step) if is_rescored else []
     work: list[Coroutine[Any, Any, Outcome | _Answers]]
@@ -87,13 +88,16 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
             else:
                 at, slot, answers = outcome
                 said[at, slot] = answers
+    weights, constant = tuple(population.weights.tolist()), None
     if is_rescored:
-        final, particles = weigh_once(in_order(scored), config, step=population.step, steps=problem.steps)
+        final = weigh_once(problem, config, replace(population, particles=in_order(scored)))
+        weights, constant = final.weights, final.constant
         yield final
-        population = replace(population, particles=particles)
+    slots = range(population.size)
+    noise = noise_of(problem.dataset, config, [said["train", k] for k in slots])
+    mixture = mixture_of(weights, noise, constant, problem.dataset.classes)
     for split in splits:
-        predictions = tuple(said[split, k] for k in range(population.size))
-        yield _evaluated(problem, population, split, predictions)
+        yield _evaluated(problem, population, mixture, constant, split, tuple(said[split, k] for k in slots))
 
 
 async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
@@ -101,14 +105,17 @@ async def _answered(problem: Problem, slot: int, particle: Particle, split: Part
 
 
 def _evaluated(
-    problem: Problem, population: Population, split: Part, predictions: tuple[tuple[Prediction, ...], ...]
+    problem: Problem,
+    population: Population,
+    mixture: Mixture,
+    constant: Constant | None,
+    split: Part,
+    predictions: tuple[tuple[Prediction, ...], ...],
 ) -> Evaluated:
     """The event of an evaluation. predictions: (K, N), in the order of the split's rows."""
     rows = problem.dataset.part(split)
-    weights = population.weights.tolist()
     ids = tuple(row.id for row in rows)
-    answers = [[p.answer for p in each] for each in predictions]
-    averaged = averages_of(problem.dataset.task, answers, weights)
+    averaged = averages_of(mixture, [[p.answer for p in each] for each in predictions])
     metric, value = metric_of(problem.dataset, averaged, [row.target for row in rows])
     return Evaluated(
         step=population.step,
@@ -116,9 +123,11 @@ def _evaluated(
         rows=ids,
         hypotheses=tuple(p.id for p in population.particles),
         predictions=tuple(tuple(p.value for p in each) for each in predictions),
-        weights=tuple(weights),
+        weights=mixture.weights[: population.size],
         metric=metric,
         value=value,
         averaged=averaged,
         shares=all_graded_of(predictions),
+        noise=mixture.noise,
+        constant=constant,
     )

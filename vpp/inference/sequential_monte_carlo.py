@@ -1,5 +1,6 @@
 """VPP-SMC (Section 3.3, Algorithm 2): reweight, resample where the ESS is low, mutate."""
 
+import math
 from collections import Counter
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -11,8 +12,8 @@ from vpp.events import Resampled, Reweighted
 from vpp.inference.ahead import Ahead, Move, Round
 from vpp.inference.population import Chain, Outcome, Particle, Population, Yielded, chains, log_likelihoods
 from vpp.inference.proposing import decide, propose, score
-from vpp.posterior.weights import ess, normalise, systematic_resample, tempered_log_weights
-from vpp.problem import Problem
+from vpp.posterior.weights import ess, ess_of_sentences, normalise, systematic_resample, tempered_log_weights
+from vpp.problem import Problem, constant_of
 from vpp.randomness import rng
 from vpp.settings import BOLD_TEMPERATURE, CAUTIOUS_TEMPERATURE, ESS_SHARE, Config
 
@@ -56,25 +57,33 @@ def reweight(
     )
 
 
-def weigh_once(
-    particles: tuple[Particle, ...], config: Config, *, step: int, steps: int
-) -> tuple[Reweighted, tuple[Particle, ...]]:
-    """The posterior over the distinct sentences, each with the same prior: copies of one share its weight.
+def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweighted:
+    """The posterior over the distinct sentences and the constant answer.
 
-    The population's law is already near prior times likelihood, so weights of copies would count both twice. The ESS
-    is that of the sentences. Returns the event, and the (K,) particles with their weights.
+    Half of the prior is the constant answer's: no sentence has to do with the targets. The other half is shared evenly
+    by all sentences that the run wrote, of which it found the likely ones; given sentences have their given priors.
+    Copies of a sentence share its weight: the population's law is already near prior times likelihood, so weights of
+    copies would count both twice. scored: its particles' log-likelihoods are of the final rows.
     """
-    event, weighed = reweight(particles, config, step=step, steps=steps)
-    copies = Counter(p.text for p in particles)
-    n_copies = np.array([copies[p.text] for p in particles])
-    # p(theta | D) ∝ p(D | theta)^(1 / beta), shared by the copies of theta
-    log_w = np.array(event.log_weights) - np.log(n_copies)
-    w = normalise(log_w)
-    sentences = {p.text: share for p, share in zip(particles, w * n_copies, strict=True)}
-    n_effective = ess([*sentences.values()])
-    return (
-        replace(event, log_weights=tuple(log_w.tolist()), weights=tuple(w.tolist()), ess=n_effective, role="final"),
-        tuple(replace(p, log_weight=float(lw)) for p, lw in zip(weighed, log_w, strict=True)),
+    event, _ = reweight(scored.particles, config, step=scored.step, steps=problem.steps)
+    constant = constant_of(problem.dataset, config, problem.final_rows(config, scored.step))
+    texts = [p.text for p in scored.particles]
+    copies = Counter(texts)
+    n_written = max(scored.n_written, len(copies))
+    log_prior = np.full(scored.size, -math.log(n_written))
+    if config.is_weighing:
+        log_prior = np.array(problem.start_log_weights) - math.log(scored.size)
+    # p(theta | D) ∝ p(D | theta)^(1 / beta) p(theta), shared by the copies of theta
+    log_w = np.array(event.log_weights) + log_prior - np.log([copies[text] for text in texts])
+    w = normalise([*log_w, constant.log_likelihood / event.beta])
+    *weights, rest = w.tolist()
+    return replace(
+        event,
+        log_weights=tuple(log_w.tolist()),
+        weights=tuple(weights),
+        ess=ess_of_sentences(texts, weights, rest=rest),
+        constant=replace(constant, weight=rest),
+        role="final",
     )
 
 

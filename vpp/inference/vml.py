@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from vpp.inference.population import Chain, Outcome
 from vpp.inference.proposing import propose, score
+from vpp.settings import PROPOSAL_TEMPERATURE
 
 
 async def revise(chain: Chain) -> Outcome:
@@ -15,6 +16,6 @@ async def revise(chain: Chain) -> Outcome:
     # y^_m <- f(x_m; theta_{t-1})                                                   forward pass
     current = await score(chain, chain.batch, role="forward")
     # theta_t <- f_opt(theta_{t-1}, {x_m, y^_m, y_m})
-    candidate = await propose(chain.of(current.particle), temperature=chain.config.optimizer_temperature)
+    candidate = await propose(chain.of(current.particle), temperature=PROPOSAL_TEMPERATURE)
     theta = replace(current.particle, text=candidate.text or chain.particle.text)
     return Outcome(slot=chain.slot, particle=theta.settled(chain.slot), events=(*current.events, candidate.taken()))

@@ -52,7 +52,7 @@ class Idea:
     """Particles with the same answers to all rows compared."""
 
     weight: float
-    """All ideas' weights sum to 1."""
+    """All weights and the constant answer's sum to 1."""
     wordings: tuple[Wording, ...]
     """Distinct texts, heaviest first."""
     slots: tuple[int, ...]

@@ -1,20 +1,21 @@
 """Rows with the particles' answers: votes and camps, reliability on rows with a target, and calibrated doubt."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import Evaluated, Votes
+from vpp.events import Evaluated, Votes, mixture_of
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, laws_of, rows_by_id, rows_of, score
 from vpp.inspection.slots import behaviour, grouped
 from vpp.posterior.calibration import (
     Bin,
     Conformal,
+    RejectOption,
     RiskCoverage,
     answered_shares,
     brier,
@@ -37,7 +38,17 @@ from vpp.posterior.disagreement import (
     weights_after,
 )
 from vpp.posterior.likelihood import GaussianLikelihood, RowLikelihood, settled_errors
-from vpp.posterior.prediction import Answer, Value, decided, leader, leaders, settled, silent_weight, vote_shares
+from vpp.posterior.prediction import (
+    Answer,
+    Mixture,
+    Value,
+    decide,
+    leader,
+    leaders,
+    settled,
+    silent_weight,
+    vote_shares,
+)
 from vpp.problem import Prediction
 from vpp.runs.asking import Answers, averages_asked
 from vpp.runs.view import RunView
@@ -62,38 +73,36 @@ class Point:
     votes: Votes
     """(K,) by slot; for graded answers the likeliest labels."""
     answers: tuple[Answer, ...]
-    """(K,) answers that the vote averages: `votes`, or graded answers."""
-    weights: tuple[float, ...]
-    """(K,) normalised."""
-    is_label: bool
+    """(K,) answers that the mixture averages: `votes`, or graded answers."""
+    mixture: Mixture
     prediction: Value | None
-    """Recorded prediction: the label that won the vote, or the weighted mean. None if all particles abstain."""
-    calibrated: Conformal | None = None
+    """Recorded prediction: the likeliest label, or the weighted mean. None if all particles abstain."""
+    reject: RejectOption = RejectOption()
+
+    @property
+    def is_label(self) -> bool:
+        return bool(self.mixture.classes)
+
+    @cached_property
+    def weights(self) -> tuple[float, ...]:
+        """(K,); with the constant answer's they sum to 1."""
+        return self.mixture.weights[: len(self.votes)]
 
     @cached_property
     def shares(self) -> tuple[tuple[str, float], ...]:
-        """Weight of each label, the heaviest first; empty for regression."""
-        return tuple((str(label), share) for label, share in self._by_label.items())
-
-    @cached_property
-    def _by_label(self) -> dict[Value, float]:
-        return vote_shares(self.answers, self.weights) if self.is_label else {}
+        """Probability of each label, or its weight in the vote, the largest first; empty for regression."""
+        shares = self.mixture.shares(self.answers) if self.is_label else {}
+        return tuple((str(label), share) for label, share in shares.items())
 
     @cached_property
     def leader(self) -> Value | None:
         """The label with more weight than every other; None at a tie, if all abstain, and for regression."""
-        return leader(self._by_label)
+        return leader(dict(self.shares))
 
     @cached_property
     def decision(self) -> Value | None:
-        """The label that the vote is clear about; None if the answer is “I don’t know”, and for regression.
-
-        Calibrated, a vote is clear if one label alone is possible.
-        """
-        if self.calibrated is None:
-            return decided(self._by_label)
-        possible = self.calibrated.labels(self.answers, self.weights) if self.is_label else ()
-        return possible[0] if len(possible) == 1 else None
+        """The answer; None is “I don’t know”, and for regression."""
+        return self.reject.decide(dict(self.shares)) if self.is_label else None
 
     @cached_property
     def abstained(self) -> float:
@@ -112,20 +121,24 @@ class Point:
 
     @cached_property
     def is_uncertain(self) -> bool:
-        """True unless the votes are unanimous (Section 5.3) and, if answers are graded, the vote is clear."""
+        """True unless the votes are unanimous (Section 5.3) and, with noise or graded answers, clear."""
         is_graded = any(isinstance(answer, dict) for answer in self.answers)
-        return is_uncertain(self.votes, self.weights) or (is_graded and decided(self._by_label) is None)
+        is_clear = (
+            not (is_graded or self.mixture.noise) or decide(dict(self.shares), clear=self.reject.clear) is not None
+        )
+        return is_uncertain(self.votes, self.weights) or not is_clear
 
     @property
     def behind(self) -> float:
         """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
-        total = self._answered + self.abstained
+        total = math.fsum(share for _, share in self.shares) + self.abstained
         return round(self.shares[0][1] / total, DIGITS) if total > 0 and self.shares else 0.0
 
     @property
     def confidence(self) -> float | None:
         """Share of the vote's winner in the weight of those that answered; None if it is 0, and for regression."""
-        return round(self.shares[0][1] / self._answered, DIGITS) if self._answered > 0 else None
+        answered = math.fsum(share for _, share in self.shares)
+        return round(self.shares[0][1] / answered, DIGITS) if answered > 0 else None
 
     @property
     def certainty(self) -> float:
@@ -151,28 +164,18 @@ class Point:
         """True if the vote decides for another label; an undecided row is neither right nor wrong."""
         return self.decision is not None and self.decision != self.row.target
 
-    @property
-    def _answered(self) -> float:
-        return math.fsum(share for _, share in self.shares)
 
-
-def points(evaluated: Evaluated, rows: Mapping[int, Row], calibrated: Conformal | None = None) -> list[Point]:
-    is_label = evaluated.metric == "accuracy"
+def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None = None) -> list[Point]:
+    """The rows, those that the particles disagree on most first."""
+    mixture = mixture_of(evaluated.weights, evaluated.noise, evaluated.constant, dataset.classes)
     votes_by_row, answers_by_row = (zip(*each, strict=True) for each in (evaluated.predictions, evaluated.answers))
     by_row = zip(evaluated.rows, votes_by_row, answers_by_row, evaluated.averaged, strict=True)
+    rows, reject = rows_by_id(dataset), reject or RejectOption()
     unsorted = [
-        Point(
-            row=rows[row],
-            votes=votes,
-            weights=evaluated.weights,
-            is_label=is_label,
-            prediction=prediction,
-            answers=answers,
-            calibrated=calibrated,
-        )
+        Point(row=rows[row], votes=votes, answers=answers, mixture=mixture, prediction=prediction, reject=reject)
         for row, votes, answers, prediction in by_row
     ]
-    return sorted(unsorted, key=lambda point: (-point.doubt if is_label else point.certainty, point.row.id))
+    return sorted(unsorted, key=lambda p: (-p.doubt if p.is_label else p.certainty, not p.is_undecided, p.row.id))
 
 
 def weakly_backed(every: Iterable[Point], *, below: float) -> list[Point]:
@@ -267,7 +270,8 @@ def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
         for row in by_row
     ]
     graded = zip(*evaluated.answers, strict=True)
-    middle = [leader(vote_shares(each, evaluated.weights)) for each in graded] if is_label else evaluated.averaged
+    mixture = mixture_of(evaluated.weights, evaluated.noise, evaluated.constant, dataset.classes)
+    middle = [leader(mixture.shares(each)) for each in graded] if is_label else evaluated.averaged
     found = []
     for slot in heaviest_first(evaluated.weights):
         answers = evaluated.predictions[slot]
@@ -322,17 +326,16 @@ class Vote(Point):
         return (self.doubt <= APART * scale) + (self.doubt <= CLOSE * scale)
 
 
-def votes_on(answers: Answers, calibrated: Conformal | None = None) -> tuple[Vote, ...]:
+def votes_on(answers: Answers, reject: RejectOption | None = None) -> tuple[Vote, ...]:
     """(N,) votes in the order of the rows asked about."""
     by_row = zip(answers.rows, zip(*answers.predictions, strict=True), averages_asked(answers), strict=True)
     return tuple(
         Vote(
             row=row,
             votes=tuple(each.value for each in said),
-            weights=answers.weights,
-            is_label=answers.task == "classification",
+            mixture=answers.mixture,
             prediction=prediction,
-            calibrated=calibrated,
+            reject=reject or RejectOption(),
             answers=tuple(each.answer for each in said),
             said=said,
         )
@@ -458,11 +461,9 @@ def loss(point: Point) -> float:
     return 1 - (point.row.target in tied) / max(1, len(tied))
 
 
-def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | None) -> Conformal | None:
-    """Return the conformal prediction; None unless the last population has answered the calibration rows.
-
-    of: the votes that it is for, which must be those of the same step and weights.
-    """
+def reject_option(view: RunView, config: Config, dataset: Dataset, *, of: Evaluated | Answers | None) -> RejectOption:
+    """The run's rule for “I don’t know”, calibrated if these votes are of the step and weights of the calibration."""
+    reject = RejectOption(clear=1 - config.abstention_cost)
     found = view.evaluated.get("calibration")
     if (
         found is None
@@ -470,25 +471,29 @@ def calibrated(view: RunView, dataset: Dataset, *, of: Evaluated | Answers | Non
         or found.step != view.last_step
         or (of.step, of.weights) != (found.step, found.weights)
     ):
-        return None
-    scores = []
-    for row, votes in zip(rows_of(found, dataset), zip(*found.answers, strict=True), strict=True):
-        if dataset.task == "classification":
-            scores.append(weight_ahead(votes, found.weights, dataset.classes)[str(row.target)])
-        else:
-            scores.append(miss(weighted_interval(votes, found.weights), float(row.target or 0.0)))
+        return reject
+    scores = tuple(
+        weight_ahead(dict(point.shares), dataset.classes)[str(point.row.target)]
+        if point.is_label
+        else miss(point.interval, float(point.row.target or 0.0))
+        for point in points(found, dataset)
+    )
     by_group = dataset.provenance.split.startswith("group:")
-    return Conformal(scores=tuple(scores), classes=dataset.classes, by_group=by_group)
+    conformal = Conformal(scores=scores, classes=dataset.classes, level=config.coverage, by_group=by_group)
+    reject = replace(reject, conformal=conformal)
+    hits = Hits.of([point for point in points(found, dataset, reject) if point.decision is not None])
+    return replace(reject, n_decided=hits.n, n_right=hits.n_right)
 
 
 def possible_labels(point: Point) -> tuple[str, ...]:
     """Empty without a calibration, and for regression."""
-    return point.calibrated.labels(point.answers, point.weights) if point.calibrated and point.is_label else ()
+    return point.reject.possible(dict(point.shares)) if point.is_label else ()
 
 
 def possible_range(point: Point) -> tuple[float, float] | None:
     """None without a calibration, and for labels."""
-    return None if point.calibrated is None or point.is_label else point.calibrated.interval(point.interval)
+    conformal = point.reject.conformal
+    return None if conformal is None or point.is_label else conformal.interval(point.interval)
 
 
 def holds_truth(point: Point) -> bool:
@@ -497,13 +502,13 @@ def holds_truth(point: Point) -> bool:
     return point.row.target in possible_labels(point)
 
 
-def calibration_result(view: RunView, dataset: Dataset) -> dict[str, Any] | None:
+def calibration_result(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
     """The calibration and how often it holds on the test rows, in JSON types; `threshold` may be Infinity, a text."""
     test = view.evaluated.get("test")
-    doubt = calibrated(view, dataset, of=test)
-    if doubt is None or test is None:
+    reject = reject_option(view, config, dataset, of=test)
+    if (doubt := reject.conformal) is None or test is None:
         return None
-    rows = points(test, rows_by_id(dataset), doubt)
+    rows = points(test, dataset, reject)
     return {
         "level": doubt.level,
         "rows": doubt.n,

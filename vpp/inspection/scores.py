@@ -11,7 +11,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated
 from vpp.posterior.likelihood import Noise, RowLikelihood
 from vpp.posterior.metric import LabelFigures, NumberFigures, label_figures, number_figures
-from vpp.posterior.prediction import Answer, Value, average
+from vpp.posterior.prediction import Answer, Value
 from vpp.posterior.weights import Floats
 from vpp.problem import integrated, likelihood_of
 from vpp.runs.view import RunView
@@ -91,10 +91,7 @@ class Baseline:
 
 
 def baseline(rows: Sequence[Row], dataset: Dataset) -> Baseline:
-    targets = [row.target for row in dataset.train if row.target is not None]
-    answer = average(targets, [1.0] * len(targets), is_label=dataset.task == "classification")
-    assert answer is not None
-    return Baseline(answer=answer, score=score([answer] * len(rows), rows, dataset))
+    return Baseline(answer=dataset.constant, score=score([dataset.constant] * len(rows), rows, dataset))
 
 
 FEW_LABELS = 2

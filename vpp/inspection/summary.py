@@ -1,37 +1,40 @@
 """The result of a run as one JSON object: the output of `--json`, and the head of every report; and its parts."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.data.descriptions import NOTHING
-from vpp.events import Evaluated
+from vpp.events import Constant, Evaluated
 from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.inspection.ideas import Ideas
-from vpp.inspection.points import calibration_result
+from vpp.inspection.points import calibration_result, points, reject_option
 from vpp.inspection.scores import (
     Baseline,
     Score,
     averaged_score,
     baseline,
     ensemble,
+    noise,
     particle_scores,
     rows_of,
     weighed_log_likelihoods,
 )
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
+from vpp.posterior.likelihood import Noise
 from vpp.posterior.metric import Estimate
-from vpp.problem import likelihood_of
+from vpp.problem import constant_of, likelihood_of
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.prompts import carrier_of
 from vpp.runs.reader import surpassed
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, log_evidence, priors, resampled_at
+from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors, resampled_at
 from vpp.settings import Config
 
 ALMOST_ALL = 0.95
@@ -47,6 +50,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     dataset = known_rows(directory) if view.evaluated else None
     against = predicted(view, dataset) if dataset else None
     judged = [each for each in view.proposals if each.why == "likelihood"]
+    standing = constant_answer(view, spec.config, dataset) if dataset else None
     five = ensemble(view, dataset) if dataset and spec.config.method == "vml5" else None
     independent = {
         "oracle_best_test": _json(five.oracle.test.value) if five else None,
@@ -75,7 +79,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         },
         "baseline": against.as_json() if against else None,
         "beats_baseline": against.own.error < against.constant.score.error if against else None,
-        "calibrated": calibration_result(view, dataset) if dataset else None,
+        "calibrated": calibration_result(view, spec.config, dataset) if dataset else None,
         "surpassed_by": _surpassed(dataset, view),
         "calls": {
             "learner": usage.learner,
@@ -95,11 +99,15 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "wall_s": round(view.wall_s, 3),
         "tokens": {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens},
         "n_unique": view.n_unique,
-        "ess": view.ess_by_step,
+        "ess": ess_of_sentences(view),
+        "ess_by_step": view.ess_by_step,
         "resampled_at": resampled_at(view),
         "acceptance_rate": sum(p.accepted for p in judged) / len(judged) if judged else None,
         "uncertain": {"points": uncertain_points(test), "of": len(test.rows) if test else 0},
         "weights": list(view.weights),
+        "noise": [asdict(each) for each in _noise(train, dataset)] if train and dataset else None,
+        "constant": standing.as_json() if standing else None,
+        "undecided": undecided_rows(view, spec.config, dataset) if dataset else None,
         "log_evidence": evidence(spec, view),
         "individual": {"test": _particle_metrics(test, dataset), "train": _particle_metrics(train, dataset)},
         **(independent if spec.config.method == "vml5" else {}),
@@ -111,6 +119,11 @@ def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> l
     if evaluated is None or dataset is None:
         return None
     return [_json(each.value) for each in particle_scores(evaluated, dataset)]
+
+
+def _noise(train: Evaluated, dataset: Dataset) -> Iterator[Noise]:
+    rows = rows_of(train, dataset)
+    return (noise(answers, rows, dataset) for answers in train.answers)
 
 
 def _json(value: float) -> float | str:
@@ -248,6 +261,51 @@ def collapsed(view: RunView, dataset: Dataset, ideas: Ideas) -> Against | None:
         return None
     against = Against(split="train", own=first.train, constant=baseline(rows_of(train, dataset), dataset))
     return against if against.is_beaten else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantAnswer:
+    """The constant answer beside the sentences."""
+
+    constant: Constant
+    """Scored on the training rows."""
+    is_weighed: bool
+    """True if it stands in the final weights."""
+    log_odds: float
+    """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
+
+    def as_json(self) -> dict[str, Any]:
+        numbers = {"log_likelihood": _json(self.constant.log_likelihood), "log_odds": _json(self.log_odds)}
+        return {"answer": self.constant.answer, "weight": self.weight, **numbers}
+
+    @property
+    def weight(self) -> float | None:
+        return self.constant.weight if self.is_weighed else None
+
+
+def constant_answer(view: RunView, config: Config, dataset: Dataset) -> ConstantAnswer | None:
+    """None before the training rows are evaluated."""
+    train = view.evaluated.get("train")
+    if train is None:
+        return None
+    rows = rows_of(train, dataset)
+    constant = constant_of(dataset, config, rows)
+    if train.constant:
+        constant = replace(constant, weight=train.constant.weight)
+    heaviest = train.answers[int(np.argmax(train.weights))]
+    best = likelihood_of(dataset, config).log_likelihood(heaviest, [row.target for row in rows])
+    gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
+    return ConstantAnswer(constant=constant, is_weighed=train.constant is not None, log_odds=gap)
+
+
+def undecided_rows(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:
+    """Test rows whose answer is “I don’t know”, in JSON types; None before they are evaluated, and for numbers."""
+    test = view.evaluated.get("test")
+    if test is None or dataset.task != "classification":
+        return None
+    every = points(test, dataset, reject_option(view, config, dataset, of=test))
+    rows = sorted(point.row.id for point in every if point.is_undecided)
+    return {"count": len(rows), "of": len(every), "rows": rows}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,14 +21,16 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table, read_like, unlabelled_rows
 from vpp.environment import Environment
 from vpp.errors import EndpointError, InputError, RunError, VppError
+from vpp.events import Evaluated
 from vpp.inspection.genealogy import Node, genealogy
 from vpp.inspection.ideas import Idea, merge_ideas
-from vpp.inspection.points import Point, calibrated, points, possible_labels, possible_range, votes_on
+from vpp.inspection.points import Point, points, possible_labels, possible_range, reject_option, votes_on
 from vpp.inspection.ruled_out import RuledOut, ruled_out
-from vpp.inspection.scores import rows_by_id, weighed_log_likelihoods
+from vpp.inspection.scores import weighed_log_likelihoods
 from vpp.inspection.summary import result
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.templates import set_texts
+from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
 from vpp.reporting.document import report_figures, report_html, write_all
@@ -168,14 +170,17 @@ class Posterior(_Recorded):
         dataset = self._reader.dataset()
         if table is not None:
             answers = self.ask(table)
-            doubt = calibrated(self._reader.refresh().view, dataset, of=answers)
-            return disagreement_frame(votes_on(answers, doubt))
+            return disagreement_frame(votes_on(answers, self._reject_option(answers)))
         test = self.view.evaluated.get("test" if dataset.test else "train")
         if test is None:
             raise RunError(
                 f"{self.directory.path} has not evaluated its test rows yet: wait, or give rows to ask about"
             )
-        return disagreement_frame(points(test, rows_by_id(dataset), calibrated(self.view, dataset, of=test)))
+        return disagreement_frame(points(test, dataset, self._reject_option(test)))
+
+    def _reject_option(self, of: Answers | Evaluated) -> RejectOption:
+        snapshot = self._reader.refresh()
+        return reject_option(snapshot.view, snapshot.spec.config, self._reader.dataset(), of=of)
 
     def to_arviz(self) -> "DataTree":
         """Return the particles for ArviZ 1 (vpp.reporting.data_tree). Raises InputError if xarray is not installed."""
@@ -257,10 +262,10 @@ def _csv(frame: "pd.DataFrame") -> bytes:
 def disagreement_frame(points: Sequence[Point]) -> "pd.DataFrame":
     """Return one line per row, most divided first, indexed by row id. points: (N,) of K particles.
 
-    Columns: truth, prediction; for labels share (the prediction's weight) and entropy_bits of the vote, for numbers
-    spread (weighted standard deviation) and low to high (90 % of the weight); possible, if the run is calibrated (the
-    possible labels, or the lowest and highest possible number); abstained (a weight), uncertain (Section 5.3), and
-    each particle's answer. Unknown values are None or NaN.
+    Columns: truth, prediction; for labels decision (None is “I don’t know”), share of the prediction and entropy_bits
+    of the vote, for numbers spread (weighted standard deviation) and low to high (90 % of the weight); possible, if the
+    run is calibrated (the possible labels, or the lowest and highest possible number); abstained (a weight), uncertain
+    (Section 5.3), and each particle's answer. Unknown values are None or NaN.
     """
     import pandas as pd
 
@@ -272,7 +277,8 @@ def _line(point: Point) -> dict[str, Any]:
     doubt = point.doubt if math.isfinite(point.doubt) else math.nan
     if point.is_label:
         shares = dict[Value | None, float](point.shares)
-        figures = {"share": shares.get(point.prediction, 0.0), "entropy_bits": doubt}
+        share = shares.get(point.prediction, 0.0)
+        figures = {"decision": point.decision, "share": share, "entropy_bits": doubt}
     else:
         low, high = point.interval or (math.nan, math.nan)
         figures = {"spread": doubt, "low": low, "high": high}
@@ -281,7 +287,7 @@ def _line(point: Point) -> dict[str, Any]:
         "truth": point.row.target,
         "prediction": point.prediction,
         **figures,
-        **({"possible": possible_range(point) or possible_labels(point)} if point.calibrated else {}),
+        **({"possible": possible_range(point) or possible_labels(point)} if point.reject.conformal else {}),
         "abstained": point.abstained,
         "uncertain": point.is_uncertain,
         **{f"particle_{slot}": vote for slot, vote in enumerate(point.votes)},

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from vpp.posterior.prediction import CLEAR, TIE, Answer, Value, settled, silent_weight, vote_shares
+from vpp.posterior.prediction import CLEAR, TIE, Value, decide, settled
 from vpp.posterior.weights import Floats
 
 BINS = 10
@@ -133,17 +133,12 @@ def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
     return float(x.corr(y)) if x.nunique() > 1 and y.nunique() > 1 else None
 
 
-LEVEL = 0.9
-"""Least probability that the truth is among what is called possible."""
-
-
-def weight_ahead(votes: Sequence[Answer], weights: Sequence[float], classes: Sequence[str]) -> dict[str, float]:
+def weight_ahead(shares: Mapping[Value, float], classes: Sequence[str]) -> dict[str, float]:
     """Return the weight of all heavier labels, by label: the score of adaptive sets (Romano, Sesia and Candès 2020).
 
-    It is 0 for the label that leads. Weight that abstains is shared by all labels alike. votes, weights: (K,).
+    It is 0 for the label that leads. What the shares lack of 1, weight that abstains, is shared by all labels alike.
     """
-    shares = vote_shares(votes, weights)
-    silent = silent_weight(votes, weights) / len(classes)
+    silent = max(0.0, 1 - math.fsum(shares.values())) / len(classes)
     mass = {label: shares.get(label, 0.0) + silent for label in classes}
     return {label: math.fsum(other for other in mass.values() if other > own + TIE) for label, own in mass.items()}
 
@@ -164,7 +159,8 @@ class Conformal:
     """(n,) of the true labels or numbers, in any order; at least one."""
     classes: tuple[str, ...] = ()
     """Labels of the target, in order; empty for numbers."""
-    level: float = LEVEL
+    level: float = 0.9
+    """Least probability that the truth is among what is called possible."""
     by_group: bool = False
     """True if each row is from a group of its own, so that the promise is for rows of new groups."""
 
@@ -187,13 +183,13 @@ class Conformal:
         """Number of calibration rows from which the threshold is finite: 9 at 90 %."""
         return math.ceil(round(self.level / (1 - self.level), 9))
 
-    def labels(self, votes: Sequence[Answer], weights: Sequence[float]) -> tuple[str, ...]:
+    def labels(self, shares: Mapping[Value, float], *, clear: float = CLEAR) -> tuple[str, ...]:
         """Return the labels that are possible, in the order of `classes`; at least the one that leads.
 
-        A label is also possible while those ahead hold less than two thirds: a vote that is not clear stays in doubt.
+        A label is also possible while those ahead hold less than `clear`: a vote that is not clear stays in doubt.
         """
-        ahead = weight_ahead(votes, weights, self.classes)
-        limit = max(self.threshold + TIE, CLEAR - TIE)
+        ahead = weight_ahead(shares, self.classes)
+        limit = max(self.threshold + TIE, clear - TIE)
         return tuple(label for label in self.classes if ahead[label] <= limit)
 
     def interval(self, interval: tuple[float, float] | None) -> tuple[float, float]:
@@ -219,3 +215,26 @@ class Conformal:
         tail = (1 - mass) / 2
         low, high = (float(betaincinv(self.rank, self.n + 1 - self.rank, at)) for at in (tail, 1 - tail))
         return low, high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectOption:
+    """Rule for “I don’t know” (Chow 1970): answer where it costs less than the doubt would."""
+
+    clear: float = CLEAR
+    """Least probability of an answer: 1 minus the cost of “I don’t know” in errors."""
+    conformal: Conformal | None = None
+    """What is possible, by calibration rows; None without these."""
+    n_decided: int = 0
+    """Calibration rows that the rule answers with a label."""
+    n_right: int = 0
+    """Of these, how many are right."""
+
+    def decide(self, shares: Mapping[Value, float]) -> Value | None:
+        """Return the answer; None is “I don’t know”. Calibrated, one label alone must be possible too."""
+        label = decide(shares, clear=self.clear)
+        return label if self.conformal is None or len(self.possible(shares)) == 1 else None
+
+    def possible(self, shares: Mapping[Value, float]) -> tuple[str, ...]:
+        """Labels in order; empty without calibration rows."""
+        return self.conformal.labels(shares, clear=self.clear) if self.conformal else ()

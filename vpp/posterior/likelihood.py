@@ -5,6 +5,7 @@ integral over it has a closed form (Gelman et al., Bayesian Data Analysis, 2013,
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -224,6 +225,14 @@ def _interval(at: Floats, log_density: Floats) -> tuple[float, float]:
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def labels_alone(targets: Sequence[Value | None], classes: Sequence[str]) -> float:
+    """log p(y) of labels that depend on no input: their probabilities, uniform on the simplex, integrated out."""
+    counts = Counter(targets)
+    # log ∫ Π p_c^n_c Dirichlet(p; 1, …, 1) dp = log Γ(C) - log Γ(N + C) + sum_c log Γ(n_c + 1)
+    fixed = math.lgamma(len(classes)) - math.lgamma(len(targets) + len(classes))
+    return fixed + math.fsum(math.lgamma(counts[label] + 1) for label in classes)
 
 
 def integrated_gaussian(targets: npt.ArrayLike) -> IntegratedGaussian:

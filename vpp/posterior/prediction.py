@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 Value = str | float
@@ -13,8 +14,8 @@ Label = TypeVar("Label", bound=Value)
 
 TIE = 1e-9
 """Vote shares within this distance of the largest are tied."""
-CLEAR, CLEAR_WORDS = 2 / 3, "two thirds"
-"""Least share of the answering weight that decides a vote, and its name. Below it the answer is “I don’t know”."""
+CLEAR = 2 / 3
+"""Least share of the answering weight that decides, if “I don’t know” costs a third of an error."""
 EXACT = 12
 """Significant digits that rounding errors of a weighted mean do not reach."""
 
@@ -63,13 +64,50 @@ def leader(shares: Mapping[Value, float]) -> Value | None:
     return tied[0] if len(tied) == 1 else None
 
 
-def decided(shares: Mapping[Value, float]) -> Value | None:
-    """Return the label that holds at least `CLEAR` of the answering weight; None means “I don’t know”.
+def decide(shares: Mapping[Value, float], *, clear: float = CLEAR) -> Value | None:
+    """Return the label that holds at least `clear` of the answering weight; None means “I don’t know”.
 
+    With c the cost of “I don’t know” in errors, answering pays from the probability 1 - c on (Chow 1970).
     A tie decides nothing, nor do particles without weight.
     """
     label, total = leader(shares), math.fsum(shares.values())
-    return label if label is not None and total > 0 and shares[label] >= CLEAR * total - TIE else None
+    return label if label is not None and total > 0 and shares[label] >= clear * total - TIE else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """Predictive law p(y | x) = sum_k w_k p(y | x, theta_k), the constant answer's part included.
+
+    Without noise it is the paper's: the vote of Eq. 8, or the mean of Eq. 7.
+    """
+
+    weights: tuple[float, ...]
+    """(K,) of the sentences, and one more of the constant answer, if it has a part."""
+    classes: tuple[str, ...] = ()
+    """Labels of the target, in order; empty for numbers."""
+    noise: tuple[float, ...] = ()
+    """(K,) mass of each sentence's wrong labels; empty without noise."""
+    constant: Answer = None
+    """The constant answer, of labels their probabilities; None if it has no part."""
+
+    def shares(self, answers: Sequence[Answer]) -> dict[Value, float]:
+        """Probability of each label, the heaviest first; abstentions are left out. answers: (K,)."""
+        return vote_shares(self._laws(answers), self.weights)
+
+    def average(self, answers: Sequence[Answer]) -> Value | None:
+        """The likeliest label, or the mean of the numbers (Eq. 7). answers: (K,)."""
+        return average(self._laws(answers), self.weights, is_label=bool(self.classes))
+
+    def _laws(self, answers: Sequence[Answer]) -> Sequence[Answer]:
+        laws = [self._law(*each) for each in zip(answers, self.noise, strict=True)] if self.noise else [*answers]
+        return [*laws, self.constant] if len(self.weights) > len(answers) else laws
+
+    def _law(self, answer: Answer, epsilon: float) -> Answer:
+        """Eq. 6 as a law of the label: 1 - epsilon on the answer, the rest shared by the C - 1 others."""
+        if answer is None:
+            return None
+        graded, n_others = answer if isinstance(answer, dict) else {answer: 1.0}, max(1, len(self.classes) - 1)
+        return {c: (q := graded.get(c, 0.0)) * (1 - epsilon) + (1 - q) * epsilon / n_others for c in self.classes}
 
 
 def average(votes: Sequence[Answer], weights: Sequence[float], *, is_label: bool) -> Value | None:

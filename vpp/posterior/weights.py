@@ -6,6 +6,7 @@ Papaspiliopoulos, An Introduction to Sequential Monte Carlo (2020), chapter 17.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,14 @@ def ess(weights: npt.ArrayLike) -> float:
     w = w / w.max()
     # ESS = 1 / sum_k w_k^2 = (sum_k w_k)^2 / sum_k w_k^2
     return float(w.sum() ** 2 / np.square(w).sum())
+
+
+def ess_of_sentences(texts: Sequence[str], weights: Sequence[float], *, rest: float = 0.0) -> float:
+    """ESS over the distinct texts. rest: weight of none, which leaves all of them alike. texts, weights: (K,)."""
+    shares = dict.fromkeys(texts, rest / len(set(texts)))
+    for text, weight in zip(texts, weights, strict=True):
+        shares[text] += weight
+    return ess([*shares.values()])
 
 
 Ints = npt.NDArray[np.int64]

@@ -27,8 +27,7 @@ from vpp.drawing.figures import (
     risk_figure,
     weights_figure,
 )
-from vpp.inspection.points import calibrated, points
-from vpp.inspection.scores import rows_by_id
+from vpp.inspection.points import points, reject_option
 from vpp.reporting.markdown import Section, report, report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
@@ -171,7 +170,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
     test = view.evaluated.get("test")
     if test is not None and len(test.weights) > 1:
         result, _, _ = judged(
-            points(test, rows_by_id(dataset), calibrated(view, dataset, of=test)), dataset, held_by(config)
+            points(test, dataset, reject_option(view, config, dataset, of=test)), dataset, held_by(config, test.noise)
         )
         if not result.is_equally_sure:
             is_label = dataset.task == "classification"

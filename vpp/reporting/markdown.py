@@ -23,11 +23,11 @@ from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.genealogy import Genealogy, Node, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
-from vpp.inspection.points import Point, calibrated, points, voices
+from vpp.inspection.points import Point, points, reject_option, voices
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
-from vpp.inspection.scores import by_label, rows_by_id
+from vpp.inspection.scores import by_label
 from vpp.inspection.summary import deciding_rows
-from vpp.posterior.prediction import CLEAR_WORDS, Value
+from vpp.posterior.prediction import Value
 from vpp.runs.budget import cap_words, money
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
@@ -47,6 +47,7 @@ from vpp.wording.brief import (
     is_demo,
     result_metrics,
     shares_sentence,
+    standing_sentence,
     uncertain_metric,
     weights_measure,
 )
@@ -83,6 +84,7 @@ from vpp.wording.words import (
     prior_text,
     score_text,
     seconds,
+    share_words,
     value_text,
     weight_text,
 )
@@ -247,6 +249,8 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
         yield weights if is_one else f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
         for rank, idea in enumerate(ideas, 1):
             yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
+        if standing := standing_sentence(snapshot.view, config, dataset):
+            yield markdown_text(standing)
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
     if decided:
         yield deciding_sentence(decided)
@@ -344,11 +348,12 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
     if test is None:
         yield "The test rows are not evaluated yet."
         return
-    doubt, held, row = calibrated(view, dataset, of=test), held_by(config), ROW_OF[test.split]
-    rows = points(test, rows_by_id(dataset), doubt)
+    reject, held = reject_option(view, config, dataset, of=test), held_by(config, test.noise)
+    row, doubt = ROW_OF[test.split], reject.conformal
+    rows = points(test, dataset, reject)
     if doubt:
         figure = promised_metric(rows, doubt)
-        yield f"{rule_sentence(doubt, held)} {promise_sentence(doubt)}".strip()
+        yield f"{rule_sentence(reject, held)} {promise_sentence(doubt)}".strip()
         yield f"The truth was possible on {figure.value} of {counted(len(rows), 'row')}: {figure.words}"
     if len(test.weights) == 1:
         yield "There is one hypothesis: it cannot disagree with itself."
@@ -364,8 +369,8 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
 
 
 def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
-    uncalibrated = f"if no label has {CLEAR_WORDS} of the {held} that answered"
-    rule = "if several labels are possible" if rows[0].calibrated else uncalibrated
+    uncalibrated = f"if no label has {share_words(rows[0].reject.clear)} of the {held}"
+    rule = "if several labels are possible" if rows[0].reject.conformal else uncalibrated
     yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
     uncertain = [point for point in rows if point.is_uncertain]
     if not uncertain:
@@ -392,7 +397,7 @@ def _nowhere(rows: Sequence[Point], row: str) -> str:
 def _vote(point: Point) -> str:
     if point.decision is not None:
         return f"“{answer_cell(point.decision)}”: {'wrong' if point.is_wrong else 'right'}"
-    if point.calibrated:
+    if point.reject.conformal:
         return f"undecided: {answer_cell(possible_words(point))}"
     return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
 
@@ -447,8 +452,8 @@ def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator
     if len(test.weights) == 1:
         yield NOT_ALONE
         return
-    rows = points(test, rows_by_id(dataset), calibrated(view, dataset, of=test))
-    _, saying, metrics = judged(rows, dataset, held_by(config))
+    rows = points(test, dataset, reject_option(view, config, dataset, of=test))
+    _, saying, metrics = judged(rows, dataset, held_by(config, test.noise))
     yield " ".join(filter(None, (saying, too_few_words(len(rows)))))
     lines = [(each.name, f"{each.value} {each.scale}".strip(), each.words) for each in metrics]
     yield markdown_table(("measure", "value", "in words"), lines, right=(1,))

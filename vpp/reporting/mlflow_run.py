@@ -11,12 +11,11 @@ from vpp.errors import InputError
 from vpp.inspection.slots import totals
 from vpp.inspection.summary import evidence
 from vpp.llm.protocol import short_reason
-from vpp.posterior.weights import ess
 from vpp.reporting.document import write_all
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import RunSpec
-from vpp.runs.view import RunView, log_evidence
+from vpp.runs.view import RunView, ess_of_sentences, log_evidence
 
 STATUS: Mapping[str, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "interrupted": "FAILED"}
 """MLflow's word for each end of a run; any other run is RUNNING."""
@@ -75,8 +74,7 @@ def figures_by_step(spec: RunSpec, view: RunView) -> Iterator[tuple[int, float, 
     spent |= {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
     price = {"cost": usage.cost if spec.prices.are_given else None, "seconds": view.wall_s}
     # of the weights that predict, where `ess` is of those before a resampling
-    last = view.final.ess if view.final else ess(view.weights) if view.weights else None
     shares = totals(zip((state.hypothesis for state in view.population), view.weights, strict=True))
-    final = {"final_ess": last, "final_heaviest_weight": max(shares.values())} if shares else {}
+    final = {"final_ess": ess_of_sentences(view), "final_heaviest_weight": max(shares.values())} if shares else {}
     label = {f"log_evidence_{found['label']}": log_evidence(view)} if found else {}
     yield view.last_step or 0, view.wall_s, {**spent, **price, **final, **label}

@@ -12,9 +12,9 @@ from typing import Any
 
 from vpp.inspection.genealogy import Genealogy, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness
-from vpp.inspection.points import Point, calibrated, points, possible_labels, possible_range
+from vpp.inspection.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
-from vpp.inspection.scores import Score, rows_by_id, weighed_log_likelihoods
+from vpp.inspection.scores import Score, weighed_log_likelihoods
 from vpp.inspection.summary import result
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, priors
@@ -42,8 +42,9 @@ def _content(reader: RunReader) -> Json:
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, spec, started = snapshot.view, snapshot.spec, snapshot.view.started
     ideas, family, test = merge_ideas(view, dataset), genealogy(view), view.evaluated.get("test")
-    doubt = calibrated(view, dataset, of=test)
+    reject = reject_option(view, spec.config, dataset, of=test)
     near = nearness(ideas, dataset) if ideas else None
+    found = {**result(reader.directory, view), "status": snapshot.state}
     return {
         "schema": SCHEMA_VERSION,
         "name": spec.name,
@@ -58,15 +59,14 @@ def _content(reader: RunReader) -> Json:
         "lineage": [_lineage(family, slot) for slot in range(view.size)] if family else [],
         "texts": _texts(family) if family else {},
         "ruled_out": [_ruled_out(each) for each in ruled_out(view, dataset)],
-        "disagreement": [_point(point) for point in points(test, rows_by_id(dataset), doubt)] if test else [],
-        "ess": view.ess_by_step,
-        "final_ess": view.final.ess if view.final else None,
+        "disagreement": [_point(point) for point in points(test, dataset, reject)] if test else [],
+        **{name: found[name] for name in ("weights", "noise", "ess", "constant", "undecided")},
         "settings": started.config if started else {},
         "models": started.models if started else {},
         "templates": started.templates if started else {},
         "versions": started.versions if started else {},
         "dataset": spec.dataset,
-        "result": {**result(reader.directory, view), "status": snapshot.state},
+        "result": found,
     }
 
 
@@ -176,7 +176,7 @@ def _point(point: Point) -> Json:
         "spread": None if is_label else doubt,
         "low": low,
         "high": high,
-        **({"possible": list(possible_labels(point) or possible_range(point) or ())} if point.calibrated else {}),
+        **({"possible": list(possible_labels(point) or possible_range(point) or ())} if point.reject.conformal else {}),
     }
 
 

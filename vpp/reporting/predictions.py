@@ -1,8 +1,9 @@
 """Predictions as CSV: of the test rows (predictions.csv), and of rows a run was asked about; and sheets to label.
 
 Columns: row, the inputs, other columns that came with rows asked about, truth (of test rows), prediction; for
-classification its share of the weight, the vote's entropy in bits, the weight of those that abstained and a share for
-each class; for regression the weighted standard deviation, the interval that holds 90 % of the particles' weight
+classification the decision (empty for “I don’t know”), the prediction's share (its probability, or its weight in the
+vote), the vote's entropy in bits, the weight of those that abstained and a share for each class; for regression the
+weighted standard deviation, the interval that holds 90 % of the particles' weight
 (both of the particles' spread alone, noise not included) and the weight of those that abstained. Then each particle's
 answer, and its reason where asked for. A run with calibration rows adds what is possible: 1 or 0 for each class, or
 the range of the true number. An abstention is an empty cell. An own column whose name an input has gets a
@@ -25,12 +26,19 @@ from vpp.data.columns import is_number, write_number
 from vpp.data.dataset import Dataset, Notation, Row
 from vpp.data.labelling import Answered, answered_rows, candidate_rows, input_key
 from vpp.data.table import Table
-from vpp.inspection.points import Question, calibrated, questions
-from vpp.inspection.scores import rows_of
-from vpp.posterior.calibration import Conformal
-from vpp.posterior.disagreement import vote_entropy, weighted_interval, weighted_spread
-from vpp.posterior.prediction import Answer, Value, silent_weight, vote_shares
-from vpp.runs.asking import Answers, Asking, averages_asked
+from vpp.inspection.points import (
+    Point,
+    Question,
+    points,
+    possible_labels,
+    possible_range,
+    questions,
+    reject_option,
+    votes_on,
+)
+from vpp.posterior.calibration import RejectOption
+from vpp.posterior.prediction import Value
+from vpp.runs.asking import Answers, Asking
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
@@ -48,37 +56,32 @@ Beside = Mapping[str, Sequence[str | None]]
 
 def predictions_csv(reader: RunReader) -> bytes:
     """A line for each evaluated test row; the header alone before the test rows are evaluated."""
-    dataset = reader.dataset()
-    view = reader.refresh().view
-    test = view.evaluated.get("test")
+    dataset, snapshot = reader.dataset(), reader.refresh()
+    test = snapshot.view.evaluated.get("test")
     if test is None:
-        return _csv((), ("truth", *_Summary(dataset.task, dataset.classes).names), (), inputs=dataset.inputs)
-    summary = _Summary(dataset.task, dataset.classes, calibrated(view, dataset, of=test))
-    rows, votes, answers = rows_of(test, dataset), zip(*test.predictions, strict=True), zip(*test.answers, strict=True)
-    lines = (
-        (row.target, *summary.cells(said, average, test.weights), *labels)
-        for row, labels, said, average in zip(rows, votes, answers, test.averaged, strict=True)
-    )
-    own = ("truth", *summary.names, *_numbered("particle", test.weights))
-    return _csv(rows, own, lines, inputs=dataset.inputs)
+        return _csv((), ("truth", *_names(dataset.classes, RejectOption())), (), inputs=dataset.inputs)
+    reject = reject_option(snapshot.view, snapshot.spec.config, dataset, of=test)
+    by_id = {point.row.id: point for point in points(test, dataset, reject)}
+    rows = [by_id[row] for row in test.rows]
+    lines = ((point.row.target, *_cells(point), *point.votes) for point in rows)
+    own = ("truth", *_names(dataset.classes, reject), *_numbered("particle", test.weights))
+    return _csv([point.row for point in rows], own, lines, inputs=dataset.inputs)
 
 
 def prediction_csv(
-    answers: Answers, *, doubt: Conformal | None = None, with_reasons: bool = False, beside: Beside | None = None
+    answers: Answers, *, reject: RejectOption | None = None, with_reasons: bool = False, beside: Beside | None = None
 ) -> bytes:
     """A line for each row asked about: the columns of predictions.csv but the truth.
 
-    doubt: the run's calibration, if it has one.
+    reject: the run's rule for “I don’t know”.
     beside: columns that stand behind the inputs as they were read, such as a name of each row.
     with_reasons: also a column `because_0`… for each particle: why it said so, or why nothing could be read.
     """
-    summary = _Summary(answers.task, answers.classes, doubt)
     lines: list[Line] = []
-    for row, average in zip(zip(*answers.predictions, strict=True), averages_asked(answers), strict=True):
-        votes, said = [prediction.value for prediction in row], [prediction.answer for prediction in row]
-        reasons = [reason_words(prediction) for prediction in row] if with_reasons else []
-        lines.append((*summary.cells(said, average, answers.weights), *votes, *reasons))
-    own = (*summary.names, *_numbered("particle", answers.weights))
+    for vote in votes_on(answers, reject):
+        reasons = [reason_words(prediction) for prediction in vote.said] if with_reasons else []
+        lines.append((*_cells(vote), *vote.votes, *reasons))
+    own = (*_names(answers.classes, reject or RejectOption()), *_numbered("particle", answers.weights))
     own += _numbered("because", answers.weights) if with_reasons else ()
     inputs = tuple(name for name, _ in answers.rows[0].inputs) if answers.rows else ()
     return _csv(answers.rows, own, lines, inputs=inputs, beside=beside)
@@ -88,38 +91,27 @@ def _numbered(name: str, weights: Sequence[float]) -> tuple[str, ...]:
     return tuple(f"{name}_{slot}" for slot in range(len(weights)))
 
 
-class _Summary:
-    """The columns between the truth and the particles' answers."""
+def _names(classes: Sequence[str], reject: RejectOption) -> tuple[str, ...]:
+    """Names of the columns between the truth and the particles' answers."""
+    if not classes:
+        ends = ("possible_low", "possible_high") if reject.conformal else ()
+        return ("prediction", "spread", "low", "high", "abstained", *ends)
+    possible = (f"possible_{label}" for label in classes) if reject.conformal else ()
+    return ("prediction", "decision", "share", "entropy_bits", "abstained", *(f"share_{c}" for c in classes), *possible)
 
-    def __init__(self, task: str, classes: Sequence[str], doubt: Conformal | None = None) -> None:
-        self._is_label = task == "classification"
-        self._classes = classes
-        self._doubt = doubt
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        if not self._is_label:
-            ends = ("possible_low", "possible_high") if self._doubt else ()
-            return ("prediction", "spread", "low", "high", "abstained", *ends)
-        shares = (f"share_{label}" for label in self._classes)
-        possible = (f"possible_{label}" for label in self._classes) if self._doubt else ()
-        return ("prediction", "share", "entropy_bits", "abstained", *shares, *possible)
-
-    def cells(self, said: Sequence[Answer], prediction: Value | None, weights: Sequence[float]) -> Line:
-        """Cells of a row; empty except for the shares if all abstain."""
-        abstained = _tidy(silent_weight(said, weights))
-        if not self._is_label:
-            votes = [None if isinstance(answer, dict) else answer for answer in said]
-            interval = weighted_interval(votes, weights)
-            low, high = interval or (None, None)
-            possible = map(_tidy, self._doubt.interval(interval)) if self._doubt else ()
-            return prediction, _tidy(weighted_spread(votes, weights)), low, high, abstained, *possible
-        shares = vote_shares(said, weights)
-        share = shares.get(prediction, 0.0) if prediction is not None else 0.0
-        each = (_tidy(shares.get(label, 0.0)) for label in self._classes)
-        held = self._doubt.labels(said, weights) if self._doubt else ()
-        can_be = (float(label in held) for label in self._classes) if self._doubt else ()
-        return prediction, _tidy(share), _tidy(vote_entropy(said, weights)), abstained, *each, *can_be
+def _cells(point: Point) -> Line:
+    """Cells of a row; empty except for the shares if all abstain, and the decision of “I don’t know”."""
+    abstained = _tidy(point.abstained)
+    if not point.is_label:
+        low, high = point.interval or (None, None)
+        return point.prediction, _tidy(point.doubt), low, high, abstained, *map(_tidy, possible_range(point) or ())
+    shares, held = dict(point.shares), possible_labels(point)
+    classes = point.mixture.classes
+    share = _tidy(shares.get(str(point.prediction), 0.0))
+    each = (_tidy(shares.get(label, 0.0)) for label in classes)
+    can_be = (float(label in held) for label in classes) if point.reject.conformal else ()
+    return point.prediction, point.decision, share, _tidy(point.doubt), abstained, *each, *can_be
 
 
 def _tidy(value: float) -> float | None:

@@ -20,13 +20,14 @@ from pydantic import TypeAdapter, ValidationError
 from vpp import files
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError, RunError, VppError
-from vpp.events import Votes, hypothesis_id
+from vpp.events import Constant, Votes, hypothesis_id, mixture_of
 from vpp.inference.ahead import together
 from vpp.inference.proposing import log_likelihood
 from vpp.llm.context import prompt_tokens, tokens_at_most
 from vpp.llm.counters import Counters
 from vpp.llm.rendering import render_input, render_rows
 from vpp.posterior.likelihood import Likelihood
+from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
 from vpp.problem import Prediction, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset, write_or_refuse
@@ -61,6 +62,14 @@ class Answers:
     classes: tuple[str, ...] = ()
     step: int | None = None
     """The last complete step when the particles were read."""
+    noise: tuple[float, ...] = ()
+    """Mass of each particle's wrong labels, as at the run's evaluation; empty for votes."""
+    constant: Constant | None = None
+    """The constant answer, as at the run's evaluation."""
+
+    @property
+    def mixture(self) -> Mixture:
+        return mixture_of(self.weights, self.noise, self.constant, self.classes)
 
 
 class Asking:
@@ -88,6 +97,8 @@ class Asking:
         self.rows = tuple(rows)
         self._texts = tuple(texts) or tuple(view.texts[particle.hypothesis] for particle in view.population)
         self._weights = (1 / len(texts),) * len(texts) if texts else view.weights
+        evaluated = None if texts else view.evaluated.get("train")
+        self._noise, self._constant = (evaluated.noise, evaluated.constant) if evaluated else ((), None)
         asked = set(map(hypothesis_id, self._texts))
         pairs = ((hypothesis, row.id) for hypothesis in asked for row in self.rows) if known else ()
         self._known = {pair: known[pair] for pair in pairs if pair in known}
@@ -142,12 +153,14 @@ class Asking:
             target=self._spec.dataset["target"],
             classes=tuple(self._spec.dataset["classes"]),
             step=self._step,
+            noise=self._noise,
+            constant=self._constant,
         )
 
 
 def averages_asked(answers: Answers) -> Votes:
     said = [[prediction.answer for prediction in particle] for particle in answers.predictions]
-    return averages_of(answers.task, said, answers.weights)
+    return averages_of(answers.mixture, said)
 
 
 # Models asked in a background thread, which a page can look at, leave and return to
@@ -505,8 +518,8 @@ class _Asking:
         rows = self._dataset.test
         predictions = await together(self._session.learner.predict(text, rows) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
-        equal = [1 / len(votes)] * len(votes)
-        answers = averages_of(self._dataset.task, votes, equal)
+        equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=self._dataset.classes)
+        answers = averages_of(equal, votes)
         calls = self._counters.snapshot().learner - before
         return Prompted(name=name, calls=calls, questions=len(texts), examples=examples, answers=answers)
 

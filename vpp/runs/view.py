@@ -23,6 +23,7 @@ from vpp.events import (
     Usage,
 )
 from vpp.inference.population import Particle, Population
+from vpp.posterior.weights import ess_of_sentences as weights_ess
 from vpp.posterior.weights import normalise
 
 if TYPE_CHECKING:
@@ -208,6 +209,14 @@ def resampled_at(view: RunView) -> list[int]:
     return [at.step for at in view.finished_steps if at.resampled]
 
 
+def ess_of_sentences(view: RunView) -> float | None:
+    """Effective number of distinct sentences, by the weights that predict; None before there are any."""
+    if not view.population:
+        return None
+    rest = view.final.constant.weight if view.final and view.final.constant else 0.0
+    return weights_ess([state.hypothesis for state in view.population], view.weights, rest=rest)
+
+
 def log_evidence(view: RunView) -> float | None:
     """Return the natural log of the evidence after the last finished step; None without carried weights."""
     made = [at.reweighted for at in view.finished_steps if at.reweighted]
@@ -281,6 +290,12 @@ def population_of(view: RunView) -> Population | None:
         )
         for state in last.population
     )
+    written = {drawn.hypothesis for drawn in view.drawn.values()}
+    written |= {each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal}
     return Population(
-        step=last.step, particles=particles, exponent=last.finished.exponent, log_evidence=last.finished.log_evidence
+        step=last.step,
+        particles=particles,
+        exponent=last.finished.exponent,
+        log_evidence=last.finished.log_evidence,
+        n_written=len(written),
     )

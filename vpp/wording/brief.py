@@ -1,10 +1,10 @@
 """A run in brief: warnings, its headline, figures of its result with a sentence each, and its limits.
 
-No sentence holds outside text.
+No sentence holds outside text, but `standing_sentence` does.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Task
@@ -20,7 +20,7 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
-from vpp.inspection.summary import Against, Decided, collapsed, evidence, predicted, uncertain_points
+from vpp.inspection.summary import Against, Decided, collapsed, constant_answer, evidence, predicted, uncertain_points
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, log_evidence, priors
@@ -45,6 +45,7 @@ from vpp.wording.words import (
     refused_answers,
     score_text,
     share_sentence,
+    target_text,
     uncertain_sentence,
     value_text,
     weight_text,
@@ -126,7 +127,8 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
     if test:
         outcome = _outcome(averaged_score(test, dataset), voting(config, view.size))
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
-    return " ".join(filter(None, (*first, shares_sentence(ideas, config), outcome)))
+    odds = constant_sentence(view, config, dataset)
+    return " ".join(filter(None, (*first, shares_sentence(ideas, config), odds, outcome)))
 
 
 def voting(config: Config, size: int) -> str:
@@ -136,8 +138,10 @@ def voting(config: Config, size: int) -> str:
     return "weighted" if config.is_weighted else "unweighted"
 
 
-def held_by(config: Config) -> str:
-    """Return what a share of the vote is a share of: `weight`, `chains` or `hypotheses`."""
+def held_by(config: Config, noise: Sequence[float] = ()) -> str:
+    """Return what a label's share is a share of: `weight`, `chains` or `hypotheses`; with noise `probability`."""
+    if noise:
+        return "probability"
     if config.is_weighted:
         return "weight"
     return "chains" if config.method == "mh" else "hypotheses"
@@ -316,6 +320,34 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
         return f"All {in_words(n)} hypotheses answer differently; each counts alike."
     held = f"{capitalised(in_words(n))} hypotheses hold {counted(len(ideas), 'idea')}"
     return f"{held}; {in_words(first)} share the most common."
+
+
+MILLION = 1e6
+
+
+def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
+    """Odds of the training rows, heaviest hypothesis to constant answer, in words; empty before they are known."""
+    constant = constant_answer(view, config, dataset)
+    if constant is None:
+        return ""
+    odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
+    many = "over a million" if odds >= MILLION * (1 - EQUAL) else number(float(f"{odds:.2g}"))
+    odds_text = f"{many} : 1" if constant.log_odds >= 0 else f"1 : {many}"
+    held = "" if constant.weight is None else f"; the constant holds {percent(constant.weight)} of the weight"
+    n = len(view.texts)
+    best = f", of {integer(n)} written," if n > 1 and not config.is_weighing else ""
+    return f"The heaviest hypothesis{best} against a constant answer: about {odds_text}{held}."
+
+
+def standing_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
+    """`Beside them stands the constant answer “no”, …`, with outside text; empty if it has no weight."""
+    constant = constant_answer(view, config, dataset)
+    if constant is None or constant.weight is None:
+        return ""
+    value = constant.constant.answer
+    answer = f"“{value}”" if isinstance(value, str) else target_text(value, dataset.target_decimals)
+    law = ", each label as often as it occurs," if constant.constant.shares else ""
+    return f"Beside them stands the constant answer {answer}{law} with weight {weight_text(constant.weight)}."
 
 
 def compared_words(ideas: Ideas) -> str:

@@ -35,7 +35,6 @@ class Option:
 
 
 _DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
-_NOT_SMC = Condition("every method but smc", lambda c: not c.is_weighted)
 _SMC = Condition("smc", lambda c: c.method == "smc")
 _LEARNS = Condition("every method but weigh", lambda c: not c.is_weighing)
 _MH = Condition("mh", lambda c: c.method == "mh")
@@ -48,7 +47,7 @@ _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "sm
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 
 _PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
-_LIKELIHOOD, _DATA = "Likelihood", "Prompts"
+_LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
 _REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
 _TEMPERING = {
@@ -68,18 +67,18 @@ OPTIONS: Mapping[str, Option] = {
     "seed": Option("Seed"),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
     "mutate": Option("Rewrite", _PROPOSALS, _SMC, values=_REWRITTEN),
-    "optimizer_temperature": Option("Optimizer’s temperature", _PROPOSALS, _NOT_SMC),
     "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
     "tempering": Option("Tempering", _WEIGHTS, _SMC, values=_TEMPERING),
     "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
     "final_weights": Option("Final weights", _WEIGHTS, _PAPER, values=_FINAL),
     "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
-    "buffer_repeats": Option("Rows may repeat", _WEIGHTS, _BUFFERED),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
+    "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, None, "classification"),
+    "coverage": Option("Coverage of calibrated answers", _DOUBT),
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
@@ -139,11 +138,7 @@ def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
         for name, option in OPTIONS.items()
         if option.group and getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
     }
-    words = {True: "on", False: "off"}
-    return tuple(
-        f"{name.replace('_', ' ')} {words[value] if isinstance(value, bool) else value}"
-        for name, value in values.items()
-    )
+    return tuple(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
 DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart")

@@ -5,12 +5,24 @@ from collections.abc import Sequence
 from statistics import pstdev
 
 from vpp.inspection.points import Point, holds_truth, possible_labels, possible_range
-from vpp.posterior.calibration import Conformal
+from vpp.posterior.calibration import Conformal, RejectOption
 from vpp.posterior.metric import CHANCE
-from vpp.posterior.prediction import CLEAR, CLEAR_WORDS, TIE
+from vpp.posterior.prediction import TIE
 from vpp.problem import Prediction
 from vpp.wording.markup import Metric, count_metric
-from vpp.wording.words import EQUAL, counted, fixed, in_words, integer, number, percent, shortest, target_text
+from vpp.wording.words import (
+    EQUAL,
+    counted,
+    fixed,
+    in_words,
+    integer,
+    interval_text,
+    number,
+    percent,
+    share_words,
+    shortest,
+    target_text,
+)
 
 ONE_VOICE = 1.5
 """One particle holds all weight below this ESS, which rounds to one."""
@@ -142,7 +154,7 @@ MOST_GRADES = 4
 def possible_words(point: Point) -> str:
     """`one of A, B` or `any label`. The point is calibrated."""
     labels = possible_labels(point)
-    is_all = point.calibrated is not None and len(labels) == len(point.calibrated.classes) > 2
+    is_all = point.reject.conformal is not None and len(labels) == len(point.reject.conformal.classes) > 2
     return "any label" if is_all else f"one of {', '.join(labels)}"
 
 
@@ -163,47 +175,51 @@ def range_words(point: Point, decimals: int | None) -> str:
     return f"{low} to {high}" if all(map(math.isfinite, ends)) else "any number"
 
 
-def possible_sentence(point: Point, calibrated: Conformal, decimals: int | None) -> str:
-    if not point.is_label:
-        what = range_words(point, decimals)
-    else:
-        what = f"{point.decision} alone" if point.decision is not None else possible_words(point)
-    return f"Possible: {what}. {promise_sentence(calibrated)}"
+def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) -> str:
+    """What is possible, and what that is worth: for one label, how often it was right on the calibration rows."""
+    reject = point.reject
+    if point.decision is not None:
+        right = f"{integer(reject.n_right)} of {integer(reject.n_decided)} were right"
+        means = f": that means {interval_text(reject.n_right, reject.n_decided)}" if reject.n_decided else ""
+        return f"Possible: {point.decision} alone. Of such answers to calibration rows, {right}{means}."
+    what = possible_words(point) if point.is_label else range_words(point, decimals)
+    return f"Possible: {what}. {promise_sentence(conformal)}"
 
 
-def promise_sentence(calibrated: Conformal) -> str:
-    rows, level, new = counted(calibrated.n, "calibration row"), percent(calibrated.level), "similar new rows"
-    if calibrated.by_group:
+def promise_sentence(conformal: Conformal) -> str:
+    rows, level, new = counted(conformal.n, "calibration row"), percent(conformal.level), "similar new rows"
+    if conformal.by_group:
         rows, new = f"{rows}, each of another group", "new rows of similar groups"
-    if calibrated.rank > calibrated.n:
-        return f"{rows}: too few for {level}, which takes {calibrated.least_rows}. So everything stays possible."
-    if not math.isfinite(calibrated.threshold):
+    if conformal.rank > conformal.n:
+        return f"{rows}: too few for {level}, which takes {conformal.least_rows}. So everything stays possible."
+    if not math.isfinite(conformal.threshold):
         return f"{rows}: on too many of them no particle answered. So everything stays possible."
-    low, high = calibrated.coverage_band()
+    low, high = conformal.coverage_band()
     return (
         f"With {rows}, the truth is possible for at least {level} of {new} on average; one draw of them "
         f"typically gives {percent(low)} to {percent(high)}."
     )
 
 
-def rule_sentence(calibrated: Conformal, held: str) -> str:
-    """Say what decides a row, or by how much a range is widened. held: what a share of the vote is a share of."""
-    limit = calibrated.threshold
+def rule_sentence(reject: RejectOption, held: str) -> str:
+    """Say what decides a row, or by how much a range is widened. held: what a label's share is a share of."""
+    limit = reject.conformal.threshold if reject.conformal else math.inf
     if not math.isfinite(limit):
         return ""
-    if not calibrated.classes:
+    if reject.conformal and not reject.conformal.classes:
         how = "narrowed" if limit < 0 else "widened"
         return f"The particles’ range is {how} by {number(abs(limit))} at each end."
     if limit >= 1 - TIE:
         return "No vote decides a row: on too many calibration rows no weight was on the truth."
-    if limit < CLEAR:
-        return f"A label decides a row with {CLEAR_WORDS} of the {held}: the calibration rows ask for no more."
+    if limit < reject.clear:
+        least = share_words(reject.clear)
+        return f"A label decides a row with {least} of the {held}: the calibration rows ask for no more."
     return f"A label decides a row with more than {percent(limit)} of the {held}."
 
 
-def promised_metric(rows: Sequence[Point], calibrated: Conformal) -> Metric:
+def promised_metric(rows: Sequence[Point], conformal: Conformal) -> Metric:
     """Count the rows whose truth was possible, beside the promise. rows: at least one, with their truths."""
-    promised = f"{percent(calibrated.level)} promised by {counted(calibrated.n, 'calibration row')}"
+    promised = f"{percent(conformal.level)} promised by {counted(conformal.n, 'calibration row')}"
     held = sum(holds_truth(point) for point in rows)
     if rows[0].is_label:
         size = math.fsum(len(possible_labels(point)) for point in rows) / len(rows)

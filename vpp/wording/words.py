@@ -128,6 +128,11 @@ def percent(fraction: float, decimals: int = 0) -> str:
     return f"{shown}{NBSP}%"
 
 
+def share_words(share: float) -> str:
+    """`two thirds`, or `90 %`."""
+    return "two thirds" if math.isclose(share, 2 / 3) else percent(share)
+
+
 def weight_text(weight: float, decimals: int = 3) -> str:
     """`0.954`. Only exact values read as 0 or 1: else `under 0.001`, `over 0.999`."""
     shown, least = f"{weight:.{decimals}f}", 10**-decimals
