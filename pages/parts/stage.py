@@ -11,9 +11,8 @@ from pages.parts import blocks, opening, pieces
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.figures import Figure, acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
-from vpp.drawing.rail import band_html, bars_html, generations_html, key_html, map_html
+from vpp.drawing.rail import band_html, bars_html, generations_html, key_html
 from vpp.events import INITIAL_STEP
-from vpp.inspection.hypothesis_map import hypothesis_map
 from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
@@ -172,7 +171,7 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    """Return the figures beside the cards: a map of the hypotheses, a bar a step, and the last generations."""
+    """Return the figures beside the cards: a bar a step, and the last generations."""
     view, config = snapshot.view, snapshot.spec.config
     if view.last_step is None:
         return ""
@@ -184,8 +183,6 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
             "Effective sample size" if config.is_weighted else bars: bars_html(view, config, dataset, step),
             "Genealogy": generations_html(view, config, step),
         }
-        if config.size > 1:
-            figures = {"Map of the hypotheses": map_html(hypothesis_map(view, config, dataset, step)), **figures}
         return "".join(
             f'<section><h3 class="group">{markup.term(title)}</h3>{figure}</section>'
             for title, figure in figures.items()

@@ -16,7 +16,7 @@ START = "Start the run"
 CARD = "article.card"
 STATE = ".vpp .state"
 CHART = ".js-plotly-plot .main-svg"
-MAP = ".stage .map .dot"
+BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 TREE = ".tree svg"
 RUN = "{run}"
@@ -130,11 +130,11 @@ PRINTS = (
     Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Data"),
           until=section("Model")),
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
-    Print(name="watch-live", stage="live", address=WATCH, needs=(CARD, MAP, 'button:has(p:text-is("Pause"))'),
+    Print(name="watch-live", stage="live", address=WATCH, needs=(CARD, BARS, 'button:has(p:text-is("Pause"))'),
           first=TOP, at_most=1200, mode="dark"),
-    Print(name="watch", address=WATCH, needs=(CARD, MAP), act=lambda page: show_step(page, 11),
+    Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 11),
           until="article.card >> nth=3", at_most=1800),
-    Print(name="card", address="watch?run={other}", needs=(CARD, MAP), act=open_rejected,
+    Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
     Print(name="posterior", address=POSTERIOR, needs=(".deck", TREE), first=TOP, until=ASK, at_most=2200),
     Print(name="asked", address=POSTERIOR, needs=(TREE,), act=ask_row, first=ASK, until=GENEALOGY),
@@ -154,5 +154,5 @@ PRINTS = (
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
     Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),
-    Print(name="phone", address=WATCH, needs=(CARD, MAP), mode="dark", width=390, at_most=1100),
+    Print(name="phone", address=WATCH, needs=(CARD, BARS), mode="dark", width=390, at_most=1100),
 )  # fmt: skip

@@ -1,22 +1,19 @@
-"""A run in little space: the step band, bars by step, the last generations, and the map of the hypotheses, as SVG."""
+"""A run in little space: the step band, bars by step, and the last generations, as SVG."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
 
 from vpp.data.dataset import Dataset
-from vpp.drawing.deck import without_seed
 from vpp.events import INITIAL_STEP
-from vpp.inspection.hypothesis_map import ASPECT, HypothesisMap, Point
 from vpp.inspection.slots import came_from, generation_at, judged_of, weights_of
 from vpp.posterior.weights import ess
 from vpp.runs.view import RunView, StepView, resampled_at
 from vpp.settings import ESS_SHARE, Config
-from vpp.wording.markup import badge, caption, table, text
+from vpp.wording.markup import badge, caption, text
 from vpp.wording.progress import batch_errors
-from vpp.wording.words import counted, cut, fixed, integer, listed, number, particles, percent, shortest, weight_text
+from vpp.wording.words import counted, fixed, number, percent, shortest
 
 # The step band: progress and resampling in one row of marks, and the ESS where the page is narrow
 
@@ -339,207 +336,3 @@ def _round(x: float, y: float, r: float) -> str:
 
 def _path(kind: str, parts: Sequence[str]) -> str:
     return f'<path class="{kind}" d="{"".join(parts)}"/>'
-
-
-# The map of a step’s hypotheses: dots near each other answer alike
-
-
-MARGIN = 24
-"""Units between the frame and the edge: half of the largest dot, and a label."""
-MAP_HEIGHT = round((WIDTH - 2 * MARGIN) * ASPECT) + 2 * MARGIN
-LARGEST_DOT = 16
-SMALLEST_DOT, SMALLEST_GONE = 2.5, 3.5
-"""Radii of the lightest dot, and of the lightest one that is gone, whose ring is dashed."""
-TARGET = 12
-"""Radius within which a pointer hits a dot."""
-MOST_NUMBERED = 6
-MOST_NAMED = 6
-MOST_LETTERS = 160
-SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""Distances for the scale; the longest in half the frame is shown."""
-
-Box = tuple[float, float, float, float]
-Line = tuple[float, float, float, float]
-
-
-def map_html(drawn: HypothesisMap) -> str:
-    if why := _why_not(drawn):
-        return caption(why)
-    lines = "".join(f"M{ax:.1f},{ay:.1f}L{bx:.1f},{by:.1f}" for ax, ay, bx, by in _lines(drawn))
-    gone = "".join(_gone(drawn, point) for point in drawn.points if point.is_gone)
-    return (
-        f'<figure class="map"><svg viewBox="0 0 {WIDTH} {MAP_HEIGHT}" role="list" aria-label="{text(map_alt(drawn))}">'
-        f'<g aria-hidden="true"><path class="way" d="{lines}"/>{gone}</g>'
-        f"<g>{''.join(_dots(drawn))}</g>{_scale(drawn)}</svg>"
-        f'<figcaption class="cap">{text(map_caption(drawn))}</figcaption>'
-        f'<details class="astable"><summary>Show as table</summary>{_table(drawn)}</details></figure>'
-    )
-
-
-# Words
-
-
-def _why_not(drawn: HypothesisMap) -> str:
-    if drawn.n_particles < 2:
-        return "A map of the hypotheses needs two particles." if drawn.n_particles else "No hypotheses to map yet."
-    if not drawn.n_rows:
-        return "No map: no row has an answer from every particle yet."
-    if len(drawn.alive) < 2:
-        every = "both" if drawn.n_particles == 2 else f"all {integer(drawn.n_particles)}"
-        return f"No map: {every} particles give the same answers on {counted(drawn.n_rows, 'row')}."
-    return ""
-
-
-def map_caption(drawn: HypothesisMap) -> str:
-    rows = counted(drawn.n_rows, "row")
-    distance = f"share of {rows} answered differently" if drawn.is_label else f"mean difference of answers on {rows}"
-    shapes = ["area: weight" if drawn.is_weighted else "area: particles", "number: particle"]
-    if any(point.parents for point in drawn.points):
-        shapes.append("line: from its parent")
-    if len(drawn.alive) < len(drawn.points):
-        shapes.append("dashed: text now gone")
-    off = f"off by about {percent(drawn.stress)}" if round(drawn.stress, 2) else "true to scale"
-    return f"Distance: {distance} · {' · '.join(shapes)} · distances {off} (stress {fixed(drawn.stress)})"
-
-
-def map_alt(drawn: HypothesisMap) -> str:
-    """Text alternative: the heaviest dot, and the one that differs most from it."""
-    heaviest, *others = drawn.alive
-    farthest = max(others, key=lambda point: point.apart)
-    behaviours = f"{counted(drawn.n_particles, 'particle')} with {len(drawn.alive)} different behaviours"
-    most = f"{particles(farthest.slots, most=MOST_NAMED).capitalize()} {_differs(drawn, farthest)}, the most of all"
-    return f"Map of {behaviours}. Heaviest: {_held(drawn, heaviest)}. {most}."
-
-
-def point_label(drawn: HypothesisMap, point: Point) -> str:
-    """`particles 3 and 7, weight 0.42, differs from the heaviest on 12 of 40 rows`."""
-    if point.is_gone:
-        return f"{particles(point.slots, most=MOST_NAMED)} of the step before, now gone"
-    if point is drawn.alive[0]:
-        return f"{_held(drawn, point)}, the heaviest"
-    return f"{_held(drawn, point)}, {_differs(drawn, point)}"
-
-
-def _held(drawn: HypothesisMap, point: Point) -> str:
-    weight = (
-        f"weight {weight_text(point.weight, 2)}" if drawn.is_weighted else f"{len(point.slots)} of {drawn.n_particles}"
-    )
-    return f"{particles(point.slots, most=MOST_NAMED)}, {weight}"
-
-
-def _differs(drawn: HypothesisMap, point: Point) -> str:
-    verb = "differs" if len(point.slots) == 1 else "differ"
-    return f"{verb} from the heaviest {_by(drawn, point)}"
-
-
-def _by(drawn: HypothesisMap, point: Point) -> str:
-    """`on 12 of 40 rows`, `by 8 % of the range`."""
-    if drawn.is_label:
-        return f"on {integer(round(point.apart * drawn.n_rows))} of {counted(drawn.n_rows, 'row')}"
-    return f"by {percent(point.apart)} of the target’s range"
-
-
-def _table(drawn: HypothesisMap) -> str:
-    head = ("particles", "weight" if drawn.is_weighted else "share", "differs from the heaviest", "what it says")
-    rows = [
-        (
-            listed(point.slots),
-            weight_text(point.weight),
-            "now gone" if point.is_gone else _by(drawn, point),
-            cut(without_seed(point.text, drawn.seed_text), MOST_LETTERS),
-        )
-        for point in drawn.points
-    ]
-    return table(head, rows, right=(1,), name="hypotheses on the map")
-
-
-# The drawing
-
-
-def _unit(drawn: HypothesisMap) -> float:
-    return (WIDTH / 2 - MARGIN) / drawn.half
-
-
-def _place(drawn: HypothesisMap, x: float, y: float) -> tuple[float, float]:
-    unit = _unit(drawn)
-    return WIDTH / 2 + x * unit, MAP_HEIGHT / 2 + y * unit
-
-
-def _radius(point: Point) -> float:
-    return max(SMALLEST_DOT, LARGEST_DOT * math.sqrt(point.weight))
-
-
-def _lines(drawn: HypothesisMap) -> list[Line]:
-    ends = ((parent, (point.x, point.y)) for point in drawn.points for parent in point.parents)
-    return [(*_place(drawn, *begin), *_place(drawn, *end)) for begin, end in ends]
-
-
-def _gone(drawn: HypothesisMap, point: Point) -> str:
-    x, y = _place(drawn, point.x, point.y)
-    r, name = max(SMALLEST_GONE, _radius(point)), text(point_label(drawn, point))
-    return f'<circle class="gone" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>{name}</title></circle>'
-
-
-def _dots(drawn: HypothesisMap) -> Iterator[str]:
-    """Dots, the heaviest first, so that the small ones lie on top."""
-    numbers = _numbers(drawn)
-    for point in drawn.alive:
-        x, y = _place(drawn, point.x, point.y)
-        r, label = _radius(point), text(point_label(drawn, point))
-        yield (
-            f'<g class="dot" role="listitem" tabindex="0" data-key="{point.front}" '
-            f'data-slots="{" ".join(map(str, point.slots))}" style="transform:translate({x:.1f}px,{y:.1f}px)" '
-            f'aria-label="{label}"><title>{label}</title><circle class="hit" r="{max(TARGET, r):.1f}"/>'
-            f'<circle class="ink" r="{r:.1f}"/>{numbers.get(point.front, "")}</g>'
-        )
-
-
-def _numbers(drawn: HypothesisMap) -> dict[int, str]:
-    """Numbers of dots, each inside a large one, else right, left, below or above, where it meets no dot and no line."""
-    numbers: dict[int, str] = {}
-    lines = _lines(drawn)
-    taken = [(each, _box(*_place(drawn, each.x, each.y), _radius(each), _radius(each))) for each in drawn.points]
-    for point in drawn.alive:
-        (x, y), r, half = _place(drawn, point.x, point.y), _radius(point), 4 * len(str(point.front))
-        inside = [(0.0, 0.0)] if r >= TARGET else []
-        for dx, dy in (*inside, (r + 3 + half, 0.0), (-r - 3 - half, 0.0), (0.0, r + 8), (0.0, -r - 8)):
-            box, is_inside = _box(x + dx, y + dy, half, 6), not (dx or dy)
-            is_crossed = not is_inside and any(_crosses(line, box) for line in lines)
-            if not is_crossed and not any(_meet(box, other) for each, other in taken if each is not point):
-                kind = ' class="inside"' if is_inside else ""
-                numbers[point.front] = f'<text x="{dx:.1f}" y="{dy + 4:.1f}"{kind}>{point.front}</text>'
-                taken.append((point, box))
-                break
-        if len(numbers) == MOST_NUMBERED:
-            break
-    return numbers
-
-
-def _box(x: float, y: float, across: float, up: float) -> Box:
-    return x - across, x + across, y - up, y + up
-
-
-def _meet(a: Box, b: Box) -> bool:
-    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
-
-
-def _crosses(line: Line, box: Box) -> bool:
-    """True if part of the line is in the box: if its parts between the sides, and between top and bottom, overlap."""
-    first, last = 0.0, 1.0
-    for at, to, low, high in ((line[0], line[2], *box[:2]), (line[1], line[3], *box[2:])):
-        if at == to and not low < at < high:
-            return False
-        if at != to:
-            near, far = sorted(((low - at) / (to - at), (high - at) / (to - at)))
-            first, last = max(first, near), min(last, far)
-    return first < last
-
-
-def _scale(drawn: HypothesisMap) -> str:
-    share = max(each for each in SCALES if each <= drawn.half)
-    end, y = 8 + share * _unit(drawn), MAP_HEIGHT - 6
-    words = f"{percent(share)} of {'rows' if drawn.is_label else 'the range'}"
-    return (
-        f'<g aria-hidden="true" class="scale"><path d="M8,{y - 4}v4H{end:.1f}v-4"/>'
-        f'<text x="{end + 6:.1f}" y="{y}">{text(words)}</text></g>'
-    )
