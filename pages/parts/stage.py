@@ -11,7 +11,7 @@ from pages.parts import blocks, opening, pieces
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.figures import Figure, acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
-from vpp.drawing.rail import band_html, bars_html, generations_html, key_html
+from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
@@ -171,22 +171,17 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    """Return the figures beside the cards: a bar a step, and the last generations."""
+    """Return the figure beside the cards: a bar a step."""
     view, config = snapshot.view, snapshot.spec.config
     if view.last_step is None:
         return ""
 
     def make() -> str:
-        step, dataset = INITIAL_STEP if moment.newest is None else moment.step, run.reader.dataset()
-        bars = "Proposals accepted" if config.is_filtered else "Error on the batch"
-        figures = {
-            "Effective sample size" if config.is_weighted else bars: bars_html(view, config, dataset, step),
-            "Genealogy": generations_html(view, config, step),
-        }
-        return "".join(
-            f'<section><h3 class="group">{markup.term(title)}</h3>{figure}</section>'
-            for title, figure in figures.items()
-        )
+        step = INITIAL_STEP if moment.newest is None else moment.step
+        title = "Proposals accepted" if config.is_filtered else "Error on the batch"
+        title = "Effective sample size" if config.is_weighted else title
+        bars = bars_html(view, config, run.reader.dataset(), step)
+        return f'<section><h3 class="group">{markup.term(title)}</h3>{bars}</section>'
 
     return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
 

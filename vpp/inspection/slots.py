@@ -68,19 +68,6 @@ def came_from(at: StepView, slot: int) -> int | None:
     return at.resampled.ancestors[slot] if at.resampled else slot
 
 
-def generation_at(view: RunView, config: Config, step: int | None) -> int | None:
-    """Step that ended with the population which the cards of `step` show; None before it is complete.
-
-    The cards of smc show the texts that a step weighs, those of the other methods the texts after its decisions.
-    step: None is the end.
-    """
-    if step is None:
-        return view.last_step
-    ended = step - 1 if config.is_weighted else step
-    at = view.steps.get(ended)
-    return ended if at and at.finished else None
-
-
 def weights_of(view: RunView, generation: int, *, is_end: bool) -> tuple[float, ...]:
     """(K,) weights that the next step assigned to the population of a finished step; 1/K without weights.
 
