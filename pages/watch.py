@@ -74,9 +74,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
         pieces.steady(words + load_html(snapshot), key="watch.whole")
-    with st.container(key="watch_charts"), st.expander("Charts", key="watch.fold", on_change="rerun") as fold:
-        if fold.open:
-            stage.draw_charts(run, snapshot.view)
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:

@@ -13,7 +13,6 @@ from pages.parts import blocks, person
 from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
-from vpp.drawing.figures import Chart
 from vpp.errors import VppError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
@@ -111,11 +110,8 @@ def wanted(key: str, *, most: int) -> tuple[int, ...]:
     return tuple(slot for slot in range(most) if slot in wanted) if isinstance(wanted, list) else ()
 
 
-def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str, most_rows: int = 0) -> None:
-    """Draw a chart with its title, its finding in words, and its numbers as a table.
-
-    most_rows: rows that the table may grow to while it is looked at; a table folded at first stays so.
-    """
+def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str) -> None:
+    """Draw a chart with its title, its finding in words, and its numbers as a table."""
     # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
     import_module("pandas")
     # Late: the first page has no chart.
@@ -129,36 +125,12 @@ def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: s
     def numbers() -> str:
         return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
 
-    if max(len(figure.rows), most_rows) * len(figure.head) <= MOST_CELLS:
+    if len(figure.rows) * len(figure.head) <= MOST_CELLS:
         blocks.draw(finding, f'<details class="astable"><summary>Show as table</summary>{numbers()}</details>')
         return
     blocks.draw(finding)
     if st.toggle("Show as table", key=f"{key}.table"):
         blocks.draw(numbers())
-
-
-# Zoom of the charts of Watch: a chart whose numbers change is drawn anew, and forgets its zoom
-
-_ZOOM = component("zoom")
-
-
-def listen(key: str) -> None:
-    _ZOOM(data={"ranges": _ranges(key)}, key=key, default={"ranges": {}}, on_ranges_change=lambda: None)
-
-
-def zoomed(chart: Chart, name: str, key: str) -> Chart:
-    """Return the chart with the zoom that the reader chose for the one whose key is `name`, if any."""
-    ranges, axes = _ranges(key).get(f"st-key-{name.replace('.', '-')}") or {}, {}
-    for axis in ("xaxis", "yaxis"):
-        low, high = ranges.get(f"{axis}.range[0]"), ranges.get(f"{axis}.range[1]")
-        if low is not None and high is not None:
-            axes[axis] = [float(low), float(high)]
-    return chart.within(axes) if axes else chart
-
-
-def _ranges(key: str) -> dict[str, Any]:
-    ranges: dict[str, Any] = st.session_state.get(key, {}).get("ranges") or {}
-    return ranges
 
 
 # HTML that is patched in place: what a reader has focused, selected or scrolled stays over a refresh
@@ -200,11 +172,3 @@ def drawn(run: OpenRun, snapshot: Snapshot, part: str, *of: object, make: Callab
     The key begins with the run's path, which lies in its user's folder: no user gets another's drawing.
     """
     return _DRAWINGS.get((str(run.directory.path), snapshot.edition, part, *map(repr, of)), make, size=sys.getsizeof)
-
-
-def shared_figure(run: OpenRun, part: str, *of: object, make: "Callable[[], Figure]") -> "Figure":
-    """Return a chart of the run, made once for `of`, all that it is made from."""
-
-    # Bytes: a chart's numbers are held in the chart, in its JSON, and as text in its table.
-    key = (str(run.directory.path), part, *map(repr, of))
-    return _DRAWINGS.get(key, make, size=lambda made: 100 * len(made.rows) * len(made.head) * 3)

@@ -1,16 +1,15 @@
-"""The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser; and the charts."""
+"""The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from pages.parts import blocks, opening, pieces
+from pages.parts import opening, pieces
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
-from vpp.drawing.figures import Figure, acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
 from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.summary import evidence
@@ -21,9 +20,8 @@ from vpp.wording import markup
 from vpp.wording.brief import COMPARABLE, unread_html
 from vpp.wording.counts import step_name
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import batch_errors, final_rows, happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import final_rows, happened, headline, metrics, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
-from vpp.wording.theme import Mode
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
 
@@ -210,48 +208,3 @@ def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
         yield "Every proposal is taken, so none is accepted or rejected."
     if not config.is_weighted:
         yield "There are no weights, so there is no effective sample size."
-
-
-Chart = tuple[str, str, str, Callable[[RunView, Mode], Figure]]
-"""Key, title, caption, and what draws it."""
-
-
-def charts_of(run: opening.OpenRun) -> list[Chart]:
-    config, charts = run.snapshot.spec.config, list[Chart]()
-    if config.is_weighted:
-        charts.append(("ess", "Effective sample size", "by step", ess_figure))
-        charts.append(("weights", "Weight by step", "one row a particle, more ink is heavier", weights_figure))
-    if config.is_filtered:
-        charts.append(("acc", "Proposals accepted", "by step", acceptance_figure))
-    if config.is_telescoping and not config.is_weighing:
-        charts.append(("evidence", "Log evidence", "nominal, by step", evidence_figure))
-    if not config.is_weighted or len(charts) % 2:
-
-        def errors(view: RunView, mode: Mode) -> Figure:
-            return error_figure(view, mode, batch_errors(view, config, run.reader.dataset()))
-
-        caption = "mean of the hypotheses" if config.size > 1 else "of the one hypothesis"
-        charts.append(("error", "Error on the batch", caption, errors))
-    return charts
-
-
-def draw_charts(run: opening.OpenRun, view: RunView) -> None:
-    if view.last_step is None:
-        blocks.captions("Charts begin with the first step.")
-        return
-    newest, zoom = shown_step(view), f"watch.zoom.{run.key}"
-    weights = None if newest is None else view.steps[newest].reweighted
-    is_final = view.has_ended, view.final is not None
-    # It changes when a step is weighed or finished.
-    of = (view.began_at, newest, hash(weights), len(view.finished_steps), hash(view.population), *is_final)
-    for column, (name, title, caption, draw) in blocks.in_columns(charts_of(run), 2, gap="large"):
-        key = f"watch.{name}"
-
-        def make(mode: Mode, draw: Callable[[RunView, Mode], Figure] = draw, key: str = key) -> Figure:
-            """Return the chart drawn once for all readers, with this reader's zoom."""
-            figure = pieces.shared_figure(run, key, mode, of, make=lambda: draw(view, mode))
-            return replace(figure, chart=pieces.zoomed(figure.chart, key, zoom))
-
-        with column:
-            pieces.figure(make, title=title, caption=caption, key=key, most_rows=view.total_steps)
-    pieces.listen(zoom)

@@ -63,8 +63,6 @@ def unfold(page: Page, head: str, shows: str = "") -> None:
 
 def open_folds(page: Page) -> None:
     """Open what is folded away on Watch, at the last step, whose cards have folds, and the meaning of a term."""
-    page.locator(".st-key-watch_charts summary").first.click()
-    page.locator(".st-key-watch_charts .js-plotly-plot").first.wait_for()
     slider = page.locator("input[type=range]")
     slider.press("ArrowLeft")
     page.locator(".card [data-fold=next]").first.wait_for()

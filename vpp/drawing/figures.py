@@ -83,11 +83,6 @@ class Chart(go.Figure):  # type: ignore[misc]
         note = {"text": words, "showarrow": False, "xanchor": "left", **properties}
         self._json["layout"].setdefault("annotations", []).append(note)
 
-    def within(self, ranges: dict[str, list[float]]) -> "Chart":
-        layout = self._json["layout"]
-        cut = {name: {**layout.get(name, {}), "range": ends} for name, ends in ranges.items()}
-        return Chart(self._json["data"], {**layout, **cut})
-
     def _set(self, name: str, properties: dict[str, Any]) -> None:
         axis = {**self._json["layout"].get(name, {}), **properties}
         self._json["layout"][name] = {key: value for key, value in axis.items() if value is not None}

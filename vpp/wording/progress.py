@@ -244,7 +244,7 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
     exponent = number(1 / made.beta, 3)
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
     evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
-    label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see below the charts."
+    label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see the note below."
     if is_exact(snapshot.spec):
         prior = "the given" if snapshot.spec.start_prior else "equal"
         label, words = "exact", f"Of these sentences, with {prior} prior weights."
