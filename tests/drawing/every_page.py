@@ -15,7 +15,6 @@ from vpp.drawing.figures import (
     reliability_figure,
     risk_figure,
     spread_figure,
-    weights_figure,
 )
 from vpp.drawing.genealogy import (
     ancestry_html,
@@ -110,7 +109,7 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
 
 def _charts(reader: RunReader, snapshot: Snapshot) -> None:
     view, config = snapshot.view, snapshot.spec.config
-    for figure in (ess_figure, weights_figure, acceptance_figure, evidence_figure):
+    for figure in (ess_figure, acceptance_figure, evidence_figure):
         figure(view, "light")
     errors = batch_errors(view, config, reader.dataset())
     error_figure(view, "light", errors)

@@ -1,13 +1,10 @@
 """Charts over the steps, and the end that stands after them."""
 
-from base64 import b64decode
-
-import numpy as np
 import pytest
 
 from tests.inspected import label_events, number_events
 from tests.reporting.builders import view_of
-from vpp.drawing.figures import acceptance_figure, error_figure, ess_figure, evidence_figure, weights_figure
+from vpp.drawing.figures import acceptance_figure, error_figure, ess_figure, evidence_figure
 from vpp.wording.progress import BatchErrors
 
 
@@ -27,19 +24,10 @@ def _error(view, mode):  # type: ignore[no-untyped-def]
     return error_figure(view, mode, BatchErrors(by_step={0: 0.25, 1: 0.5}, name="wrong", top=1.0))
 
 
-@pytest.mark.parametrize("draw", [ess_figure, weights_figure, acceptance_figure, evidence_figure, _error])
+@pytest.mark.parametrize("draw", [ess_figure, acceptance_figure, evidence_figure, _error])
 @pytest.mark.parametrize("events", [label_events, number_events])
 def test_plotly_knows_every_property_of_a_chart(draw, events) -> None:  # type: ignore[no-untyped-def]
     """A chart is written down, not built: nothing looks at it before a browser does."""
     chart = draw(view_of(*events()), "dark").chart
     assert len(chart.data) == len(chart.to_dict()["data"])
     assert chart.layout.template.layout.font.size == 13
-
-
-def test_weights_are_sent_as_they_are() -> None:
-    view = view_of(*label_events())
-    sent = weights_figure(view, "light").chart.to_dict()["data"][0]["z"]
-    rows, columns = map(int, sent["shape"].split(", "))
-    grid = np.frombuffer(b64decode(sent["bdata"]), dtype="<f4").reshape(rows, columns)
-    assert view.steps[0].reweighted is not None
-    assert grid[:, 0] == pytest.approx(view.steps[0].reweighted.weights, abs=1e-4)

@@ -4,15 +4,12 @@ Axes keep their full range, so nothing rescales while a run moves.
 """
 
 import math
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from vpp.drawing.comparison import CODES
 from vpp.drawing.dissent import order_verdict
@@ -26,7 +23,7 @@ from vpp.runs.view import RunView, StepView
 from vpp.settings import ESS_SHARE
 from vpp.wording.progress import BatchErrors
 from vpp.wording.theme import INK, Mode, template
-from vpp.wording.words import counted, fixed, integer, interval_text, listed, number, percent, weight_text
+from vpp.wording.words import counted, fixed, integer, interval_text, listed, number, percent
 
 # A figure as plain JSON, without Plotly’s slow check of each property
 
@@ -70,15 +67,6 @@ class Chart(go.Figure):  # type: ignore[misc]
         x, y = [x for x, _ in points], [y for _, y in points]
         self._json["data"].append({"type": "scatter", "x": x, "y": y, **properties})
 
-    def add_heatmap(self, *, z: NDArray[np.float32], **properties: Any) -> None:
-        """Add a heatmap. z: (rows, columns), NaN for an empty cell.
-
-        It is sent in Plotly's binary form: a fifth of the bytes of a list, and much faster to write.
-        """
-        data = b64encode(np.ascontiguousarray(z, dtype="<f4").tobytes()).decode()
-        sent = {"dtype": "f4", "bdata": data, "shape": f"{z.shape[0]}, {z.shape[1]}"}
-        self._json["data"].append({"type": "heatmap", "z": sent, **properties})
-
     def add_note(self, words: str, **properties: Any) -> None:
         note = {"text": words, "showarrow": False, "xanchor": "left", **properties}
         self._json["layout"].setdefault("annotations", []).append(note)
@@ -92,14 +80,9 @@ class Chart(go.Figure):  # type: ignore[misc]
 
 
 HEIGHT = 240
-DECIMALS = 4
 MOST_NAMED = 6
 MOST_MARKED = 60
 """Longer curves have no markers, which would cover the line."""
-MOST_APART = 25
-"""More particles are drawn without gaps between their rows, which would leave no ink."""
-PALE = 2.5
-"""Times the mean weight, 1/K, at which a weight's ink is that of an edge: equal weights are to be seen of many too."""
 SAME_ESS = 0.05
 """Difference of two effective sample sizes that are shown alike."""
 NEAR = 0.1
@@ -235,37 +218,6 @@ def _ess_alt(curve: Sequence[tuple[int, float]], resampled: Sequence[int], k: in
         rings = f"resampled at {len(resampled)} of {len(curve)} steps"
     (step, last), least = curve[-1], min(ess for _, ess in curve)
     return f"Effective sample size by step: {last:.1f} of {k} at step {step}, lowest {least:.1f}; {rings}"
-
-
-def weights_figure(view: RunView, mode: Mode) -> Figure:
-    weighed = [v for v in view.steps.values() if v.reweighted]
-    c, k = INK[mode], max(1, view.size)
-    steps = list(range(max((view.total_steps, *(v.step + 1 for v in weighed)))))
-    grid, rows = np.full((k, len(steps)), np.nan), []
-    for v in weighed:
-        weights = v.reweighted.weights if v.reweighted else ()
-        grid[:, v.step] = weights
-        rows.append((str(v.step), *map(weight_text, weights)))
-    chart = _chart(view, mode, top=1, ticks=[])
-    chart.add_heatmap(
-        z=np.round(grid, DECIMALS).astype(np.float32),
-        x=steps,
-        y=list(range(k)),
-        zmin=0,
-        zmax=1,
-        xgap=2 if len(steps) <= MOST_MARKED else 0,
-        ygap=2 if k <= MOST_APART else 0,
-        showscale=False,
-        colorscale=[[0, c["sunk"]], [min(0.25, PALE / k), c["edge"]], [1, c["ink"]]],
-        hoverongaps=False,
-        hovertemplate="step %{x}, particle %{y}: weight %{z:.3f}<extra></extra>",
-    )
-    chart.update_yaxes(range=[k - 0.5, -0.5], tickvals=list(range(0, k, max(1, k // 5))), showgrid=False)
-    alt = "Weight of each particle by step: none yet"
-    if weighed and (last := weighed[-1].reweighted):
-        heaviest = weight_text(max(last.weights))
-        alt = f"Weight of each particle by step; at step {last.step} the heaviest holds {heaviest}"
-    return Figure(chart, alt, ("step", *(f"particle {i}" for i in range(k))), tuple(rows))
 
 
 def evidence_figure(view: RunView, mode: Mode) -> Figure:

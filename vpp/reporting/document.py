@@ -18,15 +18,7 @@ from plotly.offline import get_plotlyjs
 
 from vpp.data.dataset import Dataset
 from vpp.drawing.dissent import judged
-from vpp.drawing.figures import (
-    Figure,
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    risk_figure,
-    weights_figure,
-)
+from vpp.drawing.figures import Figure, acceptance_figure, error_figure, ess_figure, evidence_figure, risk_figure
 from vpp.inspection.points import points, reject_option
 from vpp.reporting.markdown import Section, report, report_markdown
 from vpp.reporting.posterior_json import posterior_json
@@ -166,7 +158,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
         yield "In brief", partial(ess_figure, view)
-        yield "In brief", partial(weights_figure, view)
     test = view.evaluated.get("test")
     if test is not None and len(test.weights) > 1:
         result, _, _ = judged(
