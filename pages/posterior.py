@@ -42,7 +42,7 @@ from vpp.wording.progress import nothing_yet
 
 REFRESH_S = 3.0
 THRESHOLD = 95  # percent
-AT_ONCE = 3  # ideas drawn until the others are asked for, so that the genealogy stays near
+AT_ONCE = 3  # ideas drawn until the others are asked for, so that the parts below stay near
 
 
 def page(run: opening.OpenRun) -> None:
@@ -60,7 +60,7 @@ def page(run: opening.OpenRun) -> None:
         asking.draw(run)
     with trial:
         beside.draw_trial(run)
-    for place, draw in ((middle, genealogy.draw_tree), (below, genealogy.draw_ruled_out), (last, draw_nearness)):
+    for place, draw in ((middle, genealogy.draw_ancestors), (below, genealogy.draw_ruled_out), (last, draw_nearness)):
         with place:
             opening.follow(run, partial(draw, run), every_s=REFRESH_S)
 

@@ -1,24 +1,14 @@
-"""Genealogy of the particles, the ancestors of one, and the texts that the data ruled out."""
+"""The ancestors of a particle, and the texts that the data ruled out."""
 
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import streamlit as st
 
 from pages.parts import blocks, opening, pieces
-from vpp.drawing.genealogy import (
-    ancestry_html,
-    drawing,
-    founders_table,
-    genealogy_caption,
-    genealogy_sentence,
-    n_changes,
-    outcome_sentence,
-)
+from vpp.drawing.genealogy import ancestry_html, n_changes
 from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, ruled_out_html
-from vpp.errors import InputError
-from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import Genealogy, Place, genealogy
+from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, survivors
 from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
 from vpp.runs.reader import Snapshot
@@ -27,64 +17,24 @@ from vpp.wording.words import counted, integer
 
 KEY = "posterior.genealogy"
 MOST_CHANGES = 30
-_TREE = pieces.component("genealogy")
 
 
-def draw_tree(run: opening.OpenRun, snapshot: Snapshot) -> None:
-    view, is_weighted, seed_text = snapshot.view, snapshot.spec.config.is_weighted, snapshot.view.seed_text
-    # The drawing changes with a step, the final weights, or the run's state.
-    of = (run.directory.id, view.last_step, hash(view.population), view.final is None, snapshot.state)
-
-    def make() -> tuple[Genealogy, dict[str, Any]] | None:
-        steps = 0 if snapshot.state in ("finished", "stopped") else view.total_steps
-        family = genealogy(view)
-        if family is None:
-            return None
-        data = drawing(family, seed_text=seed_text, is_weighted=is_weighted, steps=steps)
-        table = founders_table(family, seed_text=seed_text, is_weighted=is_weighted)
-        return family, {**data, "table": table, "made": " ".join(map(str, of)), "run": run.directory.id}
-
-    made = pieces.remembered(f"{KEY}.made", of, make)
-    if made is None:
-        return
-    family, data = made
-    how = markup.quiet(genealogy_caption(family, is_weighted=is_weighted))
-    blocks.draw(markup.heading("Genealogy", genealogy_sentence(family)), how)
-    key = f"{KEY}.{run.directory.id}"
-    place: Place | None = st.session_state.get(key)
-    if place is not None:
-        try:
-            family.at(place)
-        except InputError:
-            place = st.session_state[key] = None
-    opened = None if place is None else [place.step - INITIAL_STEP, place.slot]
-
-    def open_clicked() -> None:
-        generation, _, slot = str(st.session_state[KEY].opened).partition(":")
-        if generation.isdigit() and slot.isdigit():
-            st.session_state[key] = Place(int(generation) + INITIAL_STEP, int(slot))
-
-    _TREE(data={**data, "opened": opened}, key=KEY, on_opened_change=open_clicked)
+def draw_ancestors(run: opening.OpenRun, snapshot: Snapshot) -> None:
+    view, is_weighted = snapshot.view, snapshot.spec.config.is_weighted
+    blocks.draw(markup.heading("Genealogy", "how a hypothesis came to its words"))
     field = f"{KEY}.particle.{run.directory.id}"
-    st.session_state[field] = place.slot if place is not None and place.step == family.last_step else None
-
-    def choose() -> None:
-        slot = st.session_state[field]
-        st.session_state[key] = None if slot is None else Place(family.last_step, slot)
-
     left, _ = st.columns([1, 3])
-    slots, hint = range(len(family.last)), "Choose a current particle"
-    left.selectbox("Ancestors of particle", slots, None, key=field, on_change=choose, placeholder=hint)
-    if place is None:
+    slots, hint = range(view.size), "Choose a current particle"
+    slot = left.selectbox("Ancestors of particle", slots, None, key=field, placeholder=hint)
+    family = None if slot is None else genealogy(view)
+    if slot is None or family is None:
         return
-    changes = n_changes(family, place)
+    line = family.ancestry(slot)
+    changes = n_changes(line)
     is_long, label = changes > MOST_CHANGES, f"Show all {changes} changes"
     everything = st.toggle(label, key=f"{KEY}.all.{run.directory.id}") if is_long else True
     most = None if everything else MOST_CHANGES
-    blocks.draw(ancestry_html(family, place, seed_text=seed_text, is_weighted=is_weighted, most=most))
-    # Apart from the ancestors: the later fate changes while a run goes on.
-    if outcome := outcome_sentence(family, place):
-        blocks.captions(outcome)
+    blocks.draw(ancestry_html(line, seed_text=view.seed_text, is_weighted=is_weighted, most=most))
 
 
 # The texts that the data ruled out, searched by words, by reason, or by how far each fell short

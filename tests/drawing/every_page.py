@@ -16,14 +16,7 @@ from vpp.drawing.figures import (
     risk_figure,
     spread_figure,
 )
-from vpp.drawing.genealogy import (
-    ancestry_html,
-    drawing,
-    founders_table,
-    genealogy_caption,
-    genealogy_sentence,
-    outcome_sentence,
-)
+from vpp.drawing.genealogy import ancestry_html
 from vpp.drawing.idea_deck import alt_words, groups_html, ideas_html, matrix_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
@@ -32,7 +25,7 @@ from vpp.drawing.rail import band_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
 from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
-from vpp.inspection.genealogy import Place, genealogy
+from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
 from vpp.inspection.points import VoteReliability, by_answers, by_particle, points, voices
 from vpp.inspection.ruled_out import parted, ruled_out
@@ -137,13 +130,8 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
     family = genealogy(view)
     if family is not None:
-        genealogy_caption(family, is_weighted=weighted), genealogy_sentence(family)
-        drawing(family, seed_text=seed_text, is_weighted=weighted, steps=view.total_steps)
-        yield founders_table(family, seed_text=seed_text, is_weighted=weighted)
         for slot in range(len(family.last)):
-            place = Place(family.last_step, slot)
-            yield ancestry_html(family, place, seed_text=seed_text, is_weighted=weighted, most=None)
-            outcome_sentence(family, place)
+            yield ancestry_html(family.ancestry(slot), seed_text=seed_text, is_weighted=weighted, most=None)
 
 
 def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

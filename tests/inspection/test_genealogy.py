@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.inspected import BIG, EVEN, LUCK, NONE, ODD, PAIR, label_events
 from tests.reporting.builders import view_of
 from tests.reporting.sampled import VARIANTS, sampled
-from vpp.inspection.genealogy import Genealogy, Place, genealogy
+from vpp.inspection.genealogy import Genealogy, genealogy
 from vpp.inspection.slots import came_from
 from vpp.runs.view import RunView
 from vpp.settings import Config
@@ -36,7 +36,6 @@ def test_every_step_is_there_from_the_first_hypotheses_on(labels: Genealogy) -> 
     assert texts(labels, -1) == [EVEN, FIRST, ODD, NONE]
     assert texts(labels, 0) == [EVEN, PAIR, ODD, NONE]
     assert texts(labels, 1) == [EVEN, BIG, PAIR, ODD]
-    assert (labels.last_step, labels.resampled_at) == (1, (1,))
 
 
 def test_parents_are_the_slots_before_resampling(labels: Genealogy) -> None:
@@ -64,21 +63,6 @@ def test_a_particle_has_the_weight_with_which_it_was_next_weighed(labels: Geneal
     ]
 
 
-def test_who_was_resampled_away_has_no_living_descendant(labels: Genealogy) -> None:
-    alive = [[node.survives for node in nodes] for nodes in labels.generations]
-    assert alive == [[True, True, True, False], [True, True, True, False], [True, True, True, True]]
-    assert [node.fate for node in labels.generations[1]] == ["", "", "", "resampled away"]
-    assert [node.fate for node in labels.generations[0]] == ["", "", "", ""]
-    assert (labels.ended_at(Place(-1, 3)), labels.ended_at(Place(-1, 0))) == (1, None)
-
-
-def test_founders_share_the_particles_and_their_weight(labels: Genealogy) -> None:
-    """Slots 0 and 1 (0.4 + 0.3) descend from the first slot, 2 from the second, 3 from the third; none from 3."""
-    assert [founder.descendants for founder in labels.founders] == [(0, 1), (2,), (3,), ()]
-    assert [founder.weight for founder in labels.founders] == pytest.approx([0.7, 0.2, 0.1, 0.0])
-    assert [founder.text for founder in labels.founders] == [EVEN, FIRST, ODD, NONE]
-
-
 def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None:
     way = labels.ancestry(2)
     assert [(each.step, each.slot, each.text) for each in way] == [(-1, 1, FIRST), (0, 1, PAIR), (1, 2, PAIR)]
@@ -86,7 +70,6 @@ def test_the_ancestry_of_a_particle_follows_its_slots(labels: Genealogy) -> None
     assert [each.happened for each in way] == ["first", "accepted", "rejected"]
     assert [each.copied_from for each in way] == [None, None, 1]
     assert [each.weight for each in way] == [0.125, 0.1, 0.2]
-    assert [each.text for each in labels.ancestry(3, step=0)] == [NONE, NONE], "also of an extinct one"
 
 
 @pytest.mark.parametrize("name", ["smc", "adaptive", "mh", "vml"])

@@ -18,7 +18,6 @@ STATE = ".vpp .state"
 CHART = ".js-plotly-plot .main-svg"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
-TREE = ".tree svg"
 RUN = "{run}"
 """Stands for the id of the run that was started in the app; {other}, {failed} and {calibrated} for those of more."""
 MOMENT_MS = 300
@@ -136,10 +135,10 @@ PRINTS = (
           until="article.card >> nth=3", at_most=1800),
     Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
-    Print(name="posterior", address=POSTERIOR, needs=(".deck", TREE), first=TOP, until=ASK, at_most=2200),
-    Print(name="asked", address=POSTERIOR, needs=(TREE,), act=ask_row, first=ASK, until=GENEALOGY),
+    Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
+    Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=GENEALOGY),
     Print(name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=RULED_OUT),
-    Print(name="genealogy", address=POSTERIOR, needs=(TREE,), first=GENEALOGY, until=TRIAL,
+    Print(name="genealogy", address=POSTERIOR, needs=(".way",), first=GENEALOGY, until=TRIAL,
           act=lambda page: choose(page, "Ancestors of particle", "0")),
     Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=PARTICLES),

@@ -16,13 +16,6 @@ def section(reader: RunReader, title: str) -> str:
 
 OF_LABELS = {
     "Agreement between hypotheses": ("| 0.600 | 1 | 2 | one idea |",),
-    "Where the ideas came from": (
-        "3 of 4 first hypotheses have living descendants; the largest family is 2 particles of first hypothesis 0.",
-        "### Idea 1: particle 0, from first hypothesis 0; never reworded",
-        "### Idea 2: particle 1, from first hypothesis 0; its words changed at step 1",
-        "- The first hypothesis: Say yes if a is even, else no.",
-        "- Step 1, rewritten, accepted: Say yes if a is above 6, else no.",
-    ),
     "Does uncertainty mean error?": (
         # Only row 9 is wrong, one of the three on which they differ.
         "Where all agree, 3 of 3 are right; where they differ, 1 of 2 are right and 1 is undecided.",

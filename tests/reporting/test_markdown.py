@@ -31,7 +31,6 @@ SECTIONS = [
     "In brief",
     "The posterior",
     "Agreement between hypotheses",
-    "Where the ideas came from",
     "What the data ruled out",
     "Where the particles disagree",
     "Does uncertainty mean error?",

@@ -55,7 +55,7 @@ def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, 
     reader, config = sampled_run(name, task), VARIANTS[name]
     view, report = reader.refresh().view, reported(reader)
     steps = report.split("## Step by step")[1].split("\n## ")[0]
-    assert report.count("\n## ") == 14
+    assert report.count("\n## ") == 13
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     assert len(predictions_csv(reader).splitlines()) == 1 + len(reader.dataset().test)
     shown = tiles(reader, None)

@@ -14,14 +14,11 @@ from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
-from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
-from vpp.drawing.genealogy import HAPPENED, founder_name, genealogy_sentence, step_name
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.genealogy import Genealogy, Node, genealogy
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, points, reject_option, voices
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
@@ -77,7 +74,6 @@ from vpp.wording.words import (
     fixed,
     in_words,
     integer,
-    listed,
     number,
     particles,
     percent,
@@ -134,14 +130,13 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    merged, seed_text = merge_ideas(view, dataset), view.seed_text
+    merged = merge_ideas(view, dataset)
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
         ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
-        ("Where the ideas came from", lineage(genealogy(view), ideas, seed_text)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset, config)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset, config)),
@@ -222,7 +217,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield calls_metric(snapshot)
 
 
-# Findings: ideas, their agreement and origin, disagreement, and whether it marks errors
+# Findings: ideas, their agreement, disagreement, and whether it marks errors
 
 NONE = "–"
 LONGEST_INPUTS = 300
@@ -231,10 +226,6 @@ MOST_TEXTS = 40
 """Newest texts shown for each reason; posterior.json has all."""
 NEAR = 0.95
 """Agreement from which ideas count as one explanation."""
-MOST_LINES = 20
-"""Heaviest ideas whose ancestors are listed; posterior.json has every particle's."""
-MOST_CHANGES = 12
-"""Newest changes listed of one line."""
 
 
 def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
@@ -296,38 +287,6 @@ def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) 
         yield f"{meaning(near, NEAR)} {alt_words(near)}"
         head, rows = group_table(near, groups, is_weighted=is_weighted)
         yield markdown_table(head, rows, right=(0, 2))
-
-
-# Where they came from
-
-
-def lineage(family: Genealogy | None, ideas: Ideas | None, seed_text: str) -> Iterator[str]:
-    """Number of first hypotheses with living descendants, then the changes of each idea's first particle."""
-    if family is None or ideas is None:
-        yield "No population is complete yet."
-        return
-    yield f"{genealogy_sentence(family)} Texts are shown without the seed sentence."
-    for n, idea in enumerate(ideas.all[:MOST_LINES], 1):
-        yield from _line(n, idea.slots[0], family, seed_text)
-    if len(ideas) > MOST_LINES:
-        yield f"And {counted(len(ideas) - MOST_LINES, 'lighter idea')}: posterior.json has every particle's line."
-
-
-def _line(n: int, slot: int, family: Genealogy, seed_text: str) -> Iterator[str]:
-    changes = [each for each in family.ancestry(slot) if each.changed]
-    steps = listed([each.step for each in changes[1:]])
-    change = f"its words changed at {'step' if len(changes) == 2 else 'steps'} {steps}" if steps else "never reworded"
-    yield f"### Idea {n}: particle {slot}, from {founder_name(family.last[slot].founder)}; {change}"
-    if len(changes) > MOST_CHANGES:
-        yield f"The last {in_words(MOST_CHANGES)} of {integer(len(changes))} texts; posterior.json has all."
-    yield "\n".join(f"- {_change(each, seed_text)}" for each in changes[-MOST_CHANGES:])
-
-
-def _change(each: Node, seed_text: str) -> str:
-    when = capitalised(step_name(each.step))
-    how = "" if each.happened == "first" else f", {HAPPENED[each.happened]}"
-    afresh = ", drawn afresh from the prior" if each.is_afresh else ""
-    return f"{when}{how}{afresh}: {markdown_text(without_seed(each.text, seed_text)) or '*(no text)*'}"
 
 
 # Disagreement

@@ -49,7 +49,7 @@ def terms(config: Config, task: Task) -> Iterator[str]:
     if config.is_weighted:
         yield from ("weight", "ESS")
         yield from ("φ", "log evidence") if config.is_telescoping else ("β",)
-        yield from () if config.is_weighing else ("resampling", "explanation", "living descendant")
+        yield from () if config.is_weighing else ("resampling", "explanation")
     yield "log-likelihood"
     if config.is_filtered:
         yield from ("log α, log u", "acceptance")
