@@ -1,16 +1,16 @@
 """The ancestors of a particle, and the texts that the data ruled out."""
 
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts import blocks, opening, pieces
 from vpp.drawing.genealogy import ancestry_html, n_changes
-from vpp.drawing.ledger import counts_words, lived_on_sentence, reason_counts, ruled_out_html
+from vpp.drawing.ledger import counts_words, lived_on_sentence, ruled_out_html
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, survivors
-from vpp.inspection.ruled_out import Order, Reason, RuledOut, Search, parted, ruled_out
+from vpp.inspection.ruled_out import RuledOut, parted, ruled_out
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.words import counted, integer
@@ -37,15 +37,12 @@ def draw_ancestors(run: opening.OpenRun, snapshot: Snapshot) -> None:
     blocks.draw(ancestry_html(line, seed_text=view.seed_text, is_weighted=is_weighted, most=most))
 
 
-# The texts that the data ruled out, searched by words, by reason, or by how far each fell short
+# The texts that the data ruled out, newest first
 
 RULED_OUT = "posterior.ruled_out"
 PLACE = "ruled-out"
 """Element id of the section, for links to it."""
 AT_ONCE = 40
-ALL = "all"
-ORDERS: dict[Order, str] = {"newest": "Newest first", "worst": "Largest gap first", "often": "Most frequent first"}
-GAP = "Gap: log-likelihood of the text that was kept, or of the heaviest, minus that of the ruled-out text."
 NOTHING_OUT = "Nothing was ruled out: no proposal was rejected and none resampled away."
 DROPS_NOTHING = "Nothing can be ruled out: this method accepts every proposal and drops no hypothesis."
 
@@ -90,36 +87,13 @@ def draw_gone(run: opening.OpenRun, texts: Out, seed_text: str) -> None:
         can_be = config.is_filtered or config.is_weighted
         blocks.captions(NOTHING_OUT if can_be else DROPS_NOTHING)
         return
-    search = choose_search(texts.entries)
-    found = search.among(texts.entries, seed_text=seed_text)
-    if not found:
-        blocks.captions("No ruled-out text matches. Use fewer or other words.")
+    key, total = f"{RULED_OUT}.at_once.{run.directory.id}", len(texts.entries)
+    n = int(st.session_state.get(key, AT_ONCE))
+    html = ruled_out_html(texts.entries[:n], seed_text=seed_text, survivors=texts.survivors)
+    pieces.deck(f'<div class="ledger">{html}</div>', deck_id="ruled out", key=f"{RULED_OUT}.deck")
+    if total <= n:
+        blocks.captions(f"{counted(total, 'text')}: all are shown.")
         return
-    # Another search begins anew.
-    of, n = st.session_state.get(f"{RULED_OUT}.at_once", (None, 0))
-    n = n if of == (run.directory.id, search) else AT_ONCE
-    html = ruled_out_html(found[:n], seed_text=seed_text, survivors=texts.survivors)
-    pieces.deck(f'<div class="ledger">{html}</div>', deck_id=repr(search), key=f"{RULED_OUT}.deck")
-    if len(found) <= n:
-        blocks.captions(f"{counted(len(found), 'text')}: all are shown.")
-        return
-    blocks.captions(f"{integer(n)} of {counted(len(found), 'text')}.")
-    show = partial(st.session_state.__setitem__, f"{RULED_OUT}.at_once", ((run.directory.id, search), n + AT_ONCE))
-    st.button(f"Show {min(AT_ONCE, len(found) - n)} more", key=f"{RULED_OUT}.more", on_click=show)
-
-
-def choose_search(entries: tuple[RuledOut, ...]) -> Search:
-    counts = reason_counts(entries)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    words = left.text_input("Find", key=f"{RULED_OUT}.search", placeholder="words in the text, in any order")
-    order = right.selectbox("Order", list(ORDERS), key=f"{RULED_OUT}.order", format_func=ORDERS.__getitem__)
-    names = {ALL: f"All {integer(len(entries))}", **counts}
-    reason: str | None = ALL
-    if len(counts) > 1:
-        reason = st.segmented_control(
-            "Why it was ruled out", list(names), default=ALL, key=f"{RULED_OUT}.reason",
-            format_func=lambda reason: names.get(reason, reason), label_visibility="collapsed",
-        )  # fmt: skip
-    if order == "worst":
-        blocks.captions(GAP)
-    return Search(words=words, reason=None if reason in (None, ALL) else cast(Reason, reason), order=order)
+    blocks.captions(f"The newest {integer(n)} of {counted(total, 'text')}.")
+    show = partial(st.session_state.__setitem__, key, n + AT_ONCE)
+    st.button(f"Show {min(AT_ONCE, total - n)} more", key=f"{RULED_OUT}.more", on_click=show)

@@ -28,7 +28,7 @@ def texts(html: str, of: Sequence[str]) -> list[str]:
 OUT = (inspected.LUCK, inspected.NONE, inspected.SEVEN)
 
 
-def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searched(app: AppTest, tmp_path: Path) -> None:
+def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTest, tmp_path: Path) -> None:
     reader = inspected.labels(tmp_path)
     page = shown(opened(app, reader, "posterior"))
     for words in (
@@ -61,15 +61,6 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out_and_searche
     app.slider(key="posterior.threshold").set_value(80).run()
     assert "at 80 % agreement two different explanations remain." in shown(app)
     assert "<td>1 and 2</td><td>3</td>" in shown(app)
-    app.text_input(key="posterior.ruled_out.search").set_value("7 HOLDS").run()
-    assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.SEVEN]
-    app.text_input(key="posterior.ruled_out.search").set_value("nowhere").run()
-    assert "No ruled-out text matches." in shown(app)
-    app.text_input(key="posterior.ruled_out.search").set_value("")
-    app.selectbox(key="posterior.ruled_out.order").set_value("worst").run()
-    assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE, inspected.LUCK, inspected.SEVEN]
-    app.segmented_control(key="posterior.ruled_out.reason").set_value("resampled away")
     app.segmented_control(key="posterior.wording").set_value("shortest").run()
-    assert texts(deck(app, "posterior.ruled_out.deck"), OUT) == [inspected.NONE]
     assert "Say yes if a is even" in deck(app, "posterior.ideas").split("</p>")[1]
     assert not app.exception

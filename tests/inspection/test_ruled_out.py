@@ -8,7 +8,7 @@ from tests import inspected
 from tests.reporting.builders import NUMBERS, YES_NO, drawn, proposed, resampled, reweighted, scored, started, view_of
 from vpp.data.dataset import Dataset
 from vpp.events import ParticleDrawn, hypothesis_id
-from vpp.inspection.ruled_out import RuledOut, Search, rejected, resampled_away, ruled_out, unparsable
+from vpp.inspection.ruled_out import RuledOut, rejected, resampled_away, ruled_out, unparsable
 from vpp.settings import Config
 
 MH, SMC = Config(method="mh", particles=2), Config(particles=3)
@@ -126,24 +126,3 @@ def test_a_tempered_decision_knows_its_exponent() -> None:
     weighed = replace(reweighted(0, (0.5, 0.5), beta=4.0), log_evidence=-1.0)
     view = view_of(started(SMC, YES_NO), *drawn("a", "b"), weighed, proposed(0, 0, "a", "bad"))
     assert rejected(view, YES_NO)[0].newest.exponent == 0.25
-
-
-def test_a_search_filters_and_sorts(tmp_path: Path) -> None:
-    entries = list(known(tmp_path).values())
-    luck, none, sorry, seven = inspected.LUCK, inspected.NONE, "Sorry.", inspected.SEVEN
-    seed = inspected.SEED
-    assert seed == "You predict."
-    cases: list[tuple[Search, str, list[str]]] = [
-        (Search(words="NO say"), "", [luck, seven]),
-        (Search(words="7 holds"), "", [seven]),
-        (Search(words="new rule"), "", [sorry]),
-        (Search(words="nowhere"), "", []),
-        (Search(words="predict"), seed, []),
-        (Search(words="say 7"), seed, [seven]),
-        (Search(reason="resampled away"), "", [none]),
-        (Search(order="newest"), "", [luck, none, sorry, seven]),
-        (Search(order="worst"), "", [none, luck, seven, sorry]),
-        (Search(order="often"), "", [luck, none, sorry, seven]),
-    ]
-    for search, seed_text, texts in cases:
-        assert [entry.text for entry in search.among(entries, seed_text=seed_text)] == texts, search

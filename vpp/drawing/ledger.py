@@ -53,12 +53,6 @@ LONGEST_ANSWER = 400
 # Summaries
 
 
-def reason_counts(entries: Sequence[RuledOut]) -> dict[Reason, str]:
-    """`Rejected 12`, `Resampled away 5`, `Unreadable 2`; reasons without an entry are left out."""
-    counts = Counter(entry.reason for entry in entries)
-    return {each: f"{capitalised(MARKS[each][1])} {integer(counts[each])}" for each in REASONS if counts[each]}
-
-
 def counts_words(entries: Sequence[RuledOut]) -> str:
     """`12 rejected, 5 resampled away and 2 unreadable`."""
     counts = Counter(entry.reason for entry in entries)

@@ -69,16 +69,6 @@ class Occasion:
         """
         return self.case.contradictions() if self.case else ()
 
-    @property
-    def deficit(self) -> float | None:
-        """Log-likelihood of the current text, or of the heaviest particle, minus its own; None if not compared."""
-        own, other = self.log_likelihood, self.log_likelihood_heaviest
-        if self.log_likelihood_proposal is not None:
-            own, other = self.log_likelihood_proposal, self.log_likelihood
-        if own is None or other is None:
-            return None
-        return 0.0 if own == other else other - own
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
@@ -116,37 +106,6 @@ class RuledOut:
     @property
     def steps(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(occasion.step for occasion in self.occasions))
-
-
-Order = Literal["newest", "worst", "often"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    words: str = ""
-    """Words that the text (without the seed sentence) or the parse error must contain, in any order and case."""
-    reason: Reason | None = None
-    order: Order = "newest"
-    """Sort by the last step, by the last deficit, or by the number of occasions."""
-
-    def among(self, entries: Sequence[RuledOut], *, seed_text: str = "") -> tuple[RuledOut, ...]:
-        """Matching entries, sorted (stable). seed_text: common beginning of all hypotheses."""
-        words = self.words.casefold().split()
-
-        def matches(entry: RuledOut) -> bool:
-            text = entry.text if entry.reason == "unparsable" else entry.text.removeprefix(seed_text).strip()
-            searched = f"{text or entry.text} {entry.why_unread or ''}".casefold()
-            return self.reason in (None, entry.reason) and all(word in searched for word in words)
-
-        return tuple(sorted(filter(matches, entries), key=self._place))
-
-    def _place(self, entry: RuledOut) -> tuple[float, int]:
-        if self.order == "often":
-            return -entry.times, -entry.newest.step
-        deficit = entry.newest.deficit
-        if self.order == "worst":
-            return math.inf if deficit is None else -deficit, -entry.newest.step
-        return -entry.newest.step, 0
 
 
 def ruled_out(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:
