@@ -1,7 +1,6 @@
 """Posterior: what the data supported, and what they ruled out."""
 
 from functools import partial
-from typing import Literal
 
 import streamlit as st
 
@@ -96,10 +95,8 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
         markup.heading("Hypotheses grouped by identical predictions", order_words(ideas, is_weighted=is_weighted)),
     )
     place = st.container()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        most = choose_most(run, ideas, is_weighted=is_weighted)
-        wording = choose_wording(ideas)
-    cards = ideas_html(ideas, seed_text=view.seed_text, is_weighted=is_weighted, shown=wording, most=most)
+    most = choose_most(run, ideas, is_weighted=is_weighted)
+    cards = ideas_html(ideas, seed_text=view.seed_text, is_weighted=is_weighted, most=most)
     with place:
         pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     bars = "summed weight" if is_weighted else "share of the hypotheses"
@@ -125,16 +122,6 @@ def choose_most(run: opening.OpenRun, ideas: Ideas, *, is_weighted: bool) -> int
         return None
     st.button(words, key="posterior.more", on_click=st.session_state.update, args=({key: True},))
     return AT_ONCE
-
-
-def choose_wording(ideas: Ideas) -> Literal["heaviest", "shortest"]:
-    if all(len(idea.wordings) == 1 for idea in ideas):
-        return "heaviest"
-    choice = st.segmented_control(
-        "Wording of an idea that has several", ["heaviest", "shortest"], default="heaviest",
-        format_func=lambda which: f"The {which} wording", key="posterior.wording", label_visibility="collapsed",
-    )  # fmt: skip
-    return "shortest" if choice == "shortest" else "heaviest"
 
 
 def draw_nearness(run: opening.OpenRun, snapshot: Snapshot) -> None:

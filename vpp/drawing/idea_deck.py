@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
 
 from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
@@ -30,7 +29,6 @@ from vpp.wording.words import (
     weight_text,
 )
 
-Shown = Literal["heaviest", "shortest"]
 AT_FIRST: Mapping[Origin, str] = {
     "drawn": "first seen in the first draw",
     "continued": "taken over from the earlier run",
@@ -61,21 +59,18 @@ def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
     return f"held by most particles first{best if score else ''}"
 
 
-def ideas_html(
-    ideas: Ideas, *, seed_text: str, is_weighted: bool = True, shown: Shown = "heaviest", most: int | None = None
-) -> str:
+def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, most: int | None = None) -> str:
     """Ideas, heaviest first, each with its other wordings folded away. most: how many are drawn; all if it is None."""
     cards = (
-        _idea(number, idea, ideas, seed_text, shown, is_weighted=is_weighted)
+        _idea(number, idea, ideas, seed_text, is_weighted=is_weighted)
         for number, idea in enumerate(ideas.all[:most], start=1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{"".join(cards)}</div>'
 
 
-def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, shown: Shown, *, is_weighted: bool) -> str:
+def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, *, is_weighted: bool) -> str:
     weight = text(held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted))
-    first = idea.shortest if shown == "shortest" else idea.wordings[0]
-    others = [wording for wording in idea.wordings if wording is not first]
+    first, *others = idea.wordings
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
     quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""

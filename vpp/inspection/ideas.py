@@ -80,10 +80,6 @@ class Idea:
         priors = [wording.prior for wording in self.wordings if wording.prior is not None]
         return sum(priors) if priors else None
 
-    @property
-    def shortest(self) -> Wording:
-        return min(self.wordings, key=lambda wording: len(wording.text))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ideas:
