@@ -118,7 +118,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
     shares_sentence(ideas, config), ruled_out_sentence(gone, config), compared_words(ideas), weights_measure(snapshot)
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
-    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted, shown="heaviest")
+    yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
     yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None

@@ -41,9 +41,9 @@ def test_charts_are_embedded_in_both_inks_with_the_script_once_and_nothing_is_fe
     page = without_scripts(html)
     assert re.findall(r"<b>Figure (\d)\.</b> (\w+)", page) == [
         ("1", "Effective"),
-        ("2", "Answer"),
-        ("3", "Accepted"),
-        ("4", "Mean"),
+        ("2", "Accepted"),
+        ("3", "Mean"),
+        ("4", "Answer"),
     ]
     assert page.count('role="img" aria-label="') == page.count("<summary>Show as table</summary>") == 4
     # The policy lets nothing be fetched.

@@ -34,7 +34,6 @@ OF_LABELS = {
         # ODD abstains on row 6, and is contradicted on rows 7, 8 and 9; against the vote on 8 and 9.
         "| 3 | 0.100 | 83 % (5 of 6) | 50 % (3 of 6) | 33 % (2 of 6) | 80 % (4 of 5) | 67 % (4 of 6) |",
     ),
-    "Terms used here": tuple(f"- **{term}**: " for term in ("idea", "ESS", "β", "log α, log u", "uncertain point")),
 }
 
 

@@ -35,12 +35,10 @@ SECTIONS = [
     "Where the particles disagree",
     "Does uncertainty mean error?",
     "How far to trust this",
-    "Step by step",
     "Data",
     "Method and settings",
     "Calls",
     "Reproduce",
-    "Terms used here",
 ]
 
 

@@ -54,24 +54,20 @@ def tiles(reader: RunReader, step: int | None) -> dict[str, str]:
 def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, task: str) -> None:
     reader, config = sampled_run(name, task), VARIANTS[name]
     view, report = reader.refresh().view, reported(reader)
-    steps = report.split("## Step by step")[1].split("\n## ")[0]
-    assert report.count("\n## ") == 13
+    assert report.count("\n## ") == 11
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     assert len(predictions_csv(reader).splitlines()) == 1 + len(reader.dataset().test)
     shown = tiles(reader, None)
     assert ("ESS" in shown, "| ESS |" in report) == (config.is_weighted, config.is_weighted)
     assert ("Tempering β" in shown) == (config.is_weighted and not config.is_telescoping)
-    assert ("Log evidence" in shown, "evidence" in steps) == (config.is_telescoping, config.is_telescoping)
-    assert ("β" in steps) == config.is_weighted
+    assert ("Log evidence" in shown) == config.is_telescoping
     if config.is_filtered:
         judged = [proposed for proposed in view.proposals if proposed.why == "likelihood"]
         taken = sum(p.accepted for p in judged)
         assert f"{taken} of {len(judged)} judged" in shown["Proposals accepted"]
         assert f"{taken} of {len(judged)} proposals accepted" in acceptance_figure(view, "light").alt
-        assert "that the likelihood let through" in report
     else:
         assert "No accept/reject step" in shown["Rewritten"]
-        assert "Every changed text is taken: there is no filter." in report
 
 
 @pytest.mark.parametrize("name", TELESCOPING)

@@ -158,6 +158,11 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
         yield "In brief", partial(ess_figure, view)
+    if config.is_filtered:
+        yield "In brief", partial(acceptance_figure, view)
+    if config.is_telescoping and not config.is_weighing:
+        yield "In brief", partial(evidence_figure, view)
+    yield "In brief", partial(error_figure, view, errors=batch_errors(view, config, dataset))
     test = view.evaluated.get("test")
     if test is not None and len(test.weights) > 1:
         result, _, _ = judged(
@@ -166,11 +171,6 @@ def _figures(snapshot: Snapshot, dataset: Dataset) -> Iterator[ReportFigure]:
         if not result.is_equally_sure:
             is_label = dataset.task == "classification"
             yield "Does uncertainty mean error?", partial(risk_figure, result.curve, is_label=is_label)
-    if config.is_filtered:
-        yield "Step by step", partial(acceptance_figure, view)
-    if config.is_telescoping and not config.is_weighing:
-        yield "Step by step", partial(evidence_figure, view)
-    yield "Step by step", partial(error_figure, view, errors=batch_errors(view, config, dataset))
 
 
 # Embedding

@@ -3,7 +3,6 @@
 Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
-from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding, log_text
+from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
@@ -28,7 +27,7 @@ from vpp.posterior.prediction import Value
 from vpp.runs.budget import cap_words, money
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView
 from vpp.settings import METHOD_NAMES, Config, option_docs
 from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
@@ -59,7 +58,6 @@ from vpp.wording.counts import (
     steps_text,
 )
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
-from vpp.wording.glossary import BY_LABEL, terms
 from vpp.wording.markup import Metric
 from vpp.wording.options import changed_words
 from vpp.wording.progress import calls_metric, population_metrics
@@ -71,7 +69,6 @@ from vpp.wording.words import (
     ROW_OF,
     capitalised,
     counted,
-    fixed,
     in_words,
     integer,
     number,
@@ -141,15 +138,10 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
         ("Where the particles disagree", disagreement(view, dataset, config)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset, config)),
         ("How far to trust this", ["\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))]),
-        ("Step by step", steps(snapshot)),
         ("Data", data(dataset, snapshot.spec.cell_limit)),
         ("Method and settings", method(snapshot)),
         ("Calls", calls(snapshot)),
         ("Reproduce", reproduce(snapshot)),
-        (
-            "Terms used here",
-            ["\n".join(f"- **{name}**: {BY_LABEL[name].meaning}" for name in terms(config, dataset.task))],
-        ),
     )
     return Report(
         head="\n\n".join((*_head(snapshot, reader.directory.id), f"**{headline(view, config, dataset, ideas)}**")),
@@ -469,7 +461,7 @@ def inputs_cell(row: Row) -> str:
     return markdown_text(shorten(inputs_line(row, most=len(row.inputs)), LONGEST_INPUTS, placeholder=" …"))
 
 
-# The record of the run: its data, method, calls and steps, and how to repeat it
+# The record of the run: its data, method and calls, and how to repeat it
 
 
 def data(dataset: Dataset, cell_limit: int) -> Iterator[str]:
@@ -585,62 +577,3 @@ def reproduce(snapshot: Snapshot) -> Iterator[str]:
     if started := snapshot.view.started:
         versions = (f"{name}{NBSP}{version}" for name, version in started.versions.items())
         yield f"Versions: {markdown_text(', '.join(versions))}."
-
-
-# Steps
-
-
-def steps(snapshot: Snapshot) -> Iterator[str]:
-    """Table with a line per complete step."""
-    whole = [step for step in snapshot.view.finished_steps if step.step >= 0]
-    if not whole:
-        yield "No step is complete yet."
-        return
-    config = snapshot.spec.config
-    rows = [_step_row(step, config) for step in whole]
-    head = tuple(rows[0])
-    right = [i for i, name in enumerate(head) if name != "resampled"]
-    yield markdown_table(head, [tuple(row.values()) for row in rows], right=right)
-    yield how_to_read(config)
-
-
-def _step_row(step: StepView, config: Config) -> dict[str, str]:
-    """Cells of a step by column; the method decides which columns there are."""
-    row = {"step": str(step.step)}
-    if config.is_weighted:
-        weighed, ess = step.reweighted, {"ESS": NONE, "resampled": "yes" if step.resampled else NONE}
-        ess |= {"ESS": fixed(weighed.ess)} if weighed else {}
-        if config.is_telescoping:
-            evidence = log_text(weighed.log_evidence) if weighed else NONE
-            row |= {"exponent φ": number(1 / weighed.beta) if weighed else NONE, **ess, "log evidence": evidence}
-        else:
-            row |= {"β": fixed(weighed.beta) if weighed else NONE, **ess}
-    why = Counter(proposed.why for proposed in step.proposed.values())
-    accepted = sum(proposed.accepted for proposed in step.proposed.values())
-    return row | {
-        "proposed": str(len(step.proposed)),
-        "accepted" if config.is_filtered else "taken": str(accepted),
-        "unchanged": str(why["unchanged"]),
-        "unparsable": str(why["unparsable"]),
-    }
-
-
-def how_to_read(config: Config) -> str:
-    """Explanation of the columns for the method."""
-    if config.is_weighing:
-        return "One step weighs the given sentences on all rows; none is resampled or rewritten."
-    accepted = "Accepted are the proposals that the likelihood let through."
-    if not config.is_filtered:
-        accepted = "Every changed text is taken: there is no filter."
-    if config.is_weighted:
-        tempering = "β divides the log-likelihood: 10 is flat, 1 is sharp."
-        if config.is_telescoping:
-            tempering = (
-                "The exponent φ = 1/β runs from 0, the first draw, to 1, all the data; weights are carried from step "
-                "to step, and the log evidence is nominal."
-            )
-        return f"{tempering} ESS is that of the weights before resampling. {accepted}"
-    if config.size == 1:
-        return f"One hypothesis has no weights. {accepted}"
-    members = "chains" if config.method == "mh" else "hypotheses"
-    return f"The {members} have no weights, so there is no ESS. {accepted}"
