@@ -9,16 +9,14 @@ from vpp.drawing import dissent
 from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, points, reject_option, voices
+from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, points, reject_option
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
 from vpp.wording.words import ROW_OF, counted, share_words
 
-# Rows of the matrix at a time; particles of the table before the rest is folded away. (Streamlit would draw a docstring
-# here.)
-MOST, MOST_VOICES = 60, 12
+MOST = 60  # rows of the matrix at a time
 EACH, ALIKE = "Each particle", "Same answers together"
 ROW = "disagreement.row"
 ASKED = "disagreement.asked"
@@ -59,7 +57,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
-    draw_particles(run, test, is_weighted=config.is_weighted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
         draw_verdict(run, test, test_points, drawing.held)
 
@@ -146,18 +143,6 @@ def draw_matrix(
 
 def open_row(row: int) -> None:
     st.session_state[ROW] = None if st.session_state.get(ROW) == row else row
-
-
-def draw_particles(run: opening.OpenRun, test: Evaluated, *, is_weighted: bool) -> None:
-    head, rows = dissent.voice_table(voices(test, run.reader.dataset()), is_weighted=is_weighted)
-    right = range(1, len(head))
-    table = markup.CUE + markup.table(head, rows[:MOST_VOICES], right=right, terms=True)
-    if rest := rows[MOST_VOICES:]:
-        more = markup.CUE + markup.table(head, rest, right=right, name="the other particles")
-        table += f'<details class="astable"><summary>The other {len(rest)}</summary>{more}</details>'
-    words = dissent.VOICES_OF_NUMBERS if test.metric == "mse" else dissent.VOICES_OF_LABELS
-    section = markup.heading("Particle by particle", f"on the {ROW_OF[test.split]}s") + table + markup.caption(words)
-    pieces.steady(section, key="disagreement.particles")
 
 
 def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point], held: str) -> None:

@@ -27,7 +27,7 @@ from vpp.inspection.baselines import Baselines
 from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
-from vpp.inspection.points import VoteReliability, by_answers, by_particle, points, voices
+from vpp.inspection.points import VoteReliability, by_answers, by_particle, points
 from vpp.inspection.ruled_out import parted, ruled_out
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
@@ -152,7 +152,6 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield Matrix(
             columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
         ).html(found)  # fmt: skip
-    dissent.voice_table(voices(test, dataset), is_weighted=config.is_weighted)
     _judged(reader, test)
 
 

@@ -122,7 +122,7 @@ def choose(page: Page, label: str, option: str) -> None:
 TOP = ".vpp .title"
 ASK, GENEALOGY, RULED_OUT = section("Ask the posterior"), section("Genealogy"), section("Ruled out")
 TRIAL = section("Put it on trial")
-POINTS, PARTICLES = section("Row by row"), section("Particle by particle")
+POINTS, DOUBT = section("Row by row"), section("Does uncertainty mean error?")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
 PRINTS = (
     Print(name="front", stage="empty", address="", needs=("h1",), at_most=1000),
@@ -141,12 +141,12 @@ PRINTS = (
     Print(name="genealogy", address=POSTERIOR, needs=(".way",), first=GENEALOGY, until=TRIAL,
           act=lambda page: choose(page, "Ancestors of particle", "0")),
     Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
-    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=PARTICLES),
-    Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=PARTICLES,
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=DOUBT),
+    Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=DOUBT,
           at_most=1100),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
-          until=PARTICLES, at_most=1100),
+          until=DOUBT, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
           first=section("Most informative labels"), at_most=900),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(CHART,), first=TOP, mode="dark"),

@@ -10,7 +10,6 @@ from vpp.inspection.points import (
     Hits,
     Point,
     SpreadReliability,
-    Voice,
     VoteReliability,
     spread_reliability,
     vote_reliability,
@@ -46,7 +45,6 @@ from vpp.wording.words import (
     percent,
     share_words,
     uncertain_sentence,
-    weight_text,
 )
 
 
@@ -358,38 +356,3 @@ def order_verdict(curve: RiskCoverage) -> str:
     if gain < 0:
         return "the order is worse than a random one"
     return f"{percent(gain)} of the way from a random order to the best possible"
-
-
-# Particles
-
-
-def voice_table(voices: Sequence[Voice], *, is_weighted: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    if voices and voices[0].all.mse is not None:
-        columns: tuple[str, ...] = ("mean distance from the mean", "MSE where it answered", "MSE of all")
-    else:
-        columns = ("contradicted", "against the vote", "right where it answered", "right of all")
-    weight = ("weight",) if is_weighted else ()
-    return ("particle", *weight, "answered", *columns), [_voice_row(voice, is_weighted=is_weighted) for voice in voices]
-
-
-VOICES_OF_LABELS = (
-    "Contradicted: it answers, and some other particle answers otherwise. Against the vote: it answers, and another "
-    "label leads; a tie counts for none. Of all: an abstention is wrong."
-)
-VOICES_OF_NUMBERS = "Of all: an abstention is off by the range of the training targets."
-
-
-def _voice_row(voice: Voice, *, is_weighted: bool) -> tuple[str, ...]:
-    answered, every, n = voice.answered, voice.all, voice.n
-    weight = (weight_text(voice.weight),) if is_weighted else ()
-    first = (str(voice.slot), *weight, _share(voice.n_answered, n))
-    if every.mse is not None:
-        numbers = (voice.distance, answered.mse if answered else None, every.mse)
-        return (*first, *("–" if value is None else number(value) for value in numbers))
-    right = "–" if answered is None else _share(answered.n_correct or 0, answered.n)
-    apart = (_share(voice.n_conflicts or 0, n), _share(voice.n_dissents or 0, n))
-    return (*first, *apart, right, _share(every.n_correct or 0, n))
-
-
-def _share(count: int, n: int) -> str:
-    return f"{percent(count / n)} ({integer(count)} of {integer(n)})"

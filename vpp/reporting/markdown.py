@@ -13,13 +13,13 @@ from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
-from vpp.drawing.dissent import NOT_ALONE, VOICES_OF_LABELS, VOICES_OF_NUMBERS, decided_words, judged, voice_table
+from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
-from vpp.inspection.points import Point, points, reject_option, voices
+from vpp.inspection.points import Point, points, reject_option
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label
 from vpp.inspection.summary import deciding_rows
@@ -287,8 +287,6 @@ LEAST_SHARE = 0.01
 """Share from which a label is listed that is no particle's likeliest one."""
 MOST_POINTS = 50
 """Uncertain points shown; predictions.csv has all."""
-MOST_VOICES = 50
-"""Particles shown one by one; predictions.csv has every answer of all."""
 WIDEST_POINTS = 10
 """Points shown for regression, where all differ."""
 
@@ -311,12 +309,6 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
         return
     is_number = dataset.task == "regression"
     yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
-    head, lines = voice_table(voices(test, dataset), is_weighted=config.is_weighted)
-    first = lines[:MOST_VOICES]
-    cut = f" the heaviest {integer(len(first))} of {integer(len(lines))}," if len(first) < len(lines) else ""
-    yield f"### Particle by particle,{cut} on the {row}s"
-    yield VOICES_OF_NUMBERS if is_number else VOICES_OF_LABELS
-    yield markdown_table(head, first, right=range(1, len(head)))
 
 
 def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
