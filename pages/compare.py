@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import streamlit as st
 
@@ -29,7 +28,6 @@ from vpp.drawing.comparison import (
     state_words,
     verdict,
 )
-from vpp.drawing.figures import Figure, acceptance_overlay, ess_overlay
 from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.comparison import (
@@ -46,7 +44,6 @@ from vpp.runs.directory import RunDirectory
 from vpp.wording import markup
 from vpp.wording.listing import labels
 from vpp.wording.options import has_effect
-from vpp.wording.theme import Mode
 from vpp.wording.words import counted, listed
 
 SHOWS = "sets runs side by side: which predicts better, on which rows they differ, and which ideas they share."
@@ -220,7 +217,6 @@ def draw_rest(names: Mapping[str, str], comparison: Comparison, shared: SharedId
     if any(len(spread.by_seed) > 1 for spread in by_setting):
         title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
         blocks.draw(title, spread_html(comparison, by_setting))
-    draw_curves(comparison)
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
 
@@ -265,24 +261,6 @@ def draw_result(comparison: Comparison, _: SharedIdeas | None) -> None:
         letters = [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered]
         words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
         blocks.draw(legend_html({i: runs[i] for i in comparison.unanswered}), markup.caption(words))
-
-
-def draw_curves(comparison: Comparison) -> None:
-    runs, reference = dict(enumerate(comparison.runs)), comparison.reference
-    charts = [
-        chart
-        for chart in (
-            ("Effective sample size", "share of K, before resampling", ess_overlay),
-            ("Proposals accepted", "share of those judged", acceptance_overlay),
-        )
-        if chart[2](runs, "light", reference=reference)
-    ]
-    for place, (title, caption, make) in blocks.in_columns(charts, len(charts) or 1, gap="large"):
-        with place:
-            draw = cast(Callable[[Mode], Figure], partial(make, runs, reference=reference))
-            pieces.figure(draw, title=title, caption=caption, key=f"compare.{make.__name__}")
-    if charts:
-        blocks.draw(legend_html(runs))
 
 
 def draw_points(comparison: Comparison) -> None:
