@@ -326,12 +326,6 @@ def root_mean_squared_differences(answers: Sequence[Votes], *, span: float) -> F
         return np.array([np.sqrt(np.mean(np.square(apart), axis=1)) for apart in _apart(answers, span)])
 
 
-def mean_absolute_differences(answers: Sequence[Votes], *, span: float) -> Floats:
-    """(n, n) mean absolute differences in the target's unit; parameters as for `root_mean_squared_differences`."""
-    with np.errstate(over="ignore"):
-        return np.array([np.abs(apart).mean(axis=1) for apart in _apart(answers, span)])
-
-
 def _apart(answers: Sequence[Votes], span: float) -> Iterator[Floats]:
     """Yield, for each hypothesis, (n, N) the differences of all answers from its own."""
     f = np.array([[np.nan if a is None else float(a) for a in votes] for votes in answers], dtype=np.float64)
