@@ -25,7 +25,6 @@ from vpp.inspection.slots import (
     recorded_answers,
     same_answer,
     scored_rows,
-    totals,
 )
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
@@ -444,13 +443,12 @@ class CardMaker:
 
     def _stacked(self, step: int, keyed: Iterable[tuple[Hashable, Card]]) -> list[Card]:
         """One card for all particles with the same key, beside the card of the step before that it continues."""
-        origins, before = self._origins(step), self._weights_before(step)
+        origins = self._origins(step)
         stacks = grouped((key, replace(card, origin=origins.get(card.slot))) for key, card in keyed)
         fronts = []
         for cards in stacks.values():
             front, *twins = sorted(cards, key=lambda card: (-(card.weight or 0), card.slot))
-            slots = frozenset(card.slot for card in cards)
-            fronts.append(replace(front, twins=tuple(twins), was=before.get(slots)))
+            fronts.append(replace(front, twins=tuple(twins)))
         return sorted(fronts, key=_place)
 
     def _origins(self, step: int) -> Mapping[int, int]:
@@ -461,16 +459,6 @@ class CardMaker:
         last = self._view.steps.get(step - 1)
         parents = [came_from(last, slot) for slot in range(len(last.population))] if last else []
         return {slot: slot if parent is None else parent for slot, parent in enumerate(parents)}
-
-    def _weights_before(self, step: int) -> Mapping[frozenset[int], float]:
-        """Weight on each card of the step before, by the slots of all that descend from it."""
-        last = self._view.steps.get(step - 1)
-        if last is None or last.reweighted is None:
-            return {}
-        keys = {slot: answers_of(scored) for slot, scored in last.scored.items()}
-        held = totals((keys[slot], weight) for slot, weight in enumerate(last.reweighted.weights))
-        heirs = grouped((keys[origin], slot) for slot, origin in self._origins(step).items() if origin in keys)
-        return {frozenset(slots): held[key] for key, slots in heirs.items()}
 
 
 def _place(card: Card) -> tuple[float, int]:

@@ -61,8 +61,6 @@ class Card:
     """Hypothesis without the seed sentence, which all share."""
     weight: float | None = None
     """Its own; None before the first weights, and of a chain."""
-    was: float | None = None
-    """Weight on the card of the step before that all its particles, and no others, descend from; None without one."""
     is_chain: bool = False
     """True for methods without weights: the card draws the likelihood."""
     log_likelihood: float | None = None
@@ -95,14 +93,6 @@ class Card:
     def total(self) -> float | None:
         known = [each.weight for each in self.stack if each.weight is not None]
         return min(sum(known), 1.0) if len(known) == len(self.stack) else None
-
-    @property
-    def moved(self) -> Marks:
-        """Change of the summed weight since the step before, if its digits show one."""
-        now, before = self.total, self.was
-        if now is None or before is None or short_weight(before) == short_weight(now):
-            return ()
-        return (("up" if now > before else "down", f"from {short_weight(before)}"),)
 
 
 PROMPT = "the prompt"
@@ -179,19 +169,14 @@ def _value(card: Card) -> str:
 
 
 def _slot(card: Card) -> str:
-    # The words up and down are for screen readers alone.
-    changes = "".join(f'<span class="sr">{mark} </span>{badge(mark, words)}' for mark, words in card.moved)
-    lik, facts = card.log_likelihood, [f"particle {card.slot}"]
-    if lik is not None and card.is_chain:
+    facts = [f"particle {card.slot}"]
+    if card.is_chain and card.log_likelihood is not None:
         facts = ["log-likelihood", f"on {counted(card.n_rows, 'row')}", *facts]
-    elif lik is not None:
-        facts = [*facts, f"log-likelihood {fixed(lik, 1)}"]
     lines = "".join(f'<span class="k">{fact}</span>' for fact in facts)
     many, (kind, unit) = len(card.stack), ("chains", " chains") if card.is_chain else ("particles", "")
     alike = text(f"{many} {kind}: {_alike(card)}")
     times = f'<span class="times" title="{alike}">×{many}{unit}</span>' if card.twins else ""
-    moved = f'<span class="moved">{changes}</span>' if changes else ""
-    return f'<span class="wt num">{text(_value(card) or "…")}</span>{times}{lines}{moved}'
+    return f'<span class="wt num">{text(_value(card) or "…")}</span>{times}{lines}'
 
 
 def _alike(card: Card) -> str:
