@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import beside, blocks, frame, opening, person, pieces, stage
-from pages.parts.endpoint import load_html
+from pages.parts.endpoint import slowed_html
 from vpp.errors import VppError
 from vpp.llm.budget import Cap
 from vpp.llm.cache import ResponseCache
@@ -73,7 +73,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
             words = markup.caption(faults) if (faults := faults_sentence(snapshot.usage)) else ""
         else:
             words = markup.group("Calls of the whole run") + markup.strip([calls_metric(snapshot)])
-        pieces.steady(words + load_html(snapshot), key="watch.whole")
+        pieces.steady(words + slowed_html(snapshot), key="watch.whole")
 
 
 def trouble_html(run: opening.OpenRun, snapshot: Snapshot) -> str:

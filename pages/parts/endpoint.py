@@ -12,8 +12,7 @@ from pages.parts import blocks, person
 from vpp.environment import Environment
 from vpp.errors import InputError, VppError
 from vpp.llm.choices import EFFORTS, STRUCTURED
-from vpp.llm.gate import Gate, checked_address
-from vpp.llm.gauges import Gauge, load_words
+from vpp.llm.gate import checked_address
 from vpp.runs.budget import Pace
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.reader import Snapshot
@@ -270,25 +269,12 @@ def _keep(endpoint: EndpointSpec, checks: Sequence[Checked]) -> None:
     st.rerun()  # the fields above offer the models
 
 
-# The load of a run's servers, while it is at work
+# What slows a run's calls down, while it is at work
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
-def gauge(base_url: str, gate: Gate) -> Gauge:
-    """Return the gauge of a server, shared by all watchers. It reads in its own thread, so that no page waits."""
-    return Gauge(base_url, gate=gate)
-
-
-def load_html(snapshot: Snapshot) -> str:
-    endpoint, usage = snapshot.spec.endpoint, snapshot.usage
+def slowed_html(snapshot: Snapshot) -> str:
+    usage = snapshot.usage
     if snapshot.state != "running":
         return ""
-    words = [capitalised(wait_words(usage, now=time.time())), window_words(usage, snapshot.spec.ceiling)]
-    servers = {endpoint.base_url: "Server"}
-    if endpoint.optimizer_base_url not in ("", endpoint.base_url):
-        servers = {endpoint.base_url: "Learner’s server", endpoint.optimizer_base_url: "Optimizer’s server"}
-    if not endpoint.is_started_here:
-        gate = person.gate()
-        loads = ((name, gauge(url, gate).latest()) for url, name in servers.items())
-        words += [f"{name}: {load_words(load)}" for name, load in loads if load]
+    words = (capitalised(wait_words(usage, now=time.time())), window_words(usage, snapshot.spec.ceiling))
     return "".join(map(markup.caption, filter(None, words)))

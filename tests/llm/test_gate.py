@@ -1,6 +1,5 @@
 """Servers that may be asked: judged by their address, and over real sockets by where a name leads."""
 
-import asyncio
 import socket
 from typing import Any
 
@@ -10,7 +9,6 @@ from vpp.environment import Environment
 from vpp.errors import EndpointRefused, InputError
 from vpp.llm.endpoint import Server
 from vpp.llm.gate import Gate, checked_address
-from vpp.llm.gauges import page_beside
 from vpp.llm.protocol import Completion
 
 from .stub import Reply, chat, endpoint_at, script, serving
@@ -132,19 +130,6 @@ async def test_a_name_that_comes_to_lead_to_a_metadata_service_is_refused_as_the
         with pytest.raises(EndpointRefused, match=r"its name leads to 169.254.169.254, a cloud's metadata service"):
             await ask(there)
         assert len(stub.requests) == 1
-
-
-async def test_a_page_beside_is_asked_for_only_where_no_metadata_service_answers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with serving(script(chat())) as stub:
-        with monkeypatch.context() as patch:
-            patch.setattr("vpp.llm.gate.METADATA", ("127.0.0.1",))
-            there = stub.base_url.replace("127.0.0.1", "localhost")
-            assert await asyncio.to_thread(page_beside, there, "/version", Gate()) is None
-        assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate(servers=())) is None
-        assert stub.requests == []
-        assert await asyncio.to_thread(page_beside, stub.base_url, "/version", Gate())
 
 
 LOCATIONS = {

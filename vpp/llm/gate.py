@@ -150,14 +150,9 @@ class Gate:
             raise InputError(f"model {model[:80]!r} is not among those that may be asked here: take {self.models[0]!r}")
 
 
-def check_connected(host: str) -> None:
-    """Raise AddressRefused for an IP address of a metadata service, whatever name led to it."""
-    if plain_host(host) in METADATA:
-        raise AddressRefused(f"its name leads to {host}, a cloud's metadata service: give another address")
-
-
 def socket_for(address_info: Any) -> socket.socket:
-    """Make the socket of a connection. Raises AddressRefused."""
+    """Make the socket of a connection. Raises AddressRefused for an address of a metadata service."""
     family, kind, protocol, _, where = address_info
-    check_connected(str(where[0]))
+    if plain_host(host := str(where[0])) in METADATA:
+        raise AddressRefused(f"its name leads to {host}, a cloud's metadata service: give another address")
     return socket.socket(family, kind, protocol)
