@@ -1,16 +1,13 @@
 """Watch: a run as it goes, or replayed; both are the same page."""
 
 import time
-from contextlib import closing
 from functools import partial
 
 import streamlit as st
 
-from pages.parts import beside, blocks, frame, opening, person, pieces, stage
+from pages.parts import blocks, frame, opening, person, pieces, stage
 from pages.parts.endpoint import slowed_html
-from vpp.errors import VppError
 from vpp.llm.budget import Cap
-from vpp.llm.cache import ResponseCache
 from vpp.runs import store
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
@@ -120,17 +117,16 @@ def at_cap(directory: RunDirectory, spec: RunSpec) -> None:
             directory.send_command("stop")
 
 
-# Actions on the run: rename, start again with changes, delete; and the response cache
+# Actions on the run: rename, start again with changes, delete
 
 
 def manage(run: opening.OpenRun) -> None:
-    title = "This run: rename it, start it again, delete it; the cache"
+    title = "This run: rename it, start it again, delete it"
     with st.expander(title, key="this_run", on_change="rerun") as fold:
         if fold.open:
             rename(run)
             start_again(run)
             delete(run)
-            cache()
 
 
 def rename(run: opening.OpenRun) -> None:
@@ -179,29 +175,8 @@ def confirm(run: opening.OpenRun) -> None:
         st.button("Keep it", key="this_run.keep", on_click=lambda: st.session_state.pop(CONFIRMING, None))
 
 
-def cache() -> None:
-    left, right = st.columns([2.6, 1], vertical_alignment="center")
-    folder = person.cache_dir()
-    try:
-        responses = ResponseCache(folder)
-    except VppError as error:
-        left.html(markup.block(markup.caption(str(error))))
-        return
-    cleared = ""
-    with closing(responses):
-        if right.button("Clear the cache", key="this_run.clear", width="stretch"):
-            before = responses.info()
-            responses.clear()
-            cleared = f"Cleared {counted(before[0], 'answer')}, {before[1] / 2**20:.1f} MiB. "
-        entries, size = responses.info()
-    words = f"{cleared}The cache of all runs holds {counted(entries, 'answer')}, {size / 2**20:.1f} MiB, in {folder}. "
-    without = "Without it, repeated questions are asked anew. The demo model, as this app starts it, does not use it."
-    left.html(markup.block(markup.caption(words + without)))
-
-
 frame.enter()
 opened = opening.open_run("Watch", "shows a run as it goes: its sentences, their weights, and what was dropped.")
 pieces.head(opened, opened.snapshot.spec.name)
 opening.follow(opened, partial(draw, opened), every_s=1.0)
-beside.draw_rewording(opened, has_key_field=opened.snapshot.state in ("interrupted", "failed", "stopped"))
 manage(opened)
