@@ -10,16 +10,8 @@ from vpp.inspection.genealogy import Happened, Node, origins
 from vpp.wording.markup import Mark, badge, caption, group, text
 from vpp.wording.words import counted, step_words, weight_text
 
-HAPPENED: dict[Happened, str] = {
-    "first": "first hypothesis",
-    "yours": "yours",
-    "accepted": "rewritten, accepted",
-    "taken": "rewritten",
-    "rejected": "kept: its proposal was rejected",
-    "unchanged": "kept word for word",
-    "unparsable": "kept: its proposal could not be read",
-    "not rewritten": "not rewritten: only copies are",
-}
+CHANGED: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
+"""What happened to a text that changed."""
 AFRESH_TAKEN = f"{AFRESH}, accepted"
 
 
@@ -95,7 +87,7 @@ def _change(each: Node, before: str, says: str, *, is_weighted: bool) -> str:
     if not says:
         marks.append(("", "the seed sentence alone"))
     if each.step != INITIAL_STEP or each.happened == "yours":
-        marks.append((MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else HAPPENED[each.happened]))
+        marks.append((MARKS.get(each.happened, ""), AFRESH_TAKEN if each.is_afresh else CHANGED[each.happened]))
     return (
         f'<li><div class="when"><b>{step_name(each.step).removeprefix("the ")}</b>{weight}</div>'
         f'<div>{sentence}<div class="foot">{"".join(badge(*mark) for mark in marks)}{fold}</div></div></li>'
