@@ -1,4 +1,4 @@
-"""A finished run in a browser: film, prompts, copied texts, the matrix."""
+"""A run in a browser: prompts, copied texts, the matrix, another wording, its report, and live."""
 
 import json
 import math
@@ -144,3 +144,229 @@ def test_a_row_is_opened_by_keys_or_by_a_press_and_a_wide_matrix_says_so(finishe
     page.locator(".mx tr.under h2", has_text="Row 9").wait_for()
     page.locator('.mx tr[data-row="9"] td.in').click()
     page.locator(".mx tr.under").wait_for(state="detached")
+
+
+# Another wording
+
+NEW = "If a is less than 1, answer yes; otherwise answer no."
+MEANT_FOR_HARM = f"{NEW} <img src=x onerror=\"document.title='read'\"> **bold** [link](javascript:alert(1))"
+
+
+def write(page: Page, text: str) -> None:
+    page.get_by_label("New text of particle 0").fill(text)
+    page.get_by_role("button", name="Score it on 4 rows").click()
+
+
+def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
+    """EVEN is right on rows 0 to 3 (yes no yes no); NEW is wrong on row 2."""
+    earlier = placed(app, inspected.labels(app.runs / "made"), "20260103-0000-labels-smc-0000")
+    before = (earlier / "events.jsonl").read_bytes()
+    runs = set(app.runs.glob("*/run.json"))
+    page = visit.page
+    page.goto(f"{app.url}/posterior?run={earlier.name}")
+    page.get_by_text("Try another wording").click()
+    expect(page.get_by_label("New text of particle 0")).to_have_value(inspected.EVEN.removeprefix(SEED).strip())
+    expect(page.get_by_role("button", name="Score it on 4 rows: 4 calls")).to_be_visible()
+    write(page, MEANT_FOR_HARM)
+    scored = page.get_by_label("both texts on the same rows")
+    expect(scored.locator(".hyp")).to_contain_text("<img src=x onerror=")
+    assert page.title() != "read"
+    write(page, NEW)
+    chance = round(100 * math.exp(math.log(0.05) - math.log(0.95)))
+    expect(scored).to_contain_text(f"Acceptance probability {chance}")
+    expect(scored).to_contain_text("No row won. 1 row lost (2). No row without a readable answer.")
+    expect(scored.locator(".sq i.ok")).to_have_count(3)
+    expect(scored.get_by_role("row", name="2 yes yes no lost")).to_be_visible()
+    assert set(app.runs.glob("*/run.json")) == runs
+    page.wait_for_timeout(1000)  # the scoring's last rerun begins up to a second later, and would take the click away
+    page.locator(ENDED).wait_for()
+    page.get_by_role("button", name="Keep as a new run").click()
+    expect(page).to_have_url(re.compile("run=.*reworded"))
+    kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
+    wait_until(lambda: kept.refresh().state == "finished", "the new run ends")
+    drawn = kept.refresh().view.drawn
+    assert [drawn[slot].origin for slot in drawn] == ["yours", "continued", "continued", "continued"]
+    assert drawn[0].text == f"{SEED} {NEW}"
+    assert json.loads((kept.directory.path / "run.json").read_text())["started_from"] == earlier.name
+    assert (earlier / "events.jsonl").read_bytes() == before
+
+
+# The report as a file, from disk and without a network
+
+
+def test_a_report_asks_for_nothing_fits_and_has_charts_that_answer_and_follow_the_theme(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Every text of its run is hostile."""
+    labels = [f"{HOSTILE} 1", f"{HOSTILE} 2"]
+    data = dataset(labels, labels, name=f"col {HOSTILE}", target=f"target {HOSTILE}")
+    reader = run(tmp_path, *smc_run(data, (f"a {HOSTILE}", f"b {HOSTILE}")), data=data, name=HOSTILE)
+    report = tmp_path / "report.html"
+    report.write_text(report_html(reader), encoding="utf-8")
+    with opening(browser, offline=True, color_scheme="light") as context:
+        check_report(context.new_page(), report)
+
+
+def check_report(page: Page, report: Path) -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda said: complaints.append(said.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(report.as_uri())
+    page.locator(".chart").last.locator(".main-svg").first.wait_for()
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+    assert page.locator(".chart").count() == page.locator(".chart .plot-container").count() == 3
+    point_and_zoom(page)
+    inked(page, "rgb(22, 32, 42)")
+    page.emulate_media(color_scheme="dark")
+    inked(page, "rgb(233, 236, 232)")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    inked(page, "rgb(22, 32, 42)")
+    assert asked == [report.as_uri()]
+    assert complaints == []
+
+
+def point_and_zoom(page: Page) -> None:
+    page.wait_for_timeout(1000)  # a resized chart is redrawn a moment later, which takes its hover label away
+    chart = page.locator(".chart").first
+    box = chart.locator(".scatterlayer .trace").last.locator(".point").last.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hover = chart.locator(".hoverlayer .hovertext")
+    hover.wait_for()
+    assert hover.text_content() == "at the end: ESS 1.60"
+    span = "() => document.querySelector('.chart').layout.xaxis.range"
+    before = page.evaluate(span)
+    inside = chart.locator(".nsewdrag").bounding_box()
+    assert inside is not None
+    page.mouse.move(inside["x"] + 40, inside["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(inside["x"] + 160, inside["y"] + 120, steps=4)
+    page.mouse.up()
+    page.wait_for_function("before => document.querySelector('.chart').layout.xaxis.range[0] !== before[0]", arg=before)
+
+
+def inked(page: Page, colour: str) -> None:
+    """Wait until some line has this colour."""
+    lines = "[...document.querySelectorAll('.chart .js-line')]"
+    page.wait_for_function(f"colour => {lines}.some((line) => getComputedStyle(line).stroke === colour)", arg=colour)
+
+
+# What a reader holds over two steps of a live run: a selection, a fold and half-typed text
+
+
+@dataclass
+class Retold:
+    """A finished run whose journal is written again, a step at a time, as if a worker held it."""
+
+    run: RunDirectory
+    steps: list[Lines]
+
+    def write_step(self) -> None:
+        step = self.steps.pop(0)
+        write_lines(self.run, step)
+        self.run.beat(step[-1]["usage"], queued=False)
+
+
+@contextmanager
+def retold(app: App, made: RunDirectory, run_id: str, *, shown: int = 1) -> Iterator[Retold]:
+    """Write the first steps of a finished run, and let the test write the others. shown: number of these steps."""
+    run = RunDirectory(made.path.rename(app.runs / run_id))
+    steps = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
+    run.journal.write_bytes(b"")
+    with run.lock():
+        live = Retold(run, steps)
+        for _ in range(shown):
+            live.write_step()
+        yield live
+
+
+TYPED = "half a w"
+FIELD = '[data-testid="stForm"] input[type="text"]'
+OPEN = """() => {
+    const fold = document.querySelector('article.card details > summary')
+    if (!fold) return null
+    fold.click()
+    return [fold.closest('article').dataset.key, fold.parentElement.dataset.fold]
+}"""
+SELECT = """() => {
+    const words = [...document.querySelectorAll('article.card > div > .hyp')].at(-1)
+    const range = document.createRange()
+    range.selectNodeContents(words)
+    document.getSelection().removeAllRanges()
+    document.getSelection().addRange(range)
+}"""
+HELD = """([key, name]) => {
+    const below = document.querySelector('.st-key-watch_whole')
+    return below && {
+        open: document.querySelector(`article.card[data-key="${key}"] details[data-fold="${name}"]`)?.open,
+        selected: document.getSelection().toString(),
+        scrolled: document.querySelector('[data-testid="stMain"]').scrollTop,
+        place: Math.round(below.getBoundingClientRect().top),
+    }
+}"""
+ASKED = """(field) => ({
+    typed: document.querySelector(field).value,
+    has_focus: document.activeElement === document.querySelector(field),
+    told: document.querySelector('.vpp .deck').textContent,
+})"""
+
+
+def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context: BrowserContext) -> None:
+    example = unpack(SHIPPED, app.runs / "made")
+    with retold(app, example, "20260105-0002-held-smc-0000", shown=3) as live:
+        watch = context.new_page()
+        fold = hold_watch(watch, app, live.run)
+        posterior = context.new_page()  # not before: a page behind another is slow to answer the pointer
+        half_type(posterior, app, live.run)
+        held, asked = seen(watch, fold), posterior.evaluate(ASKED, FIELD)
+        for _ in range(2):
+            before = watch.locator(".happened").text_content() or ""
+            live.write_step()
+            expect(watch.locator(".happened")).not_to_have_text(before)
+        expect(posterior.locator(".vpp .deck").first).not_to_have_text(asked["told"])
+        later, asked_later = seen(watch, fold), posterior.evaluate(ASKED, FIELD)
+        posterior.close()
+        watch.close()
+    assert (held["open"], later["open"]) == (True, True), "an open fold stays open"
+    assert len(held["selected"]) > 10
+    assert later["selected"] == held["selected"]
+    assert min(held["scrolled"], later["scrolled"]) >= 700
+    assert later["place"] == pytest.approx(held["place"], abs=1), "sentences above may take more lines or fewer"
+    for each in (asked, asked_later):
+        assert (each["typed"], each["has_focus"]) == (TYPED, True)
+
+
+def hold_watch(page: Page, app: App, directory: RunDirectory) -> list[str]:
+    """Open a fold of a card, select a sentence and scroll; return the card's key and the fold's name."""
+    page.goto(f"{app.url}/watch?run={directory.id}")
+    page.locator("article.card details").first.wait_for()
+    fold: list[str] = page.wait_for_function(OPEN).json_value()
+    page.evaluate(SELECT)
+    page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollTop = 1400")
+    page.wait_for_function("document.querySelector('[data-testid=\"stMain\"]').scrollTop >= 700")
+    return fold
+
+
+def seen(page: Page, fold: list[str]) -> Any:
+    """Return what a reader holds, between two drawings of the page."""
+    return page.wait_for_function(HELD, arg=fold).json_value()
+
+
+def half_type(page: Page, app: App, directory: RunDirectory) -> None:
+    """Type into a field of the form that asks the posterior, and neither press Enter nor leave it.
+
+    A form is drawn again, empty, in the first moments of a page: type until the words stay.
+    """
+    page.goto(f"{app.url}/posterior?run={directory.id}")
+    page.wait_for_selector(".vpp .deck article")
+    for _ in range(10):
+        page.locator(FIELD).first.click()
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(TYPED)
+        page.wait_for_timeout(1000)
+        if page.evaluate(ASKED, FIELD)["typed"] == TYPED:
+            return
