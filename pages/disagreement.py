@@ -53,12 +53,12 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
     columns, decimals = by_answers(test), dataset.target_decimals
-    drawing = Opened(test=test, view=snapshot.view, columns=columns, held=held, decimals=decimals)
+    drawing = Opened(test=test, view=snapshot.view, columns=columns, held=held_by(config), decimals=decimals)
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        draw_verdict(run, test, test_points, drawing.held)
+        draw_verdict(run, test, test_points, held)
 
 
 def draw_dispute(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:

@@ -31,6 +31,7 @@ from vpp.wording.markup import Metric, state
 from vpp.wording.verdicts import FEW_ROWS
 from vpp.wording.words import (
     EQUAL,
+    MAJORITY,
     ROW_OF,
     capitalised,
     counted,
@@ -322,7 +323,8 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
     return f"{held}; {in_words(first)} share the most common."
 
 
-MILLION = 1e6
+MILLION, NOTICEABLE = 1e6, 0.01
+"""Odds from which no number is given; least weight of the constant that is worth a clause."""
 
 
 def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
@@ -331,12 +333,14 @@ def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
     if constant is None:
         return ""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
-    many = "over a million" if odds >= MILLION * (1 - EQUAL) else number(float(f"{odds:.2g}"))
-    odds_text = f"{many} : 1" if constant.log_odds >= 0 else f"1 : {many}"
-    held = "" if constant.weight is None else f"; the constant holds {percent(constant.weight)} of the weight"
-    n = len(view.texts)
+    many = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
+    odds_text = f"{many} : 1 for it" if constant.log_odds >= 0 else f"{many} : 1 against it"
+    n, held = len(view.texts), constant.weight or 0.0
     best = f", of {integer(n)} written," if n > 1 and not config.is_weighing else ""
-    return f"The heaviest hypothesis{best} against a constant answer: about {odds_text}{held}."
+    found = " Nothing was found:" if held > MAJORITY else ""
+    rest = f"{found or ';'} the constant holds {percent(held)} of the weight" if held >= NOTICEABLE else ""
+    stop = "." if found else ""
+    return f"The heaviest hypothesis{best} against a constant answer: {odds_text}{stop}{rest}."
 
 
 def standing_sentence(view: RunView, config: Config, dataset: Dataset) -> str:

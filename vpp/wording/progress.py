@@ -26,6 +26,7 @@ from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
 from vpp.wording.verdicts import acceptance_sentence, acceptance_verdict, ess_sentence
 from vpp.wording.words import (
+    MAJORITY,
     cached_words,
     capitalised,
     counted,
@@ -193,7 +194,11 @@ def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
         limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=ess_sentence(value, size, limit, of=of))
+    words = ess_sentence(value, size, limit, of=of)
+    constant = view.final.constant if at is None and view.final else None
+    if constant and constant.weight > MAJORITY:
+        words = f"A constant answer holds {percent(constant.weight)} of the weight: no sentence is favoured."
+    return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
 
 
 def _last_weights(view: RunView) -> Reweighted | None:
