@@ -38,7 +38,7 @@ def check_structure(structure: dict[str, Any], name: str) -> None:
     assert set(structure["errors"]) <= {"alert"}
     assert set(structure["empty"]) <= {"status"}
     assert structure["live"] == []
-    charts = structure["charts"] if name.startswith(("watch, a step", "disagreement", "compare")) else [None]
+    charts = structure["charts"] if name.startswith("disagreement") else [None]
     assert charts
     for chart in filter(None, charts):
         assert len(chart["name"].split()) >= 5

@@ -149,7 +149,7 @@ PRINTS = (
           until=DOUBT, at_most=1100),
     Print(name="labelling", address=DISAGREEMENT, needs=(MATRIX,), act=ask_inputs,
           first=section("Most informative labels"), at_most=900),
-    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=(".conditions",), first=TOP,
+    Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.versus",), first=TOP,
           mode="dark"),
     Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
