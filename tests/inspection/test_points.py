@@ -13,7 +13,6 @@ from vpp.inspection.points import (
     camps,
     points,
     spread_reliability,
-    voices,
     vote_reliability,
     weakly_backed,
 )
@@ -73,12 +72,6 @@ def test_camps_of_numbers_are_the_sides_of_their_mean(numbers: RunReader) -> Non
         6: [(BELOW, (0, 2)), (ABOVE, (1,))],
         7: [(BELOW, (0,)), (ABOVE, (2,))],
     }
-
-
-def test_a_voice_of_weight_zero_contradicts_nobody_and_is_contradicted() -> None:
-    said = evaluated(YES_NO, {"a": ["yes", "no", "no"], "b": ["no", "no", None]}, slots=("a", "b"), weights=(1.0, 0.0))
-    heavy, light = voices(said, YES_NO)
-    assert (heavy.n_conflicts, light.n_conflicts) == (0, 1)
 
 
 def test_whether_doubt_marks_error_in_the_run_of_labels(labels: RunReader) -> None:

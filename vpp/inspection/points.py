@@ -10,7 +10,7 @@ from typing import Any
 from vpp.data.dataset import Dataset, Row
 from vpp.events import Evaluated, Votes, mixture_of
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import Score, laws_of, rows_by_id, rows_of, score
+from vpp.inspection.scores import laws_of, rows_by_id
 from vpp.inspection.slots import behaviour, grouped
 from vpp.posterior.calibration import (
     Bin,
@@ -239,59 +239,6 @@ def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
     alike = grouped((behaviour(evaluated.predictions[slot]), slot) for slot in by_weight)
     merged = [_camp("", slots, evaluated.weights) for slots in alike.values()]
     return tuple(sorted(merged, key=lambda column: (-column.weight, column.slots)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
-    """One particle's answers to n rows, compared with the other particles and the targets."""
-
-    slot: int
-    weight: float
-    n: int
-    n_answered: int
-    """Coverage: rows with a readable answer."""
-    n_conflicts: int | None
-    """Rows on which another particle of positive weight answers differently; None for regression."""
-    n_dissents: int | None
-    """Rows on which another label leads the vote, ties left out; None for regression."""
-    distance: float | None
-    """Mean distance of its answers from the averaged prediction, in the target's unit; None for classification."""
-    all: Score
-    """Score on all rows; an abstention is wrong, or an error of the range of the training targets."""
-    answered: Score | None
-    """Score on the rows it answered; None if there are none."""
-
-
-def voices(evaluated: Evaluated, dataset: Dataset) -> tuple[Voice, ...]:
-    rows, is_label = rows_of(evaluated, dataset), evaluated.metric == "accuracy"
-    by_row = tuple(zip(*evaluated.predictions, strict=True))
-    given = [
-        {vote for vote, weight in zip(row, evaluated.weights, strict=True) if weight > 0 and vote is not None}
-        for row in by_row
-    ]
-    graded = zip(*evaluated.answers, strict=True)
-    mixture = mixture_of(evaluated.weights, evaluated.noise, evaluated.constant, dataset.classes)
-    middle = [leader(mixture.shares(each)) for each in graded] if is_label else evaluated.averaged
-    found = []
-    for slot in heaviest_first(evaluated.weights):
-        answers = evaluated.predictions[slot]
-        answered = {place: answer for place, answer in enumerate(answers) if answer is not None}
-        some = [rows[place] for place in answered]
-        pairs = [] if is_label else [(answer, middle[i]) for i, answer in answered.items()]
-        gaps = [abs(float(answer) - float(mean)) for answer, mean in pairs if mean is not None]
-        voice = Voice(
-            slot=slot,
-            weight=evaluated.weights[slot],
-            n=len(rows),
-            n_answered=len(answered),
-            n_conflicts=sum(bool(given[i] - {answer}) for i, answer in answered.items()) if is_label else None,
-            n_dissents=sum(middle[i] not in (answer, None) for i, answer in answered.items()) if is_label else None,
-            distance=sum(gaps) / len(gaps) if gaps else None,
-            all=score(answers, rows, dataset),
-            answered=score(list(answered.values()), some, dataset) if some else None,
-        )
-        found.append(voice)
-    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
