@@ -88,7 +88,7 @@ def draw_rows(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -
     heading = markup.heading("Row by row", dissent.order_words(test))
     blocks.draw(f'<div class="target" id="{TABLE}">{heading}</div>')
     left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
-    uncertain = [point for point in test_points if point.is_uncertain]
+    uncertain = [point for point in test_points if point.is_uncertain or point.is_undecided]
     only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
     columns = ALIKE
     if size > 1:

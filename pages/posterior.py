@@ -25,13 +25,13 @@ from vpp.wording import markup
 from vpp.wording.brief import (
     DECIDING_HEAD,
     compared_words,
+    constant_note,
     constant_sentence,
     deciding_sentence,
     deciding_table,
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
-    standing_sentence,
     support_sentence,
     unread_html,
     weights_measure,
@@ -86,7 +86,7 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     is_weighted, live = config.is_weighted, snapshot.state in opening.LIVE
     entries = genealogy.out(run, snapshot).entries
     gone = ruled_out_sentence(entries, config)
-    words = (support, shares_sentence(ideas, config), constant_sentence(view, config, dataset))
+    words = (support, shares_sentence(ideas, config, view), constant_sentence(view, config, dataset))
     standing = " ".join(filter(None, words))
     link = (gone, genealogy.PLACE) if entries else ("", "")
     blocks.draw(
@@ -100,7 +100,7 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     with place:
         pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     bars = "summed weight" if is_weighted else "share of the hypotheses"
-    notes = [standing_sentence(view, config, dataset), f"{compared_words(ideas)}. Bar length = {bars}."]
+    notes = [constant_note(view, config, dataset), f"{compared_words(ideas)}. Bar length = {bars}."]
     notes += [f"{'Weights: ' if is_weighted else ''}{weights_measure(snapshot).words}"]
     notes += [f"{metric.name} {metric.value}. {metric.words}" for metric in evidence_measure(snapshot)]
     parts = list(map(markup.caption, filter(None, notes)))

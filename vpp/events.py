@@ -128,7 +128,7 @@ class Constant:
     log_likelihood: Log
     """Natural log, on the rows that made the weights; of labels with their shares integrated out."""
     weight: Unit = 0.0
-    """Its share beside the sentences'."""
+    """Its share of the posterior; half of the prior is its."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class Reweighted:
     weights: tuple[float, ...]
     """Normalised, the constant's weight included."""
     ess: Positive
-    """Effective sample size of `weights`, between 1 and K."""
+    """Effective sample size of `weights`; the final one is over distinct sentences, the constant's weight spread."""
     role: Literal["step", "final"] = "step"
     """`final`: computed after the last step, for predictions."""
     log_evidence: Log | None = None

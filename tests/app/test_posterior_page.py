@@ -32,7 +32,7 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
     reader = inspected.labels(tmp_path)
     page = shown(opened(app, reader, "posterior"))
     for words in (
-        'against a constant answer: about 360 : 1 for it. <a href="#ruled-out">Three texts were ruled out.</a>',
+        'under a constant answer: about 360 : 1. <a href="#ruled-out">Three texts were ruled out.</a>',
         "heaviest first",
         "Sequential Monte Carlo · K = 4 · 4 training rows, 6 test",
         markup.DEMO_CHIP,

@@ -77,7 +77,7 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert len(set(log_liks)) == 3
     assert table.vpp("verify", table.folder / "weighed").code == 0
     report = (table.folder / "weighed" / "report.md").read_text()
-    assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows." in report
+    assert f"{'The given' if words else 'Equal'} prior weights times the likelihood of all 12 rows; a " in report
     directory = table.directory("weighed")
     content = json.loads((directory.path / "posterior.json").read_text())
     of_particles = [each["prior"] for each in content["particles"]]

@@ -116,7 +116,12 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         return
     seed_text, weighted = view.started.seed_text, config.is_weighted
     gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
-    shares_sentence(ideas, config), ruled_out_sentence(gone, config), compared_words(ideas), weights_measure(snapshot)
+    (
+        shares_sentence(ideas, config, view),
+        ruled_out_sentence(gone, config),
+        compared_words(ideas),
+        weights_measure(snapshot),
+    )
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
     yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
     yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))

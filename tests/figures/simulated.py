@@ -166,7 +166,10 @@ def run(seed: int, config: Config) -> Judged:
     table = simulate(seed)
     last, end, calls = asyncio.run(sampled(table[0], replace(config, seed=seed)))
     final = next((event.weights for event in end if isinstance(event, Reweighted)), last.weights.tolist())
-    return judge(table, [p.text for p in last.particles], final, calls=calls)
+    test = next(event for event in end if isinstance(event, Evaluated) and event.split == "test")
+    right = [dict(point.shares)[str(point.row.target)] for point in points(test, table[0])]
+    judged = judge(table, [p.text for p in last.particles], final, calls=calls)
+    return replace(judged, accuracy=test.value, log_score=float(np.mean(np.log(right))))
 
 
 def run_on_chance(seed: int, config: Config) -> tuple[float, float, float]:

@@ -79,7 +79,8 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     useless = "No better than always answering the most frequent training label"
     assert f"**{useless}: 2 against 2 right, on 3 test rows." in report
     # Right on 2 of 4 training rows: B(3, 11) / B(1, 9) against B(3, 3), which is 1 : 3.18.
-    against = "The heaviest hypothesis, of 3 written, against a constant answer: about 3.2 : 1 against it."
+    heaviest = "Odds of the training rows under the heaviest of 3 hypotheses"
+    against = f"{heaviest} and under a constant answer: 1 : about 3.2."
     outcome = "The weighted vote gets 2 of 3 test rows right."
     assert f"holds 75 % of the weight; another holds the rest. {against} {outcome}**" in report
     assert (

@@ -6,10 +6,10 @@ from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.scores import Score, averaged_score, baseline, rows_of
-from vpp.inspection.summary import deciding_rows, uncertain_points
+from vpp.inspection.summary import deciding_rows, uncertain_points, undecided_rows
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
-from vpp.wording.brief import deciding_sentence, support_sentence, unread_sentence, weight_lines
+from vpp.wording.brief import constant_sentence, deciding_sentence, support_sentence, unread_sentence, weight_lines
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
@@ -28,6 +28,10 @@ def summary(directory: RunDirectory, view: RunView) -> str:
         lines.append(f"test {_shown(test)}, training {_shown(view.evaluated.get('train'))}")
     if test is not None and dataset is not None:
         lines += [*_other_scores(averaged_score(test, dataset)), _baseline(test, dataset)]
+    if dataset is not None and (odds := constant_sentence(view, directory.spec().config, dataset)):
+        lines.append(odds)
+    if dataset and (unknown := undecided_rows(view, directory.spec().config, dataset)) and unknown["count"]:
+        lines.append(f"“I don’t know”: {unknown['count']} of {counted(unknown['of'], 'test row')}")
     if directory.spec().endpoint.is_demo and view.usage.calls:
         lines.append("answered by the built-in demo model: a program that applies rules, not a language model")
     if test is not None and (uncertain := uncertain_points(test)) is not None:

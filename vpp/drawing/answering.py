@@ -68,7 +68,7 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     named = f"Class {vote.prediction}" if vote.is_label else target_text(float(vote.prediction), decimals)
     if vote.reject.conformal and vote.is_undecided:
         return f"I don’t know: {possible_words(vote)}."
-    if len(vote.said) == 1:
+    if len(vote.said) == 1 and not vote.mixture.noise:
         return f"{named}, says the one hypothesis."
     if not vote.is_label:
         doubtful = "I don’t know; about " if vote.agreement(target_spread(dataset)) == 0 else ""
@@ -92,7 +92,7 @@ def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 def sure_sentence(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
     if vote.reject.conformal and vote.voices:
         return possible_sentence(vote, vote.reject.conformal, dataset.target_decimals)
-    if len(vote.said) == 1:
+    if len(vote.said) == 1 and not vote.mixture.noise:
         return "One hypothesis cannot disagree with itself: it says nothing of how sure it is."
     if not vote.voices:
         return "There is no answer to count. What each of them said is in the table."

@@ -67,7 +67,8 @@ def saying(rows: Sequence[Point], test: Evaluated, config: Config) -> str:
     disagree = uncertain_sentence(doubtful, len(rows), row=ROW_OF[test.split])
     if rows[0].reject.conformal:
         return f"{disagree} {_possible_sentence(rows)}"
-    return f"{disagree} {_unknown_words(rows, held_by(config, test.noise))}" if doubtful else disagree
+    is_clear = not doubtful and not any(point.is_undecided for point in rows)
+    return disagree if is_clear else f"{disagree} {_unknown_words(rows, held_by(config, test.noise))}"
 
 
 def _possible_sentence(rows: Sequence[Point]) -> str:
@@ -90,7 +91,9 @@ def _unknown_words(rows: Sequence[Point], held: str) -> str:
 
 def in_dispute(rows: Sequence[Point]) -> list[Point]:
     """Rows on which the particles disagree, or their numbers spread; those that nobody answered come last."""
-    apart = (point for point in rows if (point.is_uncertain if point.is_label else point.doubt > 0))
+    apart = (
+        point for point in rows if (point.is_uncertain or point.is_undecided if point.is_label else point.doubt > 0)
+    )
     return sorted(apart, key=lambda point: math.isinf(point.doubt))
 
 

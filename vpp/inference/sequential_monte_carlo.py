@@ -81,7 +81,7 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
         event,
         log_weights=tuple(log_w.tolist()),
         weights=tuple(weights),
-        ess=ess_of_sentences(texts, weights, rest=rest),
+        ess=ess_of_sentences(texts, weights, constant=rest),
         constant=replace(constant, weight=rest),
         role="final",
     )

@@ -112,26 +112,28 @@ class Point:
     @cached_property
     def doubt(self) -> float:
         """Vote entropy in bits; for regression the weighted standard deviation, infinite if all abstain."""
-        return vote_entropy(self.answers, self.weights) if self.is_label else weighted_spread(self.votes, self.weights)
+        return (
+            vote_entropy(self.answers, self.weights)
+            if self.is_label
+            else weighted_spread(*self.mixture.numbers(self.votes))
+        )
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Central 90 % of the particles' weight, without noise; None for classification."""
-        return None if self.is_label else weighted_interval(self.votes, self.weights)
+        """Central 90 % of the weight, without noise; None for classification."""
+        return None if self.is_label else weighted_interval(*self.mixture.numbers(self.votes))
 
     @cached_property
     def is_uncertain(self) -> bool:
-        """True unless the votes are unanimous (Section 5.3) and, with noise or graded answers, clear."""
+        """True unless the votes are unanimous (Section 5.3) and, if answers are graded, clear."""
         is_graded = any(isinstance(answer, dict) for answer in self.answers)
-        is_clear = (
-            not (is_graded or self.mixture.noise) or decide(dict(self.shares), clear=self.reject.clear) is not None
-        )
+        is_clear = not is_graded or decide(dict(self.shares), clear=self.reject.clear) is not None
         return is_uncertain(self.votes, self.weights) or not is_clear
 
     @property
     def behind(self) -> float:
         """Share of the vote's winner in all weight, abstentions included; 0 for regression."""
-        total = math.fsum(share for _, share in self.shares) + self.abstained
+        total = math.fsum(share for _, share in self.shares) + (0.0 if self.mixture.noise else self.abstained)
         return round(self.shares[0][1] / total, DIGITS) if total > 0 and self.shares else 0.0
 
     @property
@@ -515,14 +517,15 @@ def questions(answers: Answers, view: RunView, config: Config, dataset: Dataset)
 def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -> Question:
     laws = laws_of(view, dataset, config)
     votes, weights, reach = point.votes, point.weights, 0.0
+    among = shares_of(weights)
     answers: list[Value]
     if point.is_label:
-        bits = label_information(point.answers, weights, dataset.classes, laws)
+        bits = label_information(point.answers, among, dataset.classes, laws)
         answers = [label for label, share in vote_shares(votes, weights).items() if share > 0]
     else:
         tau = _mean_tau(laws, view.weights)
         reach = REACH * math.sqrt(tau)
-        bits = number_information(votes, weights, tau=tau)
+        bits = number_information(votes, among, tau=tau)
         answers = list(middles(votes, weights, reach=reach))
     every = [_consequence(answer, point, laws, reach) for answer in answers]
     return Question(
@@ -532,13 +535,19 @@ def question_of(point: Point, view: RunView, config: Config, dataset: Dataset) -
     )
 
 
+def shares_of(weights: Sequence[float]) -> list[float]:
+    """Weights rescaled to sum to 1, since a constant answer may hold the rest."""
+    total = math.fsum(weights)
+    return [weight / total for weight in weights] if total > 0 else [1 / len(weights)] * len(weights)
+
+
 def tau_of(view: RunView, config: Config, dataset: Dataset) -> float | None:
     """Noise variance of a number: given, or the weighted mean of the particles' estimates; None for classification."""
     return None if dataset.task == "classification" else _mean_tau(laws_of(view, dataset, config), view.weights)
 
 
 def _mean_tau(laws: Sequence[RowLikelihood], weights: Sequence[float]) -> float:
-    pairs = zip(laws, weights, strict=True)
+    pairs = zip(laws, shares_of(weights), strict=True)
     return math.fsum(weight * law.tau for law, weight in pairs if isinstance(law, GaussianLikelihood))
 
 
@@ -591,7 +600,7 @@ def contenders(answers: Answers, view: RunView, dataset: Dataset) -> tuple[Conte
 
 def most_bits(rivals: Sequence[Contender], dataset: Dataset) -> float:
     """Upper bound of the information gain: the entropy of the contenders' weights, and log2 C for C labels."""
-    among = float(entropy([contender.weight for contender in rivals]))
+    among = float(entropy(shares_of([contender.weight for contender in rivals])))
     return min(among, math.log2(len(dataset.classes))) if dataset.task == "classification" else among
 
 

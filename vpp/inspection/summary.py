@@ -25,6 +25,7 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
+from vpp.inspection.slots import totals
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
@@ -284,16 +285,17 @@ class ConstantAnswer:
 
 
 def constant_answer(view: RunView, config: Config, dataset: Dataset) -> ConstantAnswer | None:
-    """None before the training rows are evaluated."""
+    """None before the training rows are evaluated, and for methods whose hypotheses have no weights."""
     train = view.evaluated.get("train")
-    if train is None:
+    if train is None or not config.is_weighted:
         return None
     rows = rows_of(train, dataset)
     constant = constant_of(dataset, config, rows)
     if train.constant:
         constant = replace(constant, weight=train.constant.weight)
-    heaviest = train.answers[int(np.argmax(train.weights))]
-    best = likelihood_of(dataset, config).log_likelihood(heaviest, [row.target for row in rows])
+    shares = totals(zip(train.hypotheses, train.weights, strict=True))
+    heaviest = train.hypotheses.index(max(shares, key=lambda text: shares[text]))
+    best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
     return ConstantAnswer(constant=constant, is_weighed=train.constant is not None, log_odds=gap)
 

@@ -80,7 +80,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
 
 class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
-    """Classifier by a weighted vote of sentences. `fit` trains on all rows it gets, numbers or text, gaps allowed.
+    """Classifier by weighted sentences. `fit` trains on all rows it gets, numbers or text, gaps allowed.
 
     endpoint: "demo" (default) for the built-in demo model, or as in `vpp.fit`. options: other keywords of `vpp.fit`,
     such as {"tempering": "adaptive"}. The other parameters are those of `vpp.fit`.
@@ -103,9 +103,9 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Any:
-        """(N, C) shares of the weighted vote among the sentences that answered (Eq. 8).
+        """(N, C) probabilities: the weighted sentences with their noise, and the constant answer (docs/method.md).
 
-        Not calibrated (docs/doubt.md). If all abstain: the class frequencies of the training rows.
+        If all abstain: the class frequencies of the training rows.
         """
         check_is_fitted(self)
         answers = self.posterior_.ask(self._frame(X, reset=False))
@@ -114,7 +114,7 @@ class VPPClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return np.array([[each.get(label, 0.0) for label in self._labels] if each else self._shares for each in shares])
 
     def predict(self, X: Any) -> Any:
-        """(N,) label with the most weight; the most frequent one where all sentences abstain."""
+        """(N,) likeliest label; the most frequent one where all sentences abstain."""
         shares = self.predict_proba(X)
         return self.classes_[np.argmax(shares, axis=1)]
 

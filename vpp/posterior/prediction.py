@@ -91,8 +91,13 @@ class Mixture:
     """The constant answer, of labels their probabilities; None if it has no part."""
 
     def shares(self, answers: Sequence[Answer]) -> dict[Value, float]:
-        """Probability of each label, the heaviest first; abstentions are left out. answers: (K,)."""
+        """Probability of each label, the heaviest first; a vote leaves abstentions out. answers: (K,)."""
         return vote_shares(self._laws(answers), self.weights)
+
+    def numbers(self, votes: Sequence[Value | None]) -> tuple[Sequence[Value | None], Sequence[float]]:
+        """Numbers and their weights, the constant's included. votes: (K,)."""
+        constant = [] if self.constant is None or isinstance(self.constant, dict) else [self.constant]
+        return [*votes, *constant], self.weights
 
     def average(self, answers: Sequence[Answer]) -> Value | None:
         """The likeliest label, or the mean of the numbers (Eq. 7). answers: (K,)."""
@@ -103,11 +108,15 @@ class Mixture:
         return [*laws, self.constant] if len(self.weights) > len(answers) else laws
 
     def _law(self, answer: Answer, epsilon: float) -> Answer:
-        """Eq. 6 as a law of the label: 1 - epsilon on the answer, the rest shared by the C - 1 others."""
-        if answer is None:
-            return None
-        graded, n_others = answer if isinstance(answer, dict) else {answer: 1.0}, max(1, len(self.classes) - 1)
-        return {c: (q := graded.get(c, 0.0)) * (1 - epsilon) + (1 - q) * epsilon / n_others for c in self.classes}
+        """Eq. 6 as a law of the label: 1 - epsilon on the answer, the rest shared by the C - 1 others.
+
+        What is on no label is a blind guess, as in the likelihood.
+        """
+        n = len(self.classes)
+        graded = answer if isinstance(answer, dict) else {answer: 1.0} if answer is not None else {}
+        blind, others = (1 - math.fsum(graded.values())) / n, epsilon / max(1, n - 1)
+        guess = {c: graded.get(c, 0.0) + blind for c in self.classes}
+        return {c: q * (1 - epsilon) + (1 - q) * others for c, q in guess.items()}
 
 
 def average(votes: Sequence[Answer], weights: Sequence[float], *, is_label: bool) -> Value | None:

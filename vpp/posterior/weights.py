@@ -51,9 +51,9 @@ def ess(weights: npt.ArrayLike) -> float:
     return float(w.sum() ** 2 / np.square(w).sum())
 
 
-def ess_of_sentences(texts: Sequence[str], weights: Sequence[float], *, rest: float = 0.0) -> float:
-    """ESS over the distinct texts. rest: weight of none, which leaves all of them alike. texts, weights: (K,)."""
-    shares = dict.fromkeys(texts, rest / len(set(texts)))
+def ess_of_sentences(texts: Sequence[str], weights: Sequence[float], *, constant: float = 0.0) -> float:
+    """ESS over the distinct texts. constant: weight of none, which leaves all alike. texts, weights: (K,)."""
+    shares = dict.fromkeys(texts, constant / len(set(texts)))
     for text, weight in zip(texts, weights, strict=True):
         shares[text] += weight
     return ess([*shares.values()])

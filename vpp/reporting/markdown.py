@@ -34,6 +34,7 @@ from vpp.wording.brief import (
     DECIDING_HEAD,
     caveats,
     compared_words,
+    constant_note,
     deciding_sentence,
     deciding_table,
     evidence_measure,
@@ -43,7 +44,6 @@ from vpp.wording.brief import (
     is_demo,
     result_metrics,
     shares_sentence,
-    standing_sentence,
     uncertain_metric,
     weights_measure,
 )
@@ -229,10 +229,12 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
     else:
         weights = weights_measure(snapshot).words
         is_one = snapshot.view.size == 1
-        yield weights if is_one else f"{shares_sentence(ideas, config)} {compared_words(ideas)}. {weights}"
+        yield (
+            weights if is_one else f"{shares_sentence(ideas, config, snapshot.view)} {compared_words(ideas)}. {weights}"
+        )
         for rank, idea in enumerate(ideas, 1):
             yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-        if standing := standing_sentence(snapshot.view, config, dataset):
+        if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
     if decided:
@@ -323,7 +325,7 @@ def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
     cut = f" (the first {integer(len(first))}; predictions.csv has all)" if len(first) < len(uncertain) else ""
     yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
     yield markdown_table(
-        ("row", "inputs", "true", "the vote", f"camps, by {'weight' if held == 'weight' else 'size'}"),
+        ("row", "inputs", "true", "the vote", f"camps, by {'size' if held in ('chains', 'hypotheses') else 'weight'}"),
         [(*_row_cells(p), _vote(p), _camps(p)) for p in first],
         right=(0,),
     )

@@ -213,8 +213,12 @@ def ess_of_sentences(view: RunView) -> float | None:
     """Effective number of distinct sentences, by the weights that predict; None before there are any."""
     if not view.population:
         return None
-    rest = view.final.constant.weight if view.final and view.final.constant else 0.0
-    return weights_ess([state.hypothesis for state in view.population], view.weights, rest=rest)
+    return weights_ess([state.hypothesis for state in view.population], view.weights, constant=constant_weight(view))
+
+
+def constant_weight(view: RunView) -> float:
+    """Weight of the constant answer beside the sentences; 0 without one."""
+    return view.final.constant.weight if view.final and view.final.constant else 0.0
 
 
 def log_evidence(view: RunView) -> float | None:
@@ -276,6 +280,12 @@ def _step(view: RunView, step: int) -> StepView:
     return view.steps.setdefault(step, StepView(step=step))
 
 
+def n_written(view: RunView) -> int:
+    """Count the distinct texts that were written up to the last finished step."""
+    proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
+    return len({*(drawn.hypothesis for drawn in view.drawn.values()), *proposed})
+
+
 def population_of(view: RunView) -> Population | None:
     if not view.finished_steps:
         return None
@@ -290,12 +300,10 @@ def population_of(view: RunView) -> Population | None:
         )
         for state in last.population
     )
-    written = {drawn.hypothesis for drawn in view.drawn.values()}
-    written |= {each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal}
     return Population(
         step=last.step,
         particles=particles,
         exponent=last.finished.exponent,
         log_evidence=last.finished.log_evidence,
-        n_written=len(written),
+        n_written=n_written(view),
     )

@@ -1,6 +1,6 @@
 """A run in brief: warnings, its headline, figures of its result with a sentence each, and its limits.
 
-No sentence holds outside text, but `standing_sentence` does.
+No sentence holds outside text, but `constant_note` does.
 """
 
 import math
@@ -23,7 +23,7 @@ from vpp.inspection.scores import (
 from vpp.inspection.summary import Against, Decided, collapsed, constant_answer, evidence, predicted, uncertain_points
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, surpassed, unread
-from vpp.runs.view import RunView, StepView, log_evidence, priors
+from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_written, priors
 from vpp.settings import Config
 from vpp.wording.counts import cut_cells_text, cut_sentences, error_text, r2_text, rows_sentence, steps_text
 from vpp.wording.escaping import one_line
@@ -129,7 +129,7 @@ def headline(view: RunView, config: Config, dataset: Dataset, ideas: Ideas | Non
         outcome = _outcome(averaged_score(test, dataset), voting(config, view.size))
     first = (unread_sentence(view), support_sentence(view, dataset, ideas))
     odds = constant_sentence(view, config, dataset)
-    return " ".join(filter(None, (*first, shares_sentence(ideas, config), odds, outcome)))
+    return " ".join(filter(None, (*first, shares_sentence(ideas, config, view), odds, outcome)))
 
 
 def voting(config: Config, size: int) -> str:
@@ -245,7 +245,8 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
     if config.is_weighing and last.reweighted:
         rows = counted(snapshot.spec.dataset["n_train"], "row")
         prior = "The given" if snapshot.spec.start_prior else "Equal"
-        return "posterior", f"{prior} prior weights times the likelihood of all {rows}."
+        words = f"{prior} prior weights times the likelihood of all {rows}; a constant answer has half of the prior."
+        return "posterior", words
     if config.is_weighted and view.final:
         n = len(next(iter(view.final_scored.values())).rows)
         rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
@@ -309,9 +310,9 @@ def ideas_metric(ideas: Ideas) -> Metric:
     return Metric(name="Distinct texts, ideas", value=f"{texts}, {merged}", words=f"{compared_words(ideas)}.")
 
 
-def shares_sentence(ideas: Ideas, config: Config) -> str:
+def shares_sentence(ideas: Ideas, config: Config, view: RunView) -> str:
     if config.is_weighted:
-        return weights_sentence(ideas.weights)
+        return weights_sentence(ideas.weights, constant=constant_weight(view))
     n, first = sum(len(idea.slots) for idea in ideas), len(ideas.all[0].slots)
     if n == 1:
         return "There is one hypothesis."
@@ -323,8 +324,8 @@ def shares_sentence(ideas: Ideas, config: Config) -> str:
     return f"{held}; {in_words(first)} share the most common."
 
 
-MILLION, NOTICEABLE = 1e6, 0.01
-"""Odds from which no number is given; least weight of the constant that is worth a clause."""
+MILLION = 1e6
+"""Odds from which no number is given."""
 
 
 def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
@@ -333,25 +334,23 @@ def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
     if constant is None:
         return ""
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
-    many = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
-    odds_text = f"{many} : 1 for it" if constant.log_odds >= 0 else f"{many} : 1 against it"
-    n, held = len(view.texts), constant.weight or 0.0
-    best = f", of {integer(n)} written," if n > 1 and not config.is_weighing else ""
-    found = " Nothing was found:" if held > MAJORITY else ""
-    rest = f"{found or ';'} the constant holds {percent(held)} of the weight" if held >= NOTICEABLE else ""
-    stop = "." if found else ""
-    return f"The heaviest hypothesis{best} against a constant answer: {odds_text}{stop}{rest}."
+    times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
+    ratio = f"{times} : 1" if constant.log_odds >= 0 else f"1 : {times}"
+    n = n_written(view)
+    best = f"the heaviest of {integer(n)} hypotheses" if n > 1 else "the hypothesis"
+    found = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
+    return f"Odds of the training rows under {best} and under a constant answer: {ratio}.{found}"
 
 
-def standing_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
-    """`Beside them stands the constant answer “no”, …`, with outside text; empty if it has no weight."""
+def constant_note(view: RunView, config: Config, dataset: Dataset) -> str:
+    """`The constant answer (“no”; each label as often as it occurs) has weight 0.900.`, with outside text."""
     constant = constant_answer(view, config, dataset)
     if constant is None or constant.weight is None:
         return ""
     value = constant.constant.answer
     answer = f"“{value}”" if isinstance(value, str) else target_text(value, dataset.target_decimals)
-    law = ", each label as often as it occurs," if constant.constant.shares else ""
-    return f"Beside them stands the constant answer {answer}{law} with weight {weight_text(constant.weight)}."
+    law = "; each label as often as it occurs" if constant.constant.shares else ""
+    return f"The constant answer ({answer}{law}) has weight {weight_text(constant.weight)}, and half of the prior."
 
 
 def compared_words(ideas: Ideas) -> str:
@@ -424,6 +423,7 @@ def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
         scored = "not scored" if log_lik is None else f"log-likelihood {fixed(log_lik)}"
         sentence = one_line(view.texts[held.hypothesis].removeprefix(seed_text).strip())
         yield f"weight {weight_text(weight)}, prior {weight_text(prior)}, {scored}: {sentence}"
+    yield f"weight {weight_text(constant_weight(view))}: a constant answer, which has half of the prior"
     if (value := log_evidence(view)) is not None:
         yield f"log evidence {fixed(value)} (natural log)"
 
@@ -517,8 +517,8 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
     """Yield a few sentences on the target: what the run's weights or chains stand for."""
     if config.is_weighing:
         yield (
-            "Weights are the posterior over the given sentences alone: their prior weights times the likelihood of all "
-            "rows. A sentence that nobody gave has no weight."
+            "Weights are the posterior over the given sentences and a constant answer, which has half of the prior: "
+            "prior weights times the likelihood of all rows. A sentence that nobody gave has no weight."
         )
     elif config.is_telescoping:
         yield (

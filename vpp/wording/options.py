@@ -76,7 +76,7 @@ OPTIONS: Mapping[str, Option] = {
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
-    "epsilon": Option("Classification’s ε", _LIKELIHOOD, _JUDGED, "classification"),
+    "epsilon": Option("Classification’s ε", _LIKELIHOOD, None, "classification"),
     "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, None, "classification"),
     "coverage": Option("Coverage of calibrated answers", _DOUBT),
 }

@@ -179,9 +179,11 @@ def possible_sentence(point: Point, conformal: Conformal, decimals: int | None) 
     """What is possible, and what that is worth: for one label, how often it was right on the calibration rows."""
     reject = point.reject
     if point.decision is not None:
-        right = f"{integer(reject.n_right)} of {integer(reject.n_decided)} were right"
-        means = f": that means {interval_text(reject.n_right, reject.n_decided)}" if reject.n_decided else ""
-        return f"Possible: {point.decision} alone. Of such answers to calibration rows, {right}{means}."
+        right = "No calibration row was decided"
+        if n := reject.n_decided:
+            right = f"Of such answers to calibration rows, {integer(reject.n_right)} of {integer(n)} were right"
+            right += f": that means {interval_text(reject.n_right, n)}"
+        return f"Possible: {point.decision} alone. {right}."
     what = possible_words(point) if point.is_label else range_words(point, decimals)
     return f"Possible: {what}. {promise_sentence(conformal)}"
 

@@ -15,6 +15,8 @@ NBSP = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MAJORITY = 0.5
+NOTICEABLE = 0.01
+"""Least weight of a constant answer that is worth a clause."""
 EQUAL = 1e-9
 """Weights closer than this are called equal."""
 USUAL_DIGITS = 4
@@ -223,11 +225,14 @@ def uncertain_sentence(uncertain: int, n: int, *, row: str = ROW_OF["test"]) -> 
     return f"The particles disagree on {in_words(uncertain)} of {rows}."
 
 
-def weights_sentence(weights: Sequence[float]) -> str:
+def weights_sentence(weights: Sequence[float], *, constant: float = 0.0) -> str:
     """`One idea holds 95 % of the weight; four others share the rest.`
 
-    weights: of the ideas, summing to 1, in any order.
+    weights: of the ideas, in any order; with the constant answer's they sum to 1.
     """
+    if constant >= NOTICEABLE and weights:
+        others = f"{'the one idea holds' if len(weights) == 1 else f'{in_words(len(weights))} ideas share'} the rest"
+        return f"A constant answer holds {percent(constant)} of the weight; {others}."
     ordered = sorted(weights, reverse=True)
     if not ordered:
         return "There are no particles yet."

@@ -9,16 +9,16 @@ from vpp.events import Constant
 from vpp.inspection.summary import ConstantAnswer
 from vpp.runs.view import RunView
 from vpp.wording import brief
-from vpp.wording.brief import constant_sentence, standing_sentence
+from vpp.wording.brief import constant_note, constant_sentence
 
 
 @pytest.mark.parametrize(
     ("odds", "weight", "words"),
     [
-        (40.0, None, "about 40 : 1 for it."),
-        (1e9, 1e-9, "over a million : 1 for it."),
-        (1 / 3, 0.3, "about 3 : 1 against it; the constant holds 30 % of the weight."),
-        (4.6, 0.91, "about 4.6 : 1 for it. Nothing was found: the constant holds 91 % of the weight."),
+        (40.0, None, "about 40 : 1."),
+        (1e9, 1e-9, "over a million : 1."),
+        (1 / 3, 0.3, "1 : about 3."),
+        (4.6, 0.91, "about 4.6 : 1. Nothing was found."),
     ],
 )
 def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
@@ -29,7 +29,7 @@ def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
     monkeypatch.setattr(brief, "constant_answer", lambda *_: found)
     of = RunView(), inspected.LABEL_CONFIG, inspected.LABELS
     plain = constant_sentence(*of).replace("\N{NO-BREAK SPACE}", " ")
-    assert plain == f"The heaviest hypothesis against a constant answer: {words}"
-    stands = standing_sentence(*of)
+    assert plain == f"Odds of the training rows under the hypothesis and under a constant answer: {words}"
+    stands = constant_note(*of)
     assert (stands == "") == (weight is None)
-    assert weight is None or "“no”, each label as often as it occurs, with weight" in stands
+    assert weight is None or "(“no”; each label as often as it occurs) has weight" in stands
