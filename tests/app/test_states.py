@@ -116,7 +116,7 @@ def test_only_options_with_an_effect_are_on_the_form_and_the_others_are_named(ap
     choose(app, tempering="adaptive", mutate="every")
     assert not {"final_weights", "buffer_size"} & shown_options(app)
     choose(app, method="vml5")
-    assert not {"particles", "tempering", "epsilon", "mh_rows"} & shown_options(app)
+    assert not {"particles", "tempering", "tau", "mh_rows"} & shown_options(app)
     assert "For mh: Compare on." in shown(app)
     assert "For regression: Regression’s τ." in shown(app)
     choose(app, method="mh")
