@@ -45,11 +45,11 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         # The section on labels stands outside this part.
         st.rerun()
     dataset, config = run.reader.dataset(), snapshot.spec.config
-    reject, held = reject_option(snapshot.view, config, dataset, of=test), held_by(config, test.noise)
+    reject, measure = reject_option(snapshot.view, config, dataset, of=test), held_by(config, test.noise)
     test_points = points(test, dataset, reject)
     progress = dissent.asked_words(test, snapshot.view, live=snapshot.state in opening.LIVE)
     notes = [" · ".join(filter(None, (dissent.decided_words(test_points), progress)))]
-    notes += [f"{rule_sentence(reject, held)} {promise_sentence(reject.conformal)}"] if reject.conformal else []
+    notes += [f"{rule_sentence(reject, measure)} {promise_sentence(reject.conformal)}"] if reject.conformal else []
     summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
     columns, decimals = by_answers(test), dataset.target_decimals
@@ -58,7 +58,7 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
-        draw_verdict(run, test, test_points, held)
+        draw_verdict(run, test, test_points, measure)
 
 
 def draw_dispute(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:

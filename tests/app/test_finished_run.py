@@ -182,12 +182,12 @@ def test_a_text_is_scored_and_kept_as_a_new_run(app: App, visit: Visit) -> None:
     page.locator(ENDED).wait_for()
     page.get_by_role("button", name="Keep as a new run").click()
     expect(page).to_have_url(re.compile("run=.*reworded"))
-    kept = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
-    wait_until(lambda: kept.refresh().state == "finished", "the new run ends")
-    drawn = kept.refresh().view.drawn
-    assert [drawn[slot].origin for slot in drawn] == ["yours", "continued", "continued", "continued"]
-    assert drawn[0].text == f"{SEED} {NEW}"
-    assert json.loads((kept.directory.path / "run.json").read_text())["started_from"] == earlier.name
+    new_run = RunReader(RunDirectory(app.runs / page.url.partition("run=")[2]))
+    wait_until(lambda: new_run.refresh().state == "finished", "the new run ends")
+    first = new_run.refresh().view.drawn
+    assert [first[slot].origin for slot in first] == ["yours", "continued", "continued", "continued"]
+    assert first[0].text == f"{SEED} {NEW}"
+    assert json.loads((new_run.directory.path / "run.json").read_text())["started_from"] == earlier.name
     assert (earlier / "events.jsonl").read_bytes() == before
 
 
@@ -208,10 +208,10 @@ def test_a_report_asks_for_nothing_fits_and_has_charts_that_answer_and_follow_th
 
 
 def check_report(page: Page, report: Path) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda said: complaints.append(said.text))
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(report.as_uri())
     page.locator(".chart").last.locator(".main-svg").first.wait_for()
@@ -226,7 +226,7 @@ def check_report(page: Page, report: Path) -> None:
     inked(page, "rgb(233, 236, 232)")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     inked(page, "rgb(22, 32, 42)")
-    assert asked == [report.as_uri()]
+    assert requests == [report.as_uri()]
     assert complaints == []
 
 
@@ -260,7 +260,7 @@ def inked(page: Page, colour: str) -> None:
 
 
 @dataclass
-class Retold:
+class Replay:
     """A finished run whose journal is written again, a step at a time, as if a worker held it."""
 
     run: RunDirectory
@@ -273,14 +273,14 @@ class Retold:
 
 
 @contextmanager
-def retold(app: App, made: RunDirectory, run_id: str, *, shown: int = 1) -> Iterator[Retold]:
-    """Write the first steps of a finished run, and let the test write the others. shown: number of these steps."""
+def replay(app: App, made: RunDirectory, run_id: str, *, n_first: int = 1) -> Iterator[Replay]:
+    """Write the first steps of a finished run, and let the test write the others. n_first: number of these steps."""
     run = RunDirectory(made.path.rename(app.runs / run_id))
     steps = by_step([json.loads(line) for line in run.journal.read_bytes().splitlines()])
     run.journal.write_bytes(b"")
     with run.lock():
-        live = Retold(run, steps)
-        for _ in range(shown):
+        live = Replay(run, steps)
+        for _ in range(n_first):
             live.write_step()
         yield live
 
@@ -312,13 +312,13 @@ HELD = """([key, name]) => {
 ASKED = """(field) => ({
     typed: document.querySelector(field).value,
     has_focus: document.activeElement === document.querySelector(field),
-    told: document.querySelector('.vpp .deck').textContent,
+    deck: document.querySelector('.vpp .deck').textContent,
 })"""
 
 
 def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context: BrowserContext) -> None:
     example = unpack(SHIPPED, app.runs / "made")
-    with retold(app, example, "20260105-0002-held-smc-0000", shown=3) as live:
+    with replay(app, example, "20260105-0002-held-smc-0000", n_first=3) as live:
         watch = context.new_page()
         fold = hold_watch(watch, app, live.run)
         posterior = context.new_page()  # not before: a page behind another is slow to answer the pointer
@@ -328,7 +328,7 @@ def test_what_a_reader_holds_survives_two_steps_of_a_live_run(app: App, context:
             before = watch.locator(".happened").text_content() or ""
             live.write_step()
             expect(watch.locator(".happened")).not_to_have_text(before)
-        expect(posterior.locator(".vpp .deck").first).not_to_have_text(asked["told"])
+        expect(posterior.locator(".vpp .deck").first).not_to_have_text(asked["deck"])
         later, asked_later = seen(watch, fold), posterior.evaluate(ASKED, FIELD)
         posterior.close()
         watch.close()

@@ -31,7 +31,7 @@ SENTENCES = (
 
 @pytest.fixture
 def table(desk: Desk) -> Desk:
-    """A folder with a table of twelve rows, and three sentences, of which one is repeated and counts once."""
+    """A folder with a table of twelve rows and a file of four sentences. The last repeats the first."""
     (desk.folder / "table.csv").write_text(TABLE)
     (desk.folder / "mine.txt").write_text("\n\n".join((*SENTENCES, SENTENCES[0])))
     return desk

@@ -99,7 +99,7 @@ class Demo:
         return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        raise NotImplementedError
+        raise AssertionError("a run of these options draws nothing from the prior")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class Judged:
     log_score: float
     """Mean log p(y | x) on the unseen rows, each sentence with its own noise."""
     calls: int
-    """Of the learner, before the evaluation."""
+    """Learner calls before the evaluation."""
 
     @property
     def is_found(self) -> bool:

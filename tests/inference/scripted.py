@@ -282,7 +282,7 @@ def populations(events):
             step=event.step,
             exponent=event.exponent,
             log_evidence=event.log_evidence,
-            n_written=len(texts),
+            n_candidates=len(texts),
             particles=tuple(
                 Particle(
                     text=texts[state.hypothesis],

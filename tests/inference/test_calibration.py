@@ -22,7 +22,7 @@ from . import scripted
 
 SIZE, ROWS, TABLES = 24, 12, 120
 FALSE_ALARM = 1e-4
-"""Of each test, whose seeds are the first ones, but for the error of 60 particles."""
+"""Probability that a test fails although the weights are right. The error of 60 particles comes on top."""
 TEXTS = [f"{scripted.SEED_TEXT} below {j}" for j in range(SIZE)]
 NUMBER = {text: j for j, text in enumerate([*TEXTS, scripted.SEED_TEXT])}
 SAMPLERS = {"default": {}, "exact": {"tempering": "incremental", "restart": 1.0}}

@@ -59,7 +59,7 @@ def test_rescored_weights_are_of_the_final_texts_at_beta_one(task, final_weights
     rows = problem.dataset.train if final_weights == "train" else problem.buffer(last.step, size=12)
     log_liks = [literal_log_p(problem, p.text, rows) for p in last.particles]
     texts = [p.text for p in last.particles]
-    sentences = {t: lik - math.log(last.n_written) for t, lik in zip(texts, log_liks, strict=True)}
+    sentences = {t: lik - math.log(last.n_candidates) for t, lik in zip(texts, log_liks, strict=True)}
     *shares, constant = softmax([*sentences.values(), literal_alone(problem, rows)])
     once = dict(zip(sentences, shares, strict=True))
     expected = [once[text] / texts.count(text) for text in texts]

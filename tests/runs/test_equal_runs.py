@@ -31,7 +31,7 @@ def test_a_run_ends_with_one_object_that_says_what_it_came_to(undisturbed: dict[
 
 
 def test_answers_in_another_order_give_the_same_result(undisturbed: dict[str, Outcome], desk: Desk) -> None:
-    """On a server whose answers overtake each other."""
+    """The server answers later calls before earlier ones."""
     with demo_server(latency_ms=8, jitter=1) as (url, _):
         for name in ("smc", "mh"):
             outcome = desk.run(name, *METHODS[name], "--base-url", url, "--model", "demo").finish()

@@ -24,8 +24,8 @@ from vpp.wording.brief import constant_note, constant_sentence
 def test_the_odds_against_a_constant_answer_say_when_nothing_was_found(
     odds: float, weight: float | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    constant = Constant(answer="no", shares=(0.7, 0.3), log_likelihood=-9.0, weight=weight or 0.0)
-    found = ConstantAnswer(constant=constant, is_weighed=weight is not None, log_odds=math.log(odds))
+    constant = Constant(answer="no", shares=(0.7, 0.3), log_likelihood=-9.0)
+    found = ConstantAnswer(constant=constant, weight=weight, log_odds=math.log(odds))
     monkeypatch.setattr(brief, "constant_answer", lambda *_: found)
     of = RunView(), inspected.LABEL_CONFIG, inspected.LABELS
     plain = constant_sentence(*of).replace("\N{NO-BREAK SPACE}", " ")

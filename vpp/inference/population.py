@@ -45,7 +45,7 @@ class Population:
     """phi_t of the tempered posterior that carried weights target; 0 is the prior."""
     log_evidence: float = 0.0
     """Log-evidence up to the last resampling, natural log; the carried weights hold the rest."""
-    n_written: int = 0
+    n_candidates: int = 0
     """Distinct texts that were written up to this step."""
 
     @property

@@ -69,20 +69,20 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
     constant = constant_of(problem.dataset, config, problem.final_rows(config, scored.step))
     texts = [p.text for p in scored.particles]
     copies = Counter(texts)
-    n_written = max(scored.n_written, len(copies))
-    log_prior = np.full(scored.size, -math.log(n_written))
+    n_candidates = max(scored.n_candidates, len(copies))
+    log_prior = np.full(scored.size, -math.log(n_candidates))
     if config.is_weighing:
         log_prior = np.array(problem.start_log_weights) - math.log(scored.size)
     # p(theta | D) ∝ p(D | theta)^(1 / beta) p(theta), shared by the copies of theta
     log_w = np.array(event.log_weights) + log_prior - np.log([copies[text] for text in texts])
     w = normalise([*log_w, constant.log_likelihood / event.beta])
-    *weights, rest = w.tolist()
+    *weights, constant_weight = w.tolist()
     return replace(
         event,
         log_weights=tuple(log_w.tolist()),
         weights=tuple(weights),
-        ess=ess_of_sentences(texts, weights, constant=rest),
-        constant=replace(constant, weight=rest),
+        ess=ess_of_sentences(texts, weights, constant=constant_weight),
+        constant=replace(constant, weight=constant_weight),
         role="final",
     )
 

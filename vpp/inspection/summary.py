@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -270,18 +270,14 @@ class ConstantAnswer:
 
     constant: Constant
     """Scored on the training rows."""
-    is_weighed: bool
-    """True if it stands in the final weights."""
+    weight: float | None
+    """In the final weights; None if it is not part of them."""
     log_odds: float
     """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
 
     def as_json(self) -> dict[str, Any]:
         numbers = {"log_likelihood": _json(self.constant.log_likelihood), "log_odds": _json(self.log_odds)}
         return {"answer": self.constant.answer, "weight": self.weight, **numbers}
-
-    @property
-    def weight(self) -> float | None:
-        return self.constant.weight if self.is_weighed else None
 
 
 def constant_answer(view: RunView, config: Config, dataset: Dataset) -> ConstantAnswer | None:
@@ -291,13 +287,11 @@ def constant_answer(view: RunView, config: Config, dataset: Dataset) -> Constant
         return None
     rows = rows_of(train, dataset)
     constant = constant_of(dataset, config, rows)
-    if train.constant:
-        constant = replace(constant, weight=train.constant.weight)
     shares = totals(zip(train.hypotheses, train.weights, strict=True))
     heaviest = train.hypotheses.index(max(shares, key=lambda text: shares[text]))
     best = likelihood_of(dataset, config).log_likelihood(train.answers[heaviest], [row.target for row in rows])
     gap = 0.0 if best == constant.log_likelihood else best - constant.log_likelihood  # 0 where both are infinite
-    return ConstantAnswer(constant=constant, is_weighed=train.constant is not None, log_odds=gap)
+    return ConstantAnswer(constant=constant, weight=train.constant.weight if train.constant else None, log_odds=gap)
 
 
 def undecided_rows(view: RunView, config: Config, dataset: Dataset) -> dict[str, Any] | None:

@@ -280,7 +280,7 @@ def _step(view: RunView, step: int) -> StepView:
     return view.steps.setdefault(step, StepView(step=step))
 
 
-def n_written(view: RunView) -> int:
+def n_candidates(view: RunView) -> int:
     """Count the distinct texts that were written up to the last finished step."""
     proposed = (each.proposal for at in view.finished_steps for each in at.proposed.values() if each.proposal)
     return len({*(drawn.hypothesis for drawn in view.drawn.values()), *proposed})
@@ -305,5 +305,5 @@ def population_of(view: RunView) -> Population | None:
         particles=particles,
         exponent=last.finished.exponent,
         log_evidence=last.finished.log_evidence,
-        n_written=n_written(view),
+        n_candidates=n_candidates(view),
     )

@@ -23,7 +23,7 @@ from vpp.inspection.scores import (
 from vpp.inspection.summary import Against, Decided, collapsed, constant_answer, evidence, predicted, uncertain_points
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.runs.reader import Snapshot, surpassed, unread
-from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_written, priors
+from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_candidates, priors
 from vpp.settings import Config
 from vpp.wording.counts import cut_cells_text, cut_sentences, error_text, r2_text, rows_sentence, steps_text
 from vpp.wording.escaping import one_line
@@ -336,7 +336,7 @@ def constant_sentence(view: RunView, config: Config, dataset: Dataset) -> str:
     odds = math.exp(min(abs(constant.log_odds), math.log(MILLION)))
     times = "over a million" if odds >= MILLION * (1 - EQUAL) else f"about {number(float(f'{odds:.2g}'))}"
     ratio = f"{times} : 1" if constant.log_odds >= 0 else f"1 : {times}"
-    n = n_written(view)
+    n = n_candidates(view)
     best = f"the heaviest of {integer(n)} hypotheses" if n > 1 else "the hypothesis"
     found = " Nothing was found." if (constant.weight or 0.0) > MAJORITY else ""
     return f"Odds of the training rows under {best} and under a constant answer: {ratio}.{found}"
