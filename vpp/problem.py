@@ -48,6 +48,8 @@ class Prediction:
     """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
     shares: Grades | None = None
     """Probability of each label, if answers are graded; then `value` is the likeliest."""
+    branch: int | None = None
+    """Index of the program's return that answered; None for an answer that the model gave itself."""
 
     @property
     def answer(self) -> Answer:
@@ -64,6 +66,32 @@ def all_graded_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grad
     """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
     shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
     return shares if any(share is not None for each in shares for share in each) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """A hypothesis as a program, as the learner wrote it."""
+
+    hypothesis: str
+    """Id of the text."""
+    code: str | None
+    """Python with one function `predict`; None if the text cannot be one."""
+    reason: str | None = None
+    """Why it cannot."""
+    attempts: int
+    """Calls needed; 0 if nothing was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAnswer:
+    """What the learner says to a program's question about a cell of free text, once for all programs."""
+
+    question: str
+    text: str
+    """Id of the cell's text."""
+    yes: bool | None
+    """None if no answer could be read."""
+    attempts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-Role = Literal["learner", "optimizer", "prior"]
+Role = Literal["learner", "optimizer", "prior", "program", "question"]
 ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
-"""Roles that have templates."""
+"""Roles whose templates a user may write."""
 AUTO = "auto"
 PAPER = "paper"
 EXAMPLES = "examples"

@@ -1,7 +1,7 @@
 """Every first question to a model: the learner's about rows, the optimizer's about a batch or about the columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from vpp.data.answers import one_line
@@ -11,6 +11,8 @@ from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outpu
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
+    cut,
+    render_arguments,
     render_columns,
     render_descriptions,
     render_input,
@@ -24,8 +26,9 @@ from vpp.llm.rendering import (
     turned_columns,
     units,
 )
-from vpp.llm.templates import Template
+from vpp.llm.templates import Template, built_in
 from vpp.problem import Prediction
+from vpp.programs.columns import Columns
 
 NO_RULE = "none yet"
 
@@ -104,6 +107,31 @@ class LearnerPrompts:
     def units(self) -> dict[str, str]:
         """Units by column name."""
         return units(self.dataset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramPrompts:
+    """Questions to the learner about a hypothesis as a program, and about a text that a program asks about."""
+
+    dataset: Dataset
+    columns: Columns
+    translating: Template = field(default_factory=lambda: built_in("program"))
+    questioning: Template = field(default_factory=lambda: built_in("question"))
+    cell_limit: int = 0
+    """Characters shown of a text."""
+
+    def translation(self, hypothesis: str) -> list[Message]:
+        """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
+        prompt = self.translating.fill(
+            columns=render_arguments(self.columns, units(self.dataset)),
+            outputs=outputs_of(self.dataset).replace("one of:", "one of"),
+            rule=rule_of(self.dataset, hypothesis),
+        )
+        return [*self.translating.opening, described(self.dataset, prompt)]
+
+    def about_text(self, words: str, text: str) -> list[Message]:
+        prompt = self.questioning.fill(question=one_line(words), text=cut(text, self.cell_limit))
+        return [*self.questioning.opening, question(prompt)]
 
 
 # --- the optimizer --------------------------------------------------------------------------------------------------

@@ -9,10 +9,13 @@ from vpp.data.answers import escaped, one_line
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.problem import Prediction
+from vpp.programs.columns import Argument, Columns
 
 MISSING = "missing"
 NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
+LISTED_VALUES, FEW_NUMBERS = 20, 3
+"""Most values of a column that a program's writer is told, of words and of numbers."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 QUOTED = "| "
@@ -181,6 +184,26 @@ def render_columns(dataset: Dataset) -> str:
     kinds = {column.name: column.kind for column in dataset.columns}
     columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
     return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
+
+
+def render_arguments(columns: Columns, units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return a line a column, as a program's argument: `sky_at_noon (“sky at noon”): text, one of clear, rain`."""
+    return "\n".join(_argument(each, units.get(each.name)) for each in columns.arguments.values())
+
+
+def _argument(argument: Argument, unit: str | None) -> str:
+    name = "" if argument.name == argument.alias else f" (“{one_line(argument.name)}”)"
+    absent = " or None" if argument.has_missing else ""
+    if argument.type == "prose":
+        return f"{argument.alias}{name}: a text{absent}"
+    if argument.type == "numbers":
+        return f"{argument.alias}{name}: a list of whole numbers{absent}"
+    values, n = argument.values, len(argument.values)
+    if argument.type == "number":
+        listed = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
+        return f"{argument.alias}{name}: number{absent}{listed}{f', in {unit}' if unit else ''}"
+    listed = ", ".join(one_line(cut(value, LISTED)) for value in values[:LISTED_VALUES])
+    return f"{argument.alias}{name}: text{absent}, {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"
 
 
 def render_descriptions(dataset: Dataset) -> str:

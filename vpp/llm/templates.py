@@ -30,12 +30,16 @@ NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
         ("task", "outputs"),
     ),
     "prior": (("hypothesis", "rule"), ("columns",)),
+    "program": (("rule",), ("columns",), ("outputs",)),
+    "question": (("question",), ("text",)),
 }
 """Required slots by role, any one of each group, besides one of the answer forms (`FORM_SLOTS`)."""
 OPTIONAL: dict[Role, frozenset[str]] = {
     "learner": frozenset({"outputs"}),
     "optimizer": frozenset({"values"}),
     "prior": frozenset({"outputs"}),
+    "program": frozenset(),
+    "question": frozenset(),
 }
 SLOTS: dict[Role, frozenset[str]] = {
     role: frozenset(slot for slots in needed for slot in slots) | OPTIONAL[role] for role, needed in NEEDED.items()
@@ -88,7 +92,7 @@ class Template:
         fixed = [turn["content"] for turn in self.opening if turn["role"] == "system"]
         return "\n\n".join([*fixed, "".join(words for words, _ in self._parts)])
 
-    def fill(self, *, answer_form: str, **slots: str) -> str:
+    def fill(self, *, answer_form: str = "", **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
         return "".join(words + ("" if slot is None else keep_inside_fence(given[slot])) for words, slot in self._parts)
@@ -148,7 +152,7 @@ def _check_slots(text: str, role: Role) -> Style:
     lines = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
     forms = [name for name in FORM_SLOTS if name in lines]
     missing = {slots[0] for slots in NEEDED[role] if not any(slot in lines for slot in slots)}
-    missing |= set() if forms else {"answer_form"}
+    missing |= set() if forms or role not in ROLES else {"answer_form"}
     known = SLOTS[role] | set(FORM_SLOTS)
     unknown = sorted(set(lines) - known, key=lambda name: (lines[name], name))
     faults = [f"lacks {_slots(sorted(missing))}"] if missing else []
@@ -158,7 +162,7 @@ def _check_slots(text: str, role: Role) -> Style:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
     if len(forms) > 1:
         raise InputError(f"the {role} template asks for several forms of answer ({_slots(forms)}): keep one of them")
-    return FORM_SLOTS[forms[0]]
+    return FORM_SLOTS[forms[0]] if forms else "shown"
 
 
 def _slots(names: Iterable[str]) -> str:
@@ -178,6 +182,12 @@ def shipped(role: Role, name: str = PAPER) -> Template:
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
     return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+
+
+@cache
+def built_in(role: Role) -> Template:
+    """Return the one template of a role whose words no set and no user replaces."""
+    return Template((files("vpp.llm") / "templates" / f"{role}.txt").read_text("utf-8"), role=role)
 
 
 @cache
