@@ -62,6 +62,18 @@ def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     return shares if any(share is not None for share in shares) else ()
 
 
+def branches_of(predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
+    """(N,) index of the program's return that answered each row; empty if no program answered."""
+    branches = tuple(p.branch for p in predictions)
+    return branches if any(branch is not None for branch in branches) else ()
+
+
+def all_branches_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[int | None, ...], ...]:
+    """(K, N) the same of every particle; empty if no program answered."""
+    branches = tuple(map(branches_of, particles))
+    return branches if any(branches) else ()
+
+
 def all_graded_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
     """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
     shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
@@ -163,6 +175,8 @@ class Problem:
     """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
+    reader: Learner | None = None
+    """The learner that reads the text of a program for each row itself; None if there are no programs."""
     reworded: int | None = None
     """Slot of the one text of an earlier run in whose place a person wrote another."""
 
@@ -200,12 +214,19 @@ class Problem:
     def scored_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the step scores each particle: on both sides of Eq. 9, or for the weights of Eq. 10."""
         if config.scored_on == "train":
-            return self.dataset.train
+            return self.sampled_rows(config)
         return self.buffer(step, size=config.buffer_size) if config.scored_on == "buffer" else self.batch(step)
+
+    def sampled_rows(self, config: Config) -> tuple[Row, ...]:
+        """All training rows; of more than programs are scored on, a random sample, the same at every step."""
+        rows = self.dataset.train
+        if not config.has_programs or len(rows) <= config.score_rows:
+            return rows
+        return tuple(rows[at] for at in _sample(self.seed, len(rows), config.score_rows))
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        on_train = config.final_weights == "train" or config.is_weighing
+        on_train = config.final_weights == "train" or config.is_telescoping or config.has_programs
         return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
@@ -223,6 +244,11 @@ class Problem:
 def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
     """The order of the rows in an epoch, which every step of it asks for."""
     return tuple(rng(seed, "batches", epoch).permutation(n).tolist())
+
+
+@lru_cache(maxsize=4)
+def _sample(seed: int, n: int, size: int) -> tuple[int, ...]:
+    return tuple(sorted(rng(seed, "score").choice(n, size, replace=False).tolist()))
 
 
 def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:

@@ -10,10 +10,11 @@ from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
 from vpp.llm.forms import Carrier, carrier_for
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Message
-from vpp.llm.templates import Template, lettered, template_of
+from vpp.llm.templates import Template, built_in, lettered, template_of
 from vpp.problem import Prediction, Problem
+from vpp.programs.columns import Columns
 from vpp.randomness import call_seed
 from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
@@ -24,6 +25,10 @@ def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     template = learner_template(spec)
     carrier = None if template.style == "letter" else carrier_of(spec)
     return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
+
+
+def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
+    return ProgramPrompts(dataset=dataset, columns=Columns(dataset), cell_limit=spec.cell_limit)
 
 
 def learner_template(spec: RunSpec) -> Template:
@@ -76,12 +81,15 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
     """Return the event that opens the journal. versions: of the libraries in use, by name."""
     learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
+    templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
+    if spec.config.has_programs:
+        templates |= {role: built_in(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
         seed_text=prompts.seed_text,
         steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
-        templates={"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256},
+        templates=templates,
         versions=dict(versions),
         models=spec.endpoint.models,
     )

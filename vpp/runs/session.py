@@ -22,8 +22,11 @@ from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
+from vpp.llm.translator import OnProgram, ProgramLearner
 from vpp.problem import Problem
+from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import Answer, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
@@ -35,6 +38,7 @@ from vpp.runs.prompts import (
     longest_prompts,
     optimizer_prompts,
     problem_of,
+    program_prompts,
 )
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
@@ -50,6 +54,7 @@ class Access:
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
+    on_program: OnProgram | None = None
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
@@ -70,7 +75,7 @@ class Session:
     """An open run: its problem for the sampler, and the budget of its calls, which can be paused."""
 
     problem: Problem
-    learner: LlmLearner
+    learner: LlmLearner | ProgramLearner
     budget: Budget
     learner_limits: ModelLimits
 
@@ -103,11 +108,40 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
             samples=spec.config.learner_samples,
         )
         prompts = learner_prompts(spec, dataset)
+        learner: LlmLearner | ProgramLearner
         learner = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
+        reader: LlmLearner | None = None
+        if spec.config.has_programs:
+            reader, learner = learner, await _programs(stack, directory, spec, ends[0], learner, options, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, reader=reader)
         await warming
         yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
+
+
+async def _programs(
+    stack: AsyncExitStack,
+    directory: RunDirectory,
+    spec: RunSpec,
+    endpoint: Endpoint,
+    by_row: LlmLearner,
+    options: LearnerOptions,
+    access: Access,
+) -> ProgramLearner:
+    """Return the learner that translates hypotheses, with the programs that the run has."""
+    learner = ProgramLearner(
+        by_row,
+        endpoint,
+        program_prompts(spec, load_dataset(directory, spec)),
+        options,
+        await stack.enter_async_context(Sandbox()),
+        counters=access.counters,
+        falls_back=spec.config.reading == "auto",
+        on_program=access.on_program,
+        on_answer=access.on_answer,
+    )
+    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    return learner
 
 
 async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:

@@ -525,7 +525,7 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; "
             "every change passes an accept step on the current target."
         )
-        if config.tempering == "adaptive":
+        if config.schedule == "adaptive":
             yield "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
         else:
             yield "The exponents φ = 1/β follow a schedule fixed in advance."

@@ -42,7 +42,7 @@ _FILTERED = Condition("mh, and smc that filters", lambda c: c.is_filtered)
 _BUFFERED = Condition(
     "smc with the paper’s tempering, and mh that compares on the buffer", lambda c: c.scored_on == "buffer"
 )
-_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
+_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.schedule != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 
