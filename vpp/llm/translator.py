@@ -168,7 +168,7 @@ class ProgramLearner:
         cells = [self._columns.cells(row, program.columns) for row in rows]
         yes = await self._ask_about_texts(program, cells) if program.questions else {}
         given = await self._sandbox.run(program, cells, yes)
-        return [prediction_of(row, each, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
+        return [prediction_of(row, each, program, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
 
     async def _ask_about_texts(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
         """Ask each question of the program about each text, unless it was asked before. Return the answers."""
@@ -207,7 +207,7 @@ def _complaint(answer: str, fault: str) -> list[Message]:
     return [said, question(f"That cannot be used: {fault}. Write the whole function again, as code alone.")]
 
 
-def prediction_of(row: Row, given: Given, dataset: Dataset) -> Prediction:
+def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:
     """Return what a program gives for a row as a prediction; an abstention if it is no label or no finite number."""
     value: Value | None = None
     fault = given.fault and f"it fails: {given.fault}"
@@ -215,7 +215,8 @@ def prediction_of(row: Row, given: Given, dataset: Dataset) -> Prediction:
         value = _label(given.value, dataset) if dataset.task == "classification" else _number(given.value)
         outputs = f"one of the labels {', '.join(dataset.classes)}" if dataset.classes else "a finite number"
         fault = "" if value is not None else f"it gives {given.value!r}, which is not {outputs}"
-    return Prediction(row=row.id, value=value, branch=given.branch, reason=fault or None)
+    explanation = "" if given.branch is None else program.words(given.branch)
+    return Prediction(row=row.id, value=value, branch=given.branch, explanation=explanation, reason=fault or None)
 
 
 def _label(value: object, dataset: Dataset) -> str | None:

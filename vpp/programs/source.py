@@ -46,6 +46,11 @@ class Program:
     instrumented: str
     """The code whose `predict` returns a pair: the value, and the index of the branch."""
 
+    def words(self, branch: int) -> str:
+        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`."""
+        at = self.branches[branch]
+        return f"{at.condition or ('otherwise' if branch else 'always')}: {at.output}"
+
 
 @lru_cache(maxsize=512)
 def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = frozenset()) -> Program:
