@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -549,8 +548,7 @@ _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     rule: rules.Rule | None
     """None if no sentence decides anything."""
     start: int
