@@ -245,7 +245,7 @@ def cuts(batch: Batch, rng: Generator) -> Rule | None:
     return _decide(batch, *splits) if splits else None
 
 
-def _commonest(batch: Batch, rng: Generator) -> Rule | None:
+def _commonest(batch: Batch, _: Generator) -> Rule | None:
     return Rule((), batch.labels[0])
 
 

@@ -21,7 +21,7 @@ _OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _DOMAINS = {"log": "> 0", "sqrt": ">= 0", "exp": "<= 709"}
 """Of functions that have no value elsewhere, or none that is a float."""
 _NAMES = {"abs": "abs", "^": " ** "}
-_NEIGHBOURS = "any({0}[i] == {0}[i + 1] for i in range(len({0}) - 1))"
+_NEIGHBOURS = "any({0}[{4}] == {0}[{4} + 1] for {4} in range(len({0}) - 1))"
 _PATTERNS = dict(
     zip(
         rules.PATTERNS,
@@ -33,7 +33,7 @@ _PATTERNS = dict(
         strict=True,
     )
 )  # fmt: skip
-"""Tests of a list {0}, all of which hold. {1}: == or its opposite; {2}, {3}: nothing or not, and the opposite."""
+"""Tests of a list {0}, all of which hold. {1}: == or !=; {2}: nothing or not; {3}: the opposite of {2}; {4}: index."""
 _FOLDS = {
     "sum": "sum({0})", "product": "math.prod({0})", "average": "(sum({0}) / len({0}))", "largest": "max({0})",
     "smallest": "min({0})", "range": "(max({0}) - min({0}))", "length": "len({0})",
@@ -114,8 +114,8 @@ class _Writer:
         self.columns = {column.name: column for column in columns}
         self.used: set[str] = set()
         aliases = {column.alias for column in columns}
-        self.item = next(name for name in ("x", "n", "item", "x_", "n_", "item_") if name not in aliases)
-        """Variable of a comprehension."""
+        self.item, self.index = (next(one for one in (*some, "x_") if one not in aliases) for some in ("xnv", "ikm"))
+        """Variables of a comprehension."""
 
     def branches(self, rule: rules.Rule, labels: Sequence[str]) -> Iterator[str]:
         """Yield the lines of the body, a return a branch; the last has no condition."""
@@ -146,7 +146,11 @@ class _Writer:
                 word: Word = "or" if condition.decisive is wanted else "and"
                 return _join(word, [self.when(part, wanted) for part in condition.parts])
             case Pattern():
-                words = (self.items(condition.items)[0], *(("==", "", "not ") if wanted else ("!=", "not ", "")))
+                words = (
+                    self.items(condition.items)[0],
+                    *(("==", "", "not ") if wanted else ("!=", "not ", "")),
+                    self.index,
+                )
                 tests = [test.format(*words) for test in _PATTERNS[condition.sentence]]
                 return _join("and" if wanted else "or", tests)
             case Is(Tally() as tally, Compare("=", Number(0.0)) | Compare(">=", Number(1.0)) as check):
@@ -202,7 +206,8 @@ class _Writer:
             case rules.Distance():
                 point = [self.value(part) for part in term.point]
                 places = ", ".join(part.code for part in point), ", ".join(map(say_number, term.centre))
-                return Value(f"math.dist([{places[0]}], [{places[1]}])", tuple(_numbers(point)), form="rounded")
+                known = (*_numbers(point), *(() if len(point) == len(term.centre) else ("False",)))
+                return Value(f"math.dist([{places[0]}], [{places[1]}])", known, form="rounded")
 
     def _known(self, term: Formula) -> Iterator[str]:
         """Yield the tests under which a formula gives a real number."""

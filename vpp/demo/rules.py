@@ -125,8 +125,7 @@ class Formula(NamedTuple):
 
     def of(self, row: Row) -> Value:
         values = [term.of(row) for term in self.terms]
-        are_numbers = all(isinstance(value, float) for value in values)
-        return _finite(OPERATIONS[self.name], *values) if are_numbers else None
+        return _finite(OPERATIONS[self.name], *values) if _are_numbers(*values) else None
 
 
 class Fold(NamedTuple):
@@ -154,11 +153,15 @@ class Distance(NamedTuple):
     centre: tuple[float, ...]
 
     def of(self, row: Row) -> Value:
-        point = [value for term in self.point if isinstance(value := term.of(row), float)]
-        return math.dist(point, self.centre) if len(point) == len(self.point) else None
+        point = [term.of(row) for term in self.point]
+        return _finite(math.dist, point, self.centre) if _are_numbers(*point) else None
 
 
 Term = Number | Cell | Formula | Fold | Tally | Distance
+
+
+def _are_numbers(*values: Value) -> bool:
+    return all(isinstance(value, float) for value in values)
 
 
 def _finite(function: Callable[..., float], *arguments: object) -> float | None:
@@ -211,8 +214,7 @@ class Compare(NamedTuple):
             return None
         if self.sign in {"=", "!="}:
             return same(value, other) is (self.sign == "=")
-        are_numbers = isinstance(value, float) and isinstance(other, float)
-        return bool(OPERATIONS[self.sign](value, other)) if are_numbers else None
+        return bool(OPERATIONS[self.sign](value, other)) if _are_numbers(value, other) else None
 
 
 class Between(NamedTuple):
@@ -223,9 +225,7 @@ class Between(NamedTuple):
 
     def passes(self, value: Value, row: Row) -> bool | None:
         low, high = self.low.of(row), self.high.of(row)
-        if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
-            return None
-        return low <= value <= high
+        return low <= value <= high if _are_numbers(low, value, high) else None  # type: ignore[operator]
 
 
 class Multiple(NamedTuple):
@@ -318,18 +318,18 @@ class Not(NamedTuple):
 Condition = Is | Pattern | Joint | Not
 
 
-def _split_pair(numbers: tuple[float, ...]) -> bool:
-    """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
-    repeats = [number for number in numbers if numbers.count(number) > 1]
-    return len(repeats) == 2 and numbers[numbers.index(repeats[0]) + 1] != repeats[0]
+def _has_equal_neighbours(numbers: tuple[float, ...]) -> bool:
+    return any(left == right for left, right in pairwise(numbers))
 
 
 PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
     "the numbers are in ascending order": lambda numbers: numbers == tuple(sorted(numbers)),
     "the numbers are in descending order": lambda numbers: numbers == tuple(sorted(numbers, reverse=True)),
     "the numbers are all different": lambda numbers: len(set(numbers)) == len(numbers),
-    "two neighbours are equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
-    "the sequence contains exactly two identical numbers that are not adjacent": _split_pair,
+    "two neighbours are equal": _has_equal_neighbours,
+    "the sequence contains exactly two identical numbers that are not adjacent": lambda numbers: (
+        len(set(numbers)) == len(numbers) - 1 and not _has_equal_neighbours(numbers)
+    ),
     "the sequence is a palindrome": lambda numbers: numbers == numbers[::-1],
 }
 

@@ -59,9 +59,9 @@ class DemoServer:
                 return _json(200, chat.models())
             case "GET", "/health":
                 return _json(200, {"status": "ok", "model": chat.MODEL, "version": VERSION})
-            case _, "/v1/chat/completions" | "/v1/models" | "/health":
-                return _json(405, chat.error_body("method not allowed", "invalid_request_error"))
-        return _json(404, chat.error_body(f"no such path: {request.scope['path']}", "invalid_request_error"))
+        path = request.scope["path"]
+        status = 405 if path.rstrip("/") in {"/v1/chat/completions", "/v1/models", "/health"} else 404
+        return _json(status, chat.BadRequest(f"{request.method} {path} is not served here").body)
 
     async def _chat(self, body: bytes) -> Response:
         try:
@@ -69,7 +69,7 @@ class DemoServer:
                 raise chat.BadRequest("the request is too large", status=413)
             request = chat.read_request(body)
         except chat.BadRequest as error:
-            return _json(error.status, error.body())
+            return _json(error.status, error.body)
         completion = chat.completion(request, chat.respond(request))
         if self._options.latency_ms:
             factor = random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
