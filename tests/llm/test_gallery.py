@@ -1,6 +1,7 @@
 """Every shipped set of templates is whole, is read by the demo model, and its answers are read back."""
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import product
 
@@ -10,7 +11,7 @@ from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
-from vpp.llm.answers import parse_label, parse_number, parse_rule
+from vpp.llm.answers import is_truth_word, parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
@@ -117,6 +118,12 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
     assert None not in [parse_label(text, labels).value for text in answers if "11.5" not in text]
     rules = [t["content"] for one in (optimizer, prior) for t in one.opening if t["role"] == "assistant"]
     assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)
+
+
+@pytest.mark.parametrize("name", [EXAMPLES, TEXT])
+def test_no_worked_answer_answers_a_condition_with_a_word_that_may_be_a_label(name: str) -> None:
+    answers = [turn["content"] for turn in shipped("learner", name).opening if turn["role"] == "assistant"]
+    assert [word for text in answers for word in re.findall(r"\w+", text) if is_truth_word(word)] == []
 
 
 GIVEN = [Prediction(row=row.id, value="0") for row in PARITY.train]
