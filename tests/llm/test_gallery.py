@@ -16,11 +16,11 @@ from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, T
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_input
+from vpp.llm.rendering import render_input, render_values
 from vpp.llm.templates import Template, check_templates, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
-from .tables import LINE, PARITY, optimizer_prompts
+from .tables import LINE, PARITY, optimizer_prompts, row
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
 STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
@@ -124,6 +124,16 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
 def test_no_worked_answer_answers_a_condition_with_a_word_that_may_be_a_label(name: str) -> None:
     answers = [turn["content"] for turn in shipped("learner", name).opening if turn["role"] == "assistant"]
     assert [word for text in answers for word in re.findall(r"\w+", text) if is_truth_word(word)] == []
+
+
+def test_worked_examples_list_their_rows_by_column_as_a_prompt_does() -> None:
+    asked = [turn["content"] for turn in shipped("optimizer", EXAMPLES).opening if turn["role"] == "user"]
+    for text in asked:
+        rows, by_column = text.partition("\nRows:\n")[2].split("\nBy column:\n")
+        each = [line.rpartition(" -> ") for line in rows.splitlines()]
+        cells = [dict(cell.split(": ") for cell in inputs.split(", ")) for inputs, _, _ in each]
+        outputs = [float(output) if output.isdigit() else output for _, _, output in each]
+        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)]) == by_column
 
 
 GIVEN = [Prediction(row=row.id, value="0") for row in PARITY.train]
