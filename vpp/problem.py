@@ -53,6 +53,10 @@ class Prediction:
     def answer(self) -> Answer:
         return self.value if self.shares is None else self.shares
 
+    def is_mistake(self, row: Row) -> bool:
+        """True if the answer is not exactly the row's target: of numbers nearly every answer is one."""
+        return self.value != row.target
+
 
 def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""

@@ -116,7 +116,7 @@ def render_mistakes(
     wrong = [
         f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
         for row, given in zip(rows, predictions, strict=True)
-        if given.value != row.target
+        if given.is_mistake(row)
     ]
     return "\n".join(wrong) or "none"
 
