@@ -56,6 +56,13 @@ async def test_an_unreadable_answer_is_asked_for_again_with_its_fault() -> None:
         assert counters.snapshot() == Usage(learner=2, unparsable=1, prompt_tokens=14, completion_tokens=6)
 
 
+async def test_an_answer_that_contradicts_its_explanation_is_counted_and_kept() -> None:
+    async with learner_of(chat("Explanation: Is a odd? 3: holds. So answer 1.\nOutput: 0")) as (learner, _, counters):
+        (prediction,) = await learner.predict(RULE, PARITY.train[:1])
+        assert prediction.value == "0"
+        assert counters.snapshot().contradictory == 1
+
+
 async def test_a_number_in_doubt_is_asked_about_again() -> None:
     """A comma that may separate thousands, and an answer that stops within its number."""
     cut = chat("Explanation: so.\nOutput: 7", finish="length")

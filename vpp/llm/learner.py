@@ -9,7 +9,7 @@ from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Parsed, parse_label, parse_number
+from vpp.llm.answers import Parsed, contradicts, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
@@ -120,6 +120,8 @@ class LlmLearner:
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
         prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+        is_contradictory = contradicts(prediction, rule=hypothesis, classes=self._prompts.dataset.classes)
+        self._counters.add(contradictory=is_contradictory)
         if self._on_answer is not None:
             self._on_answer(identity, prediction, attempts)
         self._keep(identity, prediction)
