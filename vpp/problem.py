@@ -133,6 +133,8 @@ class Problem:
     epochs: int
     seed: int
     buffer_repeats: bool = False
+    shows_predictions: bool = True
+    """False if the prompts for first hypotheses show no predictions of the seed sentence."""
     start_texts: tuple[str, ...] = ()
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()

@@ -251,6 +251,15 @@ def test_first_hypotheses_from_the_prior_see_no_row():
     assert script.predicted[0][0] != scripted.SEED_TEXT, "nobody asked what the seed sentence gives"
 
 
+def test_the_seed_sentence_is_applied_to_the_first_batch_only_for_prompts_that_show_it():
+    config = scripted.variant("smc")
+    for is_shown in (True, False):
+        script = scripted.Script("classification", write=scripted.rewrite_anew)
+        scripted.run(replace(scripted.make_problem(config, script), shows_predictions=is_shown), config)
+        assert (scripted.SEED_TEXT in dict(script.predicted)) == is_shown
+        assert len(script.proposed[0][2]) == (5 if is_shown else 0)
+
+
 def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_is_kept():
     def seldom(temperature, seed):
         return (scripted.TEXTS[seed % 16], "read") if scripted.digest("seldom", seed) % 4 == 0 else (None, "unread")

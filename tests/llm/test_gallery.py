@@ -167,6 +167,17 @@ def test_the_last_two_worked_examples_change_places_by_the_seed() -> None:
     assert shipped("optimizer", "paper").opening_for(16) == shipped("optimizer", "paper").opening
 
 
+@pytest.mark.parametrize("name", GALLERY)
+def test_only_a_prompt_that_shows_predictions_asks_for_those_of_the_seed_sentence(name: str) -> None:
+    prompts, odd = optimizer_prompts(PARITY, name), [Prediction(row=row.id, value="odd one") for row in PARITY.train]
+    seeds = prompts.seed_text, f"{prompts.seed_text} {RULE}"
+    shows = ["odd one" in prompts.about_batch(text, PARITY.train, odd)[-1]["content"] for text in seeds]
+    assert shows == [prompts.shows_predictions(text) for text in seeds] == [name in DEMO_READS, True]
+    assert shows[0] or prompts.about_batch(seeds[0], PARITY.train, ()) == prompts.about_batch(
+        seeds[0], PARITY.train, odd
+    )
+
+
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
     asked = about_batch("")[-1]["content"]
     assert "\nCurrent rule: none yet\nIts mistakes:\nnone yet\nRows:\n" in asked
