@@ -6,6 +6,7 @@ only the sandbox runs it.
 
 import ast
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,7 +60,8 @@ def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = 
     aliases: of all columns. texts: aliases of the columns that hold free text, about which a program may ask.
     """
     try:
-        tree = ast.parse(_code_in(answer))
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as "\\d"
+            tree = ast.parse(_code_in(answer))
         entry = _entry(tree, aliases)
         questions = tuple(dict.fromkeys(_questions(tree, texts)))
         entry.body = list(_without_conditional_returns(entry.body))
@@ -150,6 +152,6 @@ def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: lis
             _number(statement.body, (*conditions, inside), branches)
             _number(statement.orelse, conditions, branches)
         else:
-            for part in ("body", "orelse", "handlers", "finalbody"):
+            for part in ("body", "orelse", "handlers", "finalbody", "cases"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
