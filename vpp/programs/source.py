@@ -139,19 +139,27 @@ def _without_conditional_returns(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]
                 yield statement
 
 
-def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: list[Branch]) -> None:
+def _number(body: Sequence[ast.stmt], conditions: tuple[ast.expr, ...], branches: list[Branch]) -> None:
     """Note each return of the function in `branches`, and make it return its index too."""
     for statement in body:
         if isinstance(statement, ast.Return):
             value = statement.value or ast.Constant(value=None)
-            branches.append(Branch(" and ".join(conditions), ast.unparse(value), statement.lineno))
+            branches.append(Branch(_all_of(conditions), ast.unparse(value), statement.lineno))
             statement.value = ast.Tuple(elts=[value, ast.Constant(value=len(branches) - 1)], ctx=ast.Load())
         elif isinstance(statement, ast.If):
-            test = ast.unparse(statement.test)
-            inside = f"({test})" if isinstance(statement.test, ast.BoolOp) and conditions else test
-            _number(statement.body, (*conditions, inside), branches)
+            test = statement.test
+            parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+            _number(statement.body, (*conditions, *parts), branches)
             _number(statement.orelse, conditions, branches)
         else:
             for part in ("body", "orelse", "handlers", "finalbody", "cases"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
+
+
+def _all_of(conditions: Sequence[ast.expr]) -> str:
+    """Join with "and", in brackets where that binds less."""
+    loose = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr) if len(conditions) > 1 else ()
+    return " and ".join(
+        f"({ast.unparse(each)})" if isinstance(each, loose) else ast.unparse(each) for each in conditions
+    )
