@@ -14,7 +14,7 @@ from vpp.programs.source import ENTRY, QUESTION
 
 Type = Literal["number", "text", "numbers", "prose"]
 """Of a column's cells: int or float, str of few words, list of numbers, str of free text."""
-_RESERVED = frozenset({ENTRY, QUESTION, "math"})
+RESERVED = frozenset({ENTRY, QUESTION, "math"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Columns:
         for at, name in enumerate(dataset.inputs):
             cells = [row.inputs[at][1] for row in dataset.labelled]
             present = sorted({cell for cell in cells if cell is not None})
-            alias = _alias(name, {*self.arguments, *_RESERVED})
+            alias = _alias(name, set(self.arguments))
             self.arguments[alias] = Argument(name, alias, _type(kinds[name], present), tuple(present), None in cells)
 
     @cached_property
@@ -93,7 +93,7 @@ def _identifier(name: str) -> str:
 def _alias(name: str, taken: set[str]) -> str:
     """An identifier like the name, which no other column has."""
     word = _identifier(name)
-    if keyword.iskeyword(word):
+    if keyword.iskeyword(word) or word in RESERVED:
         word += "_"
     alias, n = word, 2
     while alias in taken:
