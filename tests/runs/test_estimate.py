@@ -63,18 +63,17 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
 
 
 def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None:
-    """T = 2: first batch 2 and 2 drawn; 2 + 2 x 2 texts; 2 proposals a step; 2 texts on 3 rows for certificates."""
+    """T = 2: 2 drawn; 2 + 2 x 2 texts; 2 proposals a step; 2 texts on 3 rows for certificates."""
     made = estimate(spec(PROGRAMS), DATA)
-    assert made.plan.calls == (2 + 2) + (2 + 2 * 2) + 2 * 2 + 2 * 3
+    assert made.plan.calls == 2 + (2 + 2 * 2) + 2 * 2 + 2 * 3
     assert [step_calls(PROGRAMS, step, n_train=4) for step in (0, 1)] == [(4, 2), (2, 2)]
-    assert made.plan.least_calls == 2 + 1 + (2 + 2 * 2)
+    assert made.plan.least_calls == 1 + (2 + 2 * 2)
     (line,) = (line for line in made.lines if line.what.startswith("Programs"))
     prompts = program_prompts(spec(PROGRAMS), DATA)
     text = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS).of(HYPOTHESIS.about)
     size = sum(len(message["content"].encode()) for message in prompts.translation(text))
     assert line.prompt == pytest.approx(6 * size / BYTES_A_TOKEN)
-    learners = 2 + 2 * 3
-    assert made.completion.high == learners * 512 + 6 * LEAST_TOKENS + 6 * 1536
+    assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
     said = plan_words(made, spec(PROGRAMS), DATA, None)
     assert "each sentence that cannot be a program costs up to 6 calls instead." in " ".join(said)
     assert not any("program" in words for words in plan_words(estimate(spec(), DATA), spec(), DATA, None))

@@ -53,18 +53,17 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
     """
     steps = config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
-    first_batch = _first_calls(config, n_train) if given < config.size else 0
+    first_batch = 0 if _is_blind(config) else config.learner_samples * min(config.batch_size, n_train)
     by_program = _by_program(config, n_train, steps)
     by_row = _by_row(config, n_train, n_test, n_calibration, steps)
     every = (
-        ("Predictions, first batch", first_batch),
+        ("Predictions, first batch", first_batch * (drawn > 0)),
         ("First hypotheses", drawn),
         *(by_program if config.has_programs else by_row),
     )
-    texts = config.size if config.is_weighing else 1
-    least = first_batch + texts
+    least = config.size if config.is_weighing else 1
     if not config.has_programs:
-        least = texts * config.learner_samples * (n_train + n_test + n_calibration)
+        least *= config.learner_samples * (n_train + n_test + n_calibration)
     rounds = first_rounds(config, given=given) + ending_rounds(config, n_test=n_test)
     rounds += sum(step_rounds(config, step, n_train=n_train) for step in range(steps))
     return Plan(
@@ -115,22 +114,19 @@ def certificate_calls(config: Config, n_train: int, *, texts: int) -> int:
     return min(MOST_CERTIFIED, texts) * min(config.certify, n_train) if config.has_programs else 0
 
 
-def _first_calls(config: Config, n_train: int) -> int:
-    """Calls of the seed sentence on the first batch. It holds no rule, so it is no program: the learner reads rows."""
-    is_seeded = config.draws_initial or (config.has_programs and not config.is_weighing)
-    if config.starts_from_prior or config.reading == "program" or not is_seeded:
-        return 0
-    return config.learner_samples * min(config.batch_size, n_train)
-
-
 def first_rounds(config: Config, *, given: int = 0) -> int:
     """Rounds that draw the first hypotheses: none for VML and where all are given.
 
-    A draw from the prior needs no predictions, and programs alone give none for the seed sentence.
+    A draw from the prior needs no predictions, and with programs the seed sentence, without a rule, has none.
     """
     if given >= config.size or not config.draws_initial:
         return 0
-    return 1 if config.starts_from_prior or config.reading == "program" else 2
+    return 1 if _is_blind(config) else 2
+
+
+def _is_blind(config: Config) -> bool:
+    """True if the first draw is shown no prediction."""
+    return config.starts_from_prior or config.has_programs
 
 
 def ending_rounds(config: Config, *, n_test: int) -> int:
