@@ -7,8 +7,6 @@ from typing import Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Certified, Evaluated, Scored, Votes
-from vpp.inspection.scores import rows_by_id, score
-from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import Value
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
@@ -130,21 +128,31 @@ def _last_answers(
 def _branch_scores(
     program: Program, rows: Sequence[int], values: Votes, branches: Sequence[int | None], dataset: Dataset
 ) -> tuple[BranchScore, ...]:
-    by_id, scores = rows_by_id(dataset), []
-    answered = grouped((branch, (by_id[row], value)) for row, value, branch in zip(rows, values, branches, strict=True))
-    for at, branch in enumerate(program.branches):
-        own = answered.get(at, [])
-        found = score([value for _, value in own], [row for row, _ in own], dataset) if own else None
-        one = BranchScore(
+    targets = {row.id: row.target for row in dataset.train}
+    errors: list[list[float]] = [[] for _ in program.branches]
+    for row, value, branch in zip(rows, values, branches, strict=True):
+        if branch is not None:
+            errors[branch].append(_error(value, targets[row], dataset))
+    return tuple(
+        BranchScore(
             words=program.words(at),
             condition=branch.condition,
             output=branch.output,
             n=len(own),
-            n_right=(found.n_correct if found else 0) if dataset.classes else None,
-            mean_error=found.numbers.mae.value if found and found.numbers else None,
+            n_right=own.count(0.0) if dataset.classes else None,
+            mean_error=None if dataset.classes or not own else sum(own) / len(own),
         )
-        scores.append(one)
-    return tuple(scores)
+        for at, (branch, own) in enumerate(zip(program.branches, errors, strict=True))
+    )
+
+
+def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float:
+    """Absolute error of a number, an abstention's being the targets' range; for labels 0 if right, else 1."""
+    if isinstance(target, str):
+        return float(value != target)
+    if value is None or target is None or isinstance(value, str):
+        return dataset.target_range
+    return abs(value - target)
 
 
 def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
@@ -170,9 +178,7 @@ def _yes_counts(answers: AnswerReader) -> Mapping[str, Counter[bool]]:
 
 
 def _questions(program: Program, columns: Columns, shares: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
-    counts = [
-        (words, columns.arguments[alias].name, shares.get(words, Counter())) for words, alias in program.questions
-    ]
+    counts = [(words, columns.names[alias], shares.get(words, Counter())) for words, alias in program.questions]
     return tuple(
         QuestionShare(question=words, column=name, n=each.total(), n_yes=each[True]) for words, name, each in counts
     )
