@@ -44,13 +44,21 @@ _BUFFERED = Condition(
 )
 _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.schedule != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
+_PROGRAMS = Condition("sentences read as programs", lambda c: c.has_programs)
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 
-_PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
+_READING, _PROPOSALS, _ACCEPT = "How sentences are read", "Proposals", "Accept step"
+_WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
 _REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
+_READ = {
+    "auto": "as programs where possible",
+    "program": "as programs alone",
+    "rows": "by the learner, row by row, as in the paper",
+}
 _TEMPERING = {
+    "auto": "adaptive for programs, else the paper’s",
     "paper": "anew each step, on the buffer",
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
@@ -66,6 +74,9 @@ OPTIONS: Mapping[str, Option] = {
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
+    "reading": Option("Sentences are read", _READING, values=_READ),
+    "score_rows": Option("Most rows that score programs", _READING, _PROGRAMS),
+    "certify": Option("Rows that certify a program", _READING, _PROGRAMS),
     "mutate": Option("Rewrite", _PROPOSALS, _SMC, values=_REWRITTEN),
     "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
@@ -141,7 +152,7 @@ def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
     return tuple(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
-DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart")
+DECIDERS = ("method", "reading", "tempering", "mutate", "mh_rows", "restart")
 """Options that decide whether others have an effect, each after those it depends on."""
 
 
