@@ -2,17 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from vpp.data.dataset import Dataset
 from vpp.events import Certified, Evaluated, Scored, Votes
 from vpp.posterior.prediction import Value
+from vpp.problem import Translation
 from vpp.programs.columns import Columns
 from vpp.programs.source import Program, ProgramFault, read_program
 from vpp.runs.journal import AnswerReader
 from vpp.runs.reader import scores_of
 from vpp.runs.view import RunView
+from vpp.settings import Config
 
 ROUNDING = 0.01
 """Largest difference of two numbers that count as alike, as a share of the targets' range."""
@@ -34,13 +36,21 @@ class BranchScore:
     """Mean absolute error in the target's unit; None for labels, and without a row."""
 
 
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A row on which program and learner differ; an answer that is None is an abstention."""
+
+    row: int
+    program: Value | None
+    reading: Value | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """What the learner read itself on a few training rows, beside the program."""
 
     n: int
-    apart: tuple[tuple[int, Value | None, Value | None], ...]
-    """(row id, answer of the program, answer of the learner) where they differ; None is an abstention."""
+    apart: tuple[Apart, ...]
 
     @property
     def n_alike(self) -> int:
@@ -73,28 +83,34 @@ class ProgramReading:
     certificate: Certificate | None = None
     questions: tuple[QuestionShare, ...] = ()
 
+    def as_json(self) -> dict[str, Any]:
+        certificate = self.certificate
+        return {
+            "by": self.by,
+            "reason": self.reason or None,
+            "code": self.program.code if self.program else None,
+            "branches": [asdict(branch) for branch in self.branches],
+            "n_unanswered": self.n_unanswered,
+            "certificate": asdict(certificate) | {"n_alike": certificate.n_alike} if certificate else None,
+            "questions": [asdict(question) for question in self.questions],
+        }
+
 
 def program_readings(
     view: RunView, answers: AnswerReader, dataset: Dataset, hypotheses: Iterable[str] | None = None
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
-    way = view.started.config.get("reading", "rows") if view.started else "rows"
-    if way == "rows":
+    config = Config(**{"reading": "rows", **(view.started.config if view.started else {})})
+    if not config.has_programs:
         return {id_: ProgramReading(by="rows") for id_ in ids}
-    columns, scored = Columns(dataset), {each.hypothesis: each for each in scores_of(view) if each.branches}
-    shares = _yes_counts(answers)
+    columns, counts = Columns(dataset), _yes_counts(answers)
+    scored = {each.hypothesis: each for each in scores_of(view) if each.branches}
     found = {}
     for id_ in dict.fromkeys(ids):
-        translation = answers.translations.get(id_)
-        reason, program = translation.reason or "" if translation else "", None
-        try:
-            if translation and translation.code is not None:
-                program = read_program(translation.code, columns.aliases, columns.texts)
-        except ProgramFault as fault:
-            reason = str(fault)
+        program, reason = _program(answers.translations.get(id_), columns)
         if program is None:
-            found[id_] = ProgramReading(by="rows" if translation and way == "auto" else "nothing", reason=reason)
+            found[id_] = ProgramReading(by="rows" if reason and config.reading == "auto" else "nothing", reason=reason)
             continue
         rows, values, branches = _last_answers(view.evaluated.get("train"), scored.get(id_), id_)
         certified = view.certified.get(id_)
@@ -104,9 +120,19 @@ def program_readings(
             branches=_branch_scores(program, rows, values, branches, dataset),
             n_unanswered=branches.count(None),
             certificate=_certificate(certified, dataset) if certified else None,
-            questions=_questions(program, columns, shares),
+            questions=_questions(program, columns, counts),
         )
     return found
+
+
+def _program(translation: Translation | None, columns: Columns) -> tuple[Program | None, str]:
+    """Return the program, or None and why there is none; no reason if the hypothesis has not been translated yet."""
+    if translation is None or translation.code is None:
+        return None, (translation.reason or "") if translation else ""
+    try:
+        return read_program(translation.code, columns.aliases, columns.texts), ""
+    except ProgramFault as fault:
+        return None, str(fault)
 
 
 def branch_of(evaluated: Evaluated, slot: int, row: int) -> int | None:
@@ -156,8 +182,8 @@ def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float
 
 
 def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
-    answers = zip(certified.rows, certified.program, certified.reading, strict=True)
-    apart = tuple(each for each in answers if not _are_alike(each[1], each[2], dataset))
+    answers = map(Apart, certified.rows, certified.program, certified.reading)
+    apart = tuple(each for each in answers if not _are_alike(each.program, each.reading, dataset))
     return Certificate(n=len(certified.rows), apart=apart)
 
 
@@ -177,8 +203,6 @@ def _yes_counts(answers: AnswerReader) -> Mapping[str, Counter[bool]]:
     return counts
 
 
-def _questions(program: Program, columns: Columns, shares: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
-    counts = [(words, columns.names[alias], shares.get(words, Counter())) for words, alias in program.questions]
-    return tuple(
-        QuestionShare(question=words, column=name, n=each.total(), n_yes=each[True]) for words, name, each in counts
-    )
+def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
+    found = ((words, columns.names[alias], counts.get(words, Counter())) for words, alias in program.questions)
+    return tuple(QuestionShare(question=words, column=name, n=n.total(), n_yes=n[True]) for words, name, n in found)

@@ -1,7 +1,7 @@
 """How a hypothesis is read, in words that quote models: its branches, its certificate and its questions."""
 
-from vpp.inspection.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
-from vpp.wording.words import counted, integer, interval_text, number, percent
+from vpp.inspection.programs import ROUNDING, Apart, BranchScore, Certificate, ProgramReading, QuestionShare
+from vpp.wording.words import counted, integer, interval_text, number, percent, value_text
 
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
 
@@ -15,6 +15,11 @@ def reading_words(reading: ProgramReading) -> str:
     return (
         f"{'read row by row' if reading.by == 'rows' else 'no answers'}{f': {reading.reason}' * bool(reading.reason)}"
     )
+
+
+def branch_words(number: int, branch: BranchScore) -> str:
+    """`branch 2, math >= 80: 'admitted' (12 of 14 rows right)`. number: from 1."""
+    return f"branch {integer(number)}, {branch.words} ({branch_rows(branch)})"
 
 
 def branch_rows(branch: BranchScore) -> str:
@@ -33,8 +38,14 @@ def certificate_words(certificate: Certificate) -> str:
     return f"the model reads it alike on {rows} ({interval_text(certificate.n_alike, certificate.n)})"
 
 
+def apart_words(apart: Apart) -> str:
+    """`row 12: admitted by the program, rejected by the model's own reading`."""
+    program, reading = value_text(apart.program), value_text(apart.reading)
+    return f"row {apart.row}: {program} by the program, {reading} by the model's own reading"
+
+
 def question_words(question: QuestionShare) -> str:
-    """`does the note speak of frost? (note): yes for 12 of 40 texts (30 %)`."""
+    """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
-    return f"{question.question} ({question.column}): {of if question.n else 'not answered yet'}"
+    return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"
