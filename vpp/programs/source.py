@@ -51,6 +51,13 @@ class Program:
         at = self.branches[branch]
         return f"{at.condition or ('otherwise' if branch else 'always')}: {at.output}"
 
+    def without(self, branch: int) -> str:
+        """Return the code without a branch: its rows go to the branches after it, or have no answer."""
+        tree = ast.parse(self.code)
+        entry = _entry(tree, self.columns)
+        entry.body = list(_without_line(entry.body, self.branches[branch].line)) or [ast.Pass()]
+        return ast.unparse(tree)
+
 
 @lru_cache(maxsize=512)
 def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = frozenset()) -> Program:
@@ -153,3 +160,19 @@ def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: lis
             for part in ("body", "orelse", "handlers", "finalbody"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
+
+
+def _without_line(body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """Yield the statements without the one that begins on this line; a condition for nothing gives way to its else."""
+    for statement in body:
+        if statement.lineno == line and isinstance(statement, ast.Return):
+            continue
+        for part in ("body", "orelse"):
+            if hasattr(statement, part):
+                setattr(statement, part, list(_without_line(getattr(statement, part), line)))
+        if isinstance(statement, ast.If) and not statement.body:
+            yield from statement.orelse
+            continue
+        if not getattr(statement, "body", True):
+            setattr(statement, "body", [ast.Pass()])  # noqa: B010
+        yield statement
