@@ -55,6 +55,10 @@ class Prediction:
     def answer(self) -> Answer:
         return self.value if self.shares is None else self.shares
 
+    def is_mistake(self, row: Row) -> bool:
+        """True if the answer is not exactly the row's target: of numbers nearly every answer is one."""
+        return self.value != row.target
+
 
 def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""
@@ -169,6 +173,8 @@ class Problem:
     epochs: int
     seed: int
     buffer_repeats: bool = False
+    shows_predictions: bool = True
+    """False if the prompts for first hypotheses show no predictions of the seed sentence."""
     start_texts: tuple[str, ...] = ()
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()

@@ -107,7 +107,7 @@ class Config:
     )
     mutate: Mutation = _option(
         "filtered",
-        "smc's rewriting: every particle, or filtered (as every, kept by an accept step); "
+        "smc's rewriting: every particle, or filtered (from mistakes, if there are any; kept by an accept step); "
         "incremental and adaptive tempering always filter",
     )
     final_weights: FinalWeights = _option(
@@ -192,6 +192,11 @@ class Config:
     @property
     def is_filtered(self) -> bool:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
+
+    @property
+    def seeks_mistakes(self) -> bool:
+        """True if a text without a mistake on its batch is not rewritten from that batch, as it is in the paper."""
+        return self.is_filtered and self.mutate == "filtered"
 
     @property
     def starts_from_prior(self) -> bool:

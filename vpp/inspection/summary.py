@@ -91,6 +91,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
             "failed": usage.failed,
             "unparsable": usage.unparsable,
             "refused": usage.refused,
+            "contradictory": usage.contradictory,
         },
         "spent": {  # retries included, cached answers not
             "requests": view.usage.sent,

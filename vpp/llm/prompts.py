@@ -178,6 +178,10 @@ class OptimizerPrompts:
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
 
+    def shows_predictions(self, hypothesis: str) -> bool:
+        """True if a question about a batch shows predictions: all, or the mistakes of a text that states a rule."""
+        return "predictions" in self.refining.slots or rule_of(self.dataset, hypothesis) != NO_RULE
+
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""
         prompt = self.drawing.fill(

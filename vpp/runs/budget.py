@@ -205,7 +205,7 @@ def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, t
         given = [Prediction(row=row.id, value=row.target) for row in shown]
         return prompts.about_batch(texts.of(length), shown, given)
 
-    draws = [prompts.about_columns()] if config.restart else []
+    draws = [prompts.about_columns()] if config.is_filtered else []
     typical = asked([rows[i] for i in _spread(len(rows), batch)], texts.length.about)
     longest = [asked(rows[-batch:], texts.length.high), *draws]
     most = spec.endpoint.optimizer_max_tokens

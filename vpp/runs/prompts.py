@@ -61,12 +61,13 @@ def carrier_of(spec: RunSpec) -> Carrier | None:
 def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
     """Return the run's rows in the order of its steps, without models: a caller that asks them adds them."""
     nobody = cast(Any, None)
-    config = spec.config
+    config, prompts = spec.config, optimizer_prompts(spec, dataset)
     return Problem(
         dataset=dataset,
         learner=nobody,
         optimizer=nobody,
-        seed_text=seed_sentence(dataset, config.prior),
+        seed_text=prompts.seed_text,
+        shows_predictions=prompts.shows_predictions(prompts.seed_text),
         start_texts=spec.start,
         start_prior=spec.start_prior,
         start_origin="continued" if spec.is_continued else "yours",
@@ -167,8 +168,8 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
-        rows = [self._rows[row] for row in batch[: proposed.shown]]
+        rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
+        rows = rows[: proposed.shown]
         known: dict[int, Value | None] = {
             row: value
             for scored in at.scored.values()  # the answers are the same in every slot

@@ -34,6 +34,7 @@ from vpp.wording.words import (
     MAJORITY,
     ROW_OF,
     capitalised,
+    contradictory_answers,
     counted,
     fixed,
     in_words,
@@ -495,6 +496,8 @@ def _unread_calls(snapshot: Snapshot) -> Iterator[str]:
         share = percent(usage.unparsable / max(1, usage.calls), decimals=1)
         calls = counted(usage.calls, "call")
         yield f"{integer(usage.unparsable)} of {calls} ({share}) gave answers that could not be read."
+    if odd := contradictory_answers(usage.contradictory):
+        yield f"{odd}: the learner may not follow its own reading of a rule."
     if refused := refused_answers(usage.refused):
         yield f"{refused}. The model was asked again, up to twice a proposal."
     if bare := sum(drawn.reason is not None for drawn in view.drawn.values()):
