@@ -94,6 +94,11 @@ class ProgramLearner:
                 self._on_answer(identity, prediction, 0)
         return tuple(answers[row.id] for row in rows)
 
+    def needs_model(self, hypothesis: str) -> bool:
+        """Return False if the hypothesis has a program already, which asks about no text."""
+        translation = self._translations.get(hypothesis_id(hypothesis))
+        return translation is None or translation.code is None or bool(self._read(translation.code).questions)
+
     async def program(self, hypothesis: str) -> Program | None:
         """Return the hypothesis as a program; None if it cannot be one. Raises EndpointError."""
         identity = hypothesis_id(hypothesis)

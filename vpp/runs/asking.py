@@ -36,7 +36,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Access, Session, open_session, unless_at_cap
+from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
@@ -130,10 +130,10 @@ class Asking:
 
         texts = list(dict.fromkeys(self._texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
-        async with open_session(self._directory, access) as session:
-            session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
+        async with open_learner(self._directory, access, texts) as learner:
+            learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
             for block in self._blocks(len(texts)):
-                await together(session.learner.predict(text, block) for text in texts)
+                await together(learner.predict(text, block) for text in texts)
         return self.whole()
 
     def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
@@ -516,7 +516,7 @@ class _Asking:
     async def _asked(self, name: Name, texts: Sequence[str], *, examples: int = 0) -> Prompted:
         before = self._counters.snapshot().learner
         rows = self._dataset.test
-        predictions = await together(self._session.learner.predict(text, rows) for text in texts)
+        predictions = await together(self._session.by_row.predict(text, rows) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=self._dataset.classes)
         answers = averages_of(equal, votes)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, 
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from vpp import __version__
 from vpp.cancellation import cancel
@@ -76,6 +76,8 @@ class Session:
 
     problem: Problem
     learner: LlmLearner | ProgramLearner
+    by_row: LlmLearner
+    """The learner that reads each row itself."""
     budget: Budget
     learner_limits: ModelLimits
 
@@ -109,14 +111,33 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         )
         prompts = learner_prompts(spec, dataset)
         learner: LlmLearner | ProgramLearner
-        learner = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
-        reader: LlmLearner | None = None
+        learner = by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
         if spec.config.has_programs:
-            reader, learner = learner, await _programs(stack, directory, spec, ends[0], learner, options, access)
+            learner = await _programs(stack, directory, spec, ends[0], by_row, options, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
-        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer, reader=reader)
+        problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
+        if learner is not by_row:
+            problem = replace(problem, reader=by_row)
         await warming
-        yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
+        yield Session(problem=problem, learner=learner, by_row=by_row, budget=budget, learner_limits=limits[0])
+
+
+@asynccontextmanager
+async def open_learner(
+    directory: RunDirectory, access: Access, texts: Sequence[str]
+) -> AsyncIterator[LlmLearner | ProgramLearner]:
+    """Open what predicts for these texts: the run's programs alone if they need no model, else a session."""
+    spec = directory.spec()
+    async with AsyncExitStack() as stack:
+        if spec.config.has_programs:
+            nobody = cast(Any, None)
+            options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
+            learner = await _programs(stack, directory, spec, nobody, nobody, options, access)
+            if not any(map(learner.needs_model, texts)):
+                yield learner
+                return
+        session = await stack.enter_async_context(open_session(directory, access))
+        yield session.learner
 
 
 async def _programs(

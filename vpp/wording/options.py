@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from statistics import pstdev
 from typing import Any
 
@@ -49,20 +50,19 @@ _SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 _WHOLE = Condition("answers without probabilities", lambda c: replace(c, reading="auto").has_programs)
-_PROGRAMS = Condition("programs", lambda c: c.has_programs)
-_SAMPLED = Condition("programs, in smc, mh and weigh", lambda c: c.has_programs and c.scored_on == "train")
+_PROGRAMS = Condition("sentences read as programs", lambda c: c.has_programs)
+_SAMPLED = Condition(
+    "sentences read as programs, in smc, mh and weigh", lambda c: c.has_programs and c.scored_on == "train"
+)
 
-_PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
+_READING, _PROPOSALS, _ACCEPT = "How sentences are read", "Proposals", "Accept step"
+_WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
-_READING = {
-    "auto": "As a program where it can be one, else row by row",
-    "program": "As a program",
-    "rows": "Row by row",
-}
 _REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
+_READ = {"auto": "As a program where it can be one, else row by row", "program": "As a program", "rows": "Row by row"}
 _TEMPERING = {
-    "auto": "exponents found for programs, else anew each step",
+    "auto": "adaptive for programs, else the paper’s",
     "paper": "anew each step, on the buffer",
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
@@ -77,8 +77,10 @@ OPTIONS: Mapping[str, Option] = {
     "epochs": Option("Epochs", needs=_LEARNS),
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
-    "reading": Option("How sentences are read", needs=_WHOLE, values=_READING),
+    "reading": Option(_READING, needs=_WHOLE, values=_READ),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
+    "score_rows": Option("Most rows that score programs", _READING, _SAMPLED),
+    "certify": Option("Rows that certify a program", _READING, _PROGRAMS),
     "mutate": Option("Rewrite", _PROPOSALS, _PAPER, values=_REWRITTEN),
     "mh_rows": Option("Compare on", _ACCEPT, _MH_BY_ROW, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
@@ -86,14 +88,12 @@ OPTIONS: Mapping[str, Option] = {
     "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
     "final_weights": Option("Final weights", _WEIGHTS, _SMC, values=_FINAL),
     "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
-    "score_rows": Option("Rows a step scores", _WEIGHTS, _SAMPLED),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, None, "classification"),
     "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, None, "classification"),
     "coverage": Option("Coverage of calibrated answers", _DOUBT),
-    "certify": Option("Rows read beside a program", _DOUBT, _PROGRAMS),
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
@@ -152,11 +152,11 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return reading and the options of More options that have an effect and another value than usual: `restart 0.5`."""
+    """Return reading and the options of More options that have an effect and another value: `restart 0.5`."""
     values = {
         name: getattr(config, name)
-        for name, option in OPTIONS.items()
-        if (option.group or option.values) and getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
+        for name in ("reading", *chain(*groups().values()))
+        if getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
     }
     return tuple(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
