@@ -1,0 +1,81 @@
+"""How hypotheses are read: branches with their rows, certificates and questions, from recorded lines."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, evaluated, run, scored, started
+from vpp.events import Certified, hypothesis_id
+from vpp.inspection.programs import ProgramReading, branch_of, program_readings
+from vpp.problem import TextAnswer, Translation
+from vpp.runs.journal import AnswerLog
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
+
+SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
+CODE = "def predict(a):\n    return 'yes' if a < 1 else 'no'"
+ROUND = "def predict(a):\n    return a / 3"
+
+
+def readings(reader: RunReader, *programs: Translation | TextAnswer) -> list[ProgramReading]:
+    log = AnswerLog(reader.directory.answers)
+    for each in programs:
+        log.add_entry(each)
+    log.close()
+    return list(program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values())
+
+
+def program(text: str, code: str | None, reason: str | None = None) -> Translation:
+    return Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1)
+
+
+def test_branches_of_labels_have_their_rows_and_the_certificate_names_rows_read_otherwise(tmp_path: Path) -> None:
+    train = evaluated(YES_NO, {SMALL: ["yes", "no", "no", None]}, slots=(SMALL,), split="train")
+    train = replace(train, branches=((0, 1, 1, None),))
+    ids = hypothesis_id(SMALL)
+    certified = Certified(step=1, hypothesis=ids, rows=(0, 1), program=("yes", "no"), reading=("yes", None))
+    events = started(Config(), YES_NO), *drawn(SMALL), train, certified
+    [found] = readings(run(tmp_path, *events), program(SMALL, CODE))
+    assert [branch.words for branch in found.branches] == ["a < 1: 'yes'", "otherwise: 'no'"]
+    assert [branch_rows(branch) for branch in found.branches] == ["1 of 1 row right", "1 of 2 rows right"]
+    assert found.n_unanswered == 1
+    assert found.certificate is not None
+    assert found.certificate.apart == ((1, "no", None),)
+    assert certificate_words(found.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
+    assert [branch_of(train, 0, row) for row in train.rows] == [0, 1, 1, None]
+
+
+def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tmp_path: Path) -> None:
+    """Before the training rows are evaluated, the last score counts."""
+    first, last = (
+        scored(step, 0, SMALL, answers) for step, answers in ((0, {0: 9.0}), (1, {0: 0.0, 1: 1 / 3, 2: 2 / 3}))
+    )
+    third = Certified(step=1, hypothesis=hypothesis_id(SMALL), rows=(1, 2), program=(1 / 3, 2 / 3), reading=(0.33, 0.6))
+    events = started(Config(), NUMBERS), *drawn(SMALL), replace(first, branches=(0,)), replace(last, branches=(0, 0, 0))
+    [found] = readings(run(tmp_path, *events, third, data=NUMBERS), program(SMALL, ROUND))
+    assert [branch_rows(branch) for branch in found.branches] == ["3 rows, off by 0.667 on average"]
+    assert found.certificate is not None
+    assert found.certificate.apart == ((2, 2 / 3, 0.6),)
+
+
+def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
+    for number, (way, words) in enumerate(
+        {"auto": "read row by row: no program", "program": "no answers: no program"}.items()
+    ):
+        reader = run(tmp_path / str(number), started(Config(reading=way), YES_NO), *drawn(MOOD, NEW))
+        found = readings(reader, program(MOOD, None, "no program"))
+        assert [reading_words(each) for each in found] == [words, "not read yet"]
+    by_row = run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD))
+    assert [reading_words(each) for each in readings(by_row)] == ["read row by row"]
+
+
+def test_a_question_has_its_share_of_yes_over_the_texts_answered(tmp_path: Path) -> None:
+    data = replace(YES_NO, columns=(replace(YES_NO.columns[0], kind="text"), *YES_NO.columns[1:]))
+    code = "def predict(a):\n    return 'yes' if ask('is it kind?', a) else 'no'"
+    said = [
+        TextAnswer(question="is it kind?", text=each, yes=yes, attempts=1)
+        for each, yes in zip("abcd", (True, False, None, False), strict=True)
+    ]
+    reader = run(tmp_path, started(Config(), data), *drawn(SMALL), data=data)
+    [found] = readings(reader, program(SMALL, code), *said)
+    assert list(map(question_words, found.questions)) == ["is it kind? (a): yes for 1 of 3 texts (33\xa0%)"]
