@@ -55,7 +55,7 @@ _SAMPLED = Condition(
     "sentences read as programs, in smc, mh and weigh", lambda c: c.has_programs and c.scored_on == "train"
 )
 
-_READING, _PROPOSALS, _ACCEPT = "How sentences are read", "Proposals", "Accept step"
+_OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
 _WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
@@ -77,10 +77,10 @@ OPTIONS: Mapping[str, Option] = {
     "epochs": Option("Epochs", needs=_LEARNS),
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
-    "reading": Option(_READING, needs=_WHOLE, values=_READ),
+    "reading": Option("How sentences are read", needs=_WHOLE, values=_READ),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
-    "score_rows": Option("Most rows that score programs", _READING, _SAMPLED),
-    "certify": Option("Rows that certify a program", _READING, _PROGRAMS),
+    "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, _SAMPLED),
+    "certify": Option("Rows that certify a program", _OF_PROGRAMS, _PROGRAMS),
     "mutate": Option("Rewrite", _PROPOSALS, _PAPER, values=_REWRITTEN),
     "mh_rows": Option("Compare on", _ACCEPT, _MH_BY_ROW, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
@@ -152,7 +152,7 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return reading and the options of More options that have an effect and another value: `restart 0.5`."""
+    """Return the reading and the options of More options that have an effect and another value: `restart 0.5`."""
     values = {
         name: getattr(config, name)
         for name in ("reading", *chain(*groups().values()))

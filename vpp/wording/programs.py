@@ -1,7 +1,8 @@
 """How a hypothesis is read, in words that quote models: its branches, its certificate and its questions."""
 
 from vpp.inspection.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
-from vpp.wording.words import counted, integer, interval_text, number, percent
+from vpp.posterior.prediction import Value
+from vpp.wording.words import counted, integer, interval_text, number, percent, value_text
 
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
 
@@ -38,3 +39,21 @@ def question_words(question: QuestionShare) -> str:
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
     return f"{question.question} ({question.column}): {of if question.n else 'not answered yet'}"
+
+
+MOST_APART = 4
+
+
+def apart_words(certificate: Certificate) -> str:
+    """`Row 12: Gentoo by the program, Adelie by the model. …`: rows read in two ways; empty without any."""
+    parts = [
+        f"Row {row}: {_answer(program)} by the program, {_answer(reading)} by the model."
+        for row, program, reading in certificate.apart[:MOST_APART]
+    ]
+    more = len(certificate.apart) - MOST_APART
+    parts += [f"{counted(more, 'more row')}."] if more > 0 else []
+    return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
+
+
+def _answer(value: Value | None) -> str:
+    return number(value) if isinstance(value, float) else value_text(value)

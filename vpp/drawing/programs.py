@@ -1,0 +1,54 @@
+"""How a hypothesis is read, on its card: the program with its branches, the certificate, and questions about texts."""
+
+import keyword
+import re
+from collections.abc import Iterator
+
+from vpp.inspection.programs import ProgramReading
+from vpp.wording.markup import badge, caption, fold, text
+from vpp.wording.programs import apart_words, branch_rows, certificate_words, question_words, reading_words
+from vpp.wording.words import capitalised, counted
+
+_TOKEN = re.compile(
+    r"""(?P<str>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(?P<num>(?<!\w)\d[\w.]*)|(?P<word>[^\W\d]\w*)"""
+)
+
+
+def exception_html(reading: ProgramReading | None) -> str:
+    """Return how a hypothesis is read that has no program, and why; empty for one that has, or is not read yet."""
+    return badge("", reading_words(reading)) if reading and reading.reason else ""
+
+
+def program_html(reading: ProgramReading | None, within: str = "") -> str:
+    """Return the fold with a hypothesis's program; empty without one. within: begins the name of the fold."""
+    if reading is None or reading.program is None:
+        return ""
+    return fold(f"{within}program", "program", "".join(_parts(reading, code_html(reading.program.code))))
+
+
+def _parts(reading: ProgramReading, code: str) -> Iterator[str]:
+    yield code
+    lines = ((each.words, branch_rows(each)) for each in reading.branches)
+    yield f'<ul class="branches">{"".join(f"<li><code>{text(at)}</code> {text(rows)}</li>" for at, rows in lines)}</ul>'
+    if n := reading.n_unanswered:
+        yield caption(f"No answer on {counted(n, 'training row')}.")
+    if found := reading.certificate:
+        yield caption(capitalised(f"{certificate_words(found)}."))
+        yield from map(caption, filter(None, (apart_words(found),)))
+    for question in reading.questions:
+        yield caption(question_words(question))
+
+
+def code_html(code: str) -> str:
+    """Return Python as escaped HTML, its keywords, strings and numbers in spans of their own."""
+    return f'<pre class="raw code">{"".join(_marked(code))}</pre>'
+
+
+def _marked(code: str) -> Iterator[str]:
+    end = 0
+    for found in _TOKEN.finditer(code):
+        yield text(code[end : found.start()])
+        kind, words, end = found.lastgroup, text(found[0]), found.end()
+        kind = ("kw" if keyword.iskeyword(found[0]) else "") if kind == "word" else kind
+        yield f'<span class="{kind}">{words}</span>' if kind else words
+    yield text(code[end:])
