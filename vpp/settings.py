@@ -212,6 +212,11 @@ class Config:
         return self.method == "smc" and self.final_weights != "paper"
 
     @property
+    def is_final_on_train(self) -> bool:
+        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+        return self.final_weights == "train" or self.is_telescoping or self.has_programs
+
+    @property
     def draws_initial(self) -> bool:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing

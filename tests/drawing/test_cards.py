@@ -97,7 +97,7 @@ def test_a_stack_sums_weights_and_names_its_particles_and_whom_they_descend_from
     html = deck_html([front], seed_text="")
     assert 'data-key="0" data-slots="0 1" data-from="0 1" style="--w:0.8000"' in html
     assert 'aria-label="Particle 0 and 1 other with the same answers, weight 0.800"' in html
-    assert 'title="2 particles: same answers on the 4 training rows; 1 in other words">×2</span>' in html
+    assert 'title="2 particles: same answers on the 4 rows of the buffer; 1 in other words">×2</span>' in html
     assert '<div class="twin" data-slot="1"><p class="cap">particle 1, weight 0.100</p>' in html
     assert [(card.slot, card.origin) for card in made.final()] == [(0, 0), (1, 0), (3, 2)]
     assert 'data-slots="0 2" data-from="0 1"' in deck_html(made.final(), seed_text="")

@@ -161,7 +161,7 @@ def hits_of(run: History, scored: Scored) -> Hits:
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.is_final_on_train
     where = "training rows" if is_final else scored_rows(run.config)
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
