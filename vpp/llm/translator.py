@@ -80,9 +80,9 @@ class ProgramLearner:
         identity = hypothesis_id(hypothesis)
         program = await self.program(hypothesis)
         if program is None:
-            if self._falls_back:
-                return await self.by_row.predict(hypothesis, rows)
             reason = self._translations[identity].reason
+            if self._falls_back and reason != NO_RULE_YET:
+                return await self.by_row.predict(hypothesis, rows)
             return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
         new = [row for row in rows if (identity, row.id) not in self._answers]
         answers = {row.id: self._answers[identity, row.id] for row in rows if (identity, row.id) in self._answers}
