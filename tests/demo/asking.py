@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vpp.demo import chat
+
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
 BINARY = "You are designed to do binary classification: predict label."
@@ -67,6 +69,12 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
         "seed": seed,
         **more,
     }
+
+
+def reply(*contents: str) -> str:
+    """Answer to a conversation: turns of user and model in turn."""
+    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
+    return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
 
 
 class Server:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.demo.asking import BINARY, body, learner_prompt, optimizer_prompt
-from vpp.demo import chat
+from tests.demo.asking import BINARY, learner_prompt, optimizer_prompt, reply
 from vpp.demo.learner import respond
 from vpp.demo.prompt import LearnerQuestion, read_prompt
 from vpp.llm.answers import parse_label
@@ -98,11 +97,6 @@ def test_a_users_own_template_is_read_by_its_headings() -> None:
 
 
 ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
-
-
-def reply(*contents: str) -> str:
-    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
-    return chat.respond(chat.read_request(chat.json.dumps(body("") | {"messages": messages}).encode()))
 
 
 def test_the_last_question_of_a_conversation_is_answered() -> None:

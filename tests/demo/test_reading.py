@@ -144,23 +144,26 @@ def test_formulas() -> None:
 FLOWER = "sepal length (cm): 5\npetal length (cm): {}\npetal width (cm): {}\nplace: {}\nclass: {}"
 
 
+CATEGORIES = [
+    ("place is Biscoe", "Biscoe", True),
+    ("place is A", "A", True),
+    ("place is Biscoe or Dream", "dream", True),
+    ("place is one of Biscoe, Dream and Torgersen", "Torgersen", True),
+    ('place is not "St. Louis"', "St. Louis", False),
+    ("place is missing", "missing", True),
+    ("place is not missing", "missing", False),
+    ('place contains "sco"', "Biscoe", True),
+    ('place does not contain "sco"', "Biscoe", False),
+    ("place = Biscoe and petal length (cm) > 3", "Biscoe", True),
+    ("place != Biscoe", "Biscoe", False),
+    ("petal width (cm) < 0.5 or place is New York", "New York", True),
+    ("class is 1st and place is not New York", "Biscoe", True),
+    ("the place equals Self-employed and class is 1st or 2nd", "self-employed", True),
+]
+
+
 def test_conditions_on_categories() -> None:
-    for condition, place, holds in [
-        ("place is Biscoe", "Biscoe", True),
-        ("place is A", "A", True),
-        ("place is Biscoe or Dream", "dream", True),
-        ("place is one of Biscoe, Dream and Torgersen", "Torgersen", True),
-        ('place is not "St. Louis"', "St. Louis", False),
-        ("place is missing", "missing", True),
-        ("place is not missing", "missing", False),
-        ('place contains "sco"', "Biscoe", True),
-        ('place does not contain "sco"', "Biscoe", False),
-        ("place = Biscoe and petal length (cm) > 3", "Biscoe", True),
-        ("place != Biscoe", "Biscoe", False),
-        ("petal width (cm) < 0.5 or place is New York", "New York", True),
-        ("class is 1st and place is not New York", "Biscoe", True),
-        ("the place equals Self-employed and class is 1st or 2nd", "self-employed", True),
-    ]:
+    for condition, place, holds in CATEGORIES:
         row = FLOWER.format(4.0, 1.3, place, "1st")
         given = answer(f"Output a if {condition}; otherwise output b.", row, ("a", "b"))
         assert given == ("a" if holds else "b"), condition

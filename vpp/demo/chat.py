@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from vpp.demo import VERSION, learner, optimizer
-from vpp.demo.prompt import LearnerQuestion, read_prompt
+from vpp.demo import VERSION, learner, optimizer, program
+from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -102,6 +102,8 @@ def respond(request: ChatRequest) -> str:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
             return learner.respond(question)
+        case ProgramQuestion() as question:
+            return program.respond(question)
         case question:
             return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 

@@ -67,10 +67,44 @@ class OptimizerQuestion:
     style: Style = field(default="text", repr=False)
 
 
-Question = LearnerQuestion | OptimizerQuestion | PriorQuestion
+Kind = Literal["number", "numbers", "text"]
+"""Of a column's cells: `numbers` is a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as an argument of a program."""
+
+    alias: str
+    name: str
+    """As rules call it."""
+    kind: Kind
+    values: tuple[str, ...]
+    """All texts, if they are stated."""
+    may_miss: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramQuestion:
+    """Translate a rule into Python."""
+
+    rule: str
+    columns: tuple[Column, ...]
+    labels: tuple[str, ...]
+    """Empty if the answer is a number."""
+
+
+Question = LearnerQuestion | OptimizerQuestion | PriorQuestion | ProgramQuestion
+_PROGRAM = re.compile(r"(?m)^Columns:\n((?:.+\n)+)Output: (?:one of:? (.+)|a number.*)\nRule: ((?s:.+))\Z")
+_COLUMN = re.compile(
+    r"(\w+)(?: \(“(.*)”\))?: (number|a text|text|(?:a )?list of [\w ]+?)( or None)?(?:, (one of )?(.*))?"
+)
+"""Alias, name, kind and values of a column; a number's values and unit are left unread."""
 
 
 def read_prompt(text: str) -> Question | None:
+    if match := _PROGRAM.search(text):
+        return _program_question(*match.groups())
     question = _question(_MEANINGS.sub("", text))
     if isinstance(question, LearnerQuestion) and _LETTER_FORM.search(text):
         lettered = [_LETTERED.fullmatch(label) for label in question.labels]
@@ -85,7 +119,7 @@ def _style(text: str) -> Style:
     return "brief" if _BRIEF_FORM.search(form) and not _EXPLAINED_FORM.search(form) else "text"
 
 
-def _question(text: str) -> Question | None:
+def _question(text: str) -> LearnerQuestion | OptimizerQuestion | PriorQuestion | None:
     sections = _sections(text)
     rule, inputs = sections.get("rule"), sections.get("inputs")
     if rule is None:
@@ -107,6 +141,20 @@ def _question(text: str) -> Question | None:
         heading=heading[1] if heading else "New rule",
     )
     return question if keys else None
+
+
+def _program_question(columns: str, labels: str | None, rule: str) -> ProgramQuestion | None:
+    lines = [_COLUMN.fullmatch(line) for line in columns.strip().split("\n")]
+    read = tuple(_column(*line.groups()) for line in lines if line)
+    texts = tuple(labels.split(", ")) if labels else ()
+    return ProgramQuestion(rule.strip(), read, texts) if len(read) == len(lines) else None
+
+
+def _column(
+    alias: str, name: str | None, words: str, missing: str | None, is_whole: str | None, values: str | None
+) -> Column:
+    kind: Kind = "numbers" if "list" in words else "text" if "text" in words else "number"
+    return Column(alias, name or alias, kind, tuple((values or "").split(", ")) if is_whole else (), bool(missing))
 
 
 def _prior_question(rule: str, section: str) -> PriorQuestion:
