@@ -124,9 +124,7 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
     def make() -> str:
         if view.last_step is None and snapshot.state in opening.LIVE:
-            written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
-            lead = markup.saying(asking_words(snapshot.spec))
-            return f'<div class="lead">{lead}</div>{markup.happening(written)}'
+            return f'<div class="lead">{markup.saying(asking_words(snapshot.spec))}</div>'
         lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, moment.step))}</div>'
         if view.last_step is None:
             return lead

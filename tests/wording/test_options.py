@@ -73,11 +73,7 @@ UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
         "--mutate (for smc with the paper’s tempering)",
     ),
     (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
-    (
-        ("score_rows",),
-        Config(likelihood="logprobs"),
-        "--score-rows (for sentences read as programs, in smc, mh and weigh)",
-    ),
+    (("score_rows",), Config(likelihood="logprobs"), "--score-rows (for programs, and every method but weigh)"),
     (("beta_start",), Config(beta_start=1, tempering="paper"), ""),
     ((), Config(method="vml", particles=3), ""),
 )

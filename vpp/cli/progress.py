@@ -113,7 +113,8 @@ class Progress:
         remaining = "" if left is None else f"about {seconds(left)} left"
         words = wait_words(usage, now=time.time())
         steps = "" if view.last_step is None else steps_text(view)
-        parts = (steps, activity_words(view, self._spec.config), ess, f"{usage.calls:,} calls", seconds(wall_s))
+        activity = activity_words(view, self._spec.config) if self._line.is_terminal or not steps else ""
+        parts = (steps, activity, ess, f"{usage.calls:,} calls", seconds(wall_s))
         return ", ".join(filter(None, (*parts, remaining, words, faults)))
 
 

@@ -17,6 +17,7 @@ from vpp.problem import Prediction
 from vpp.runs.view import RunView
 from vpp.wording import markup
 from vpp.wording.markup import CUE, aligned, badge, is_reworded, is_rewritten, scrolling, term, text, votes
+from vpp.wording.programs import branch_words
 from vpp.wording.verdicts import possible_words, range_words, reason_words
 from vpp.wording.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 
@@ -195,7 +196,9 @@ class Opened:
     def branch_words(self, slot: int, row: int) -> str:
         """The branch of a particle's program that answered a row (id); empty if the learner read it itself."""
         reading, branch = self.readings.get(self.test.hypotheses[slot]), branch_of(self.test, slot, row)
-        return reading.branches[branch].words if reading and reading.branches and branch is not None else ""
+        if reading is None or reading.program is None or branch is None:
+            return ""
+        return branch_words(reading.program.words(branch))
 
     def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
         said = (reasons.get((hypothesis, point.row.id)) for hypothesis in dict.fromkeys(self.test.hypotheses))
@@ -345,7 +348,7 @@ def _lit(runs: Iterable[tuple[bool, str]]) -> str:
 
 def _branch(camp: Camp, because: Mapping[int, str]) -> str:
     words = because.get(camp.speaker)
-    return f'<p class="cap">by the branch <code>{text(words)}</code></p>' if words else ""
+    return f'<p class="cap">branch <code>{text(words)}</code></p>' if words else ""
 
 
 def _alone(words: str, sentence: str = "") -> str:

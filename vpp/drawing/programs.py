@@ -5,8 +5,15 @@ import re
 from collections.abc import Iterator
 
 from vpp.inspection.programs import ProgramReading
-from vpp.wording.markup import badge, caption, fold, text
-from vpp.wording.programs import apart_words, branch_rows, certificate_words, question_words, reading_words
+from vpp.wording.markup import caption, fold, text
+from vpp.wording.programs import (
+    apart_words,
+    branch_rows,
+    branch_words,
+    certificate_words,
+    question_words,
+    reading_words,
+)
 from vpp.wording.words import capitalised, counted
 
 _TOKEN = re.compile(
@@ -16,7 +23,7 @@ _TOKEN = re.compile(
 
 def exception_html(reading: ProgramReading | None) -> str:
     """Return how a hypothesis is read that has no program, and why; empty for one that has, or is not read yet."""
-    return badge("", reading_words(reading)) if reading and reading.reason else ""
+    return caption(reading_words(reading)) if reading and reading.reason else ""
 
 
 def program_html(reading: ProgramReading | None, within: str = "") -> str:
@@ -28,8 +35,9 @@ def program_html(reading: ProgramReading | None, within: str = "") -> str:
 
 def _parts(reading: ProgramReading, code: str) -> Iterator[str]:
     yield code
-    lines = ((each.words, branch_rows(each)) for each in reading.branches)
-    yield f'<ul class="branches">{"".join(f"<li><code>{text(at)}</code> {text(rows)}</li>" for at, rows in lines)}</ul>'
+    lines = ((branch_words(each.words), branch_rows(each)) for each in reading.branches)
+    branches = (f"<li><code>{text(words)}</code><span>{text(rows)}</span></li>" for words, rows in lines)
+    yield f'<ul class="branches">{"".join(branches)}</ul>'
     if n := reading.n_unanswered:
         yield caption(f"No answer on {counted(n, 'training row')}.")
     if found := reading.certificate:
@@ -40,15 +48,16 @@ def _parts(reading: ProgramReading, code: str) -> Iterator[str]:
 
 
 def code_html(code: str) -> str:
-    """Return Python as escaped HTML, its keywords, strings and numbers in spans of their own."""
-    return f'<pre class="raw code">{"".join(_marked(code))}</pre>'
+    """Return Python as escaped HTML, a span a line, with its keywords, strings and numbers marked."""
+    lines = "".join(f"<span>{''.join(_marked(line))}</span>" for line in code.splitlines())
+    return f'<pre class="raw code">{lines}</pre>'
 
 
-def _marked(code: str) -> Iterator[str]:
+def _marked(line: str) -> Iterator[str]:
     end = 0
-    for found in _TOKEN.finditer(code):
-        yield text(code[end : found.start()])
+    for found in _TOKEN.finditer(line):
+        yield text(line[end : found.start()])
         kind, words, end = found.lastgroup, text(found[0]), found.end()
         kind = ("kw" if keyword.iskeyword(found[0]) else "") if kind == "word" else kind
-        yield f'<span class="{kind}">{words}</span>' if kind else words
-    yield text(code[end:])
+        yield f'<i class="{kind}">{words}</i>' if kind else words
+    yield text(line[end:])

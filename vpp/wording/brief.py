@@ -446,10 +446,11 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
     yield from _evaluation(view, dataset)
     config, n_train = snapshot.spec.config, len(dataset.train)
+    n_pool = config.n_pool(n_train)
     yield from target_words(config, dataset.task)
-    if config.has_programs and config.scored_on == "train" and n_train > config.score_rows:
-        rows = f"{integer(config.score_rows)} of the {integer(n_train)} training rows, drawn at random"
-        yield f"Each step scores on {rows}; the final weights use all."
+    if n_pool < n_train:
+        rows = f"{integer(n_pool)} of the {integer(n_train)} training rows, drawn at random"
+        yield f"The steps use {rows}; the final weights use all."
     if (found := evidence(snapshot.spec, view)) and found["because"]:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}."
     yield from _unread_calls(snapshot)

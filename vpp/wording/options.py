@@ -51,9 +51,7 @@ _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "sm
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
 _WHOLE = Condition("answers without probabilities", lambda c: replace(c, reading="auto").has_programs)
 _PROGRAMS = Condition("sentences read as programs", lambda c: c.has_programs)
-_SAMPLED = Condition(
-    "sentences read as programs, in smc, mh and weigh", lambda c: c.has_programs and c.scored_on == "train"
-)
+_SAMPLED = Condition("programs, and every method but weigh", lambda c: c.has_programs and not c.is_weighing)
 
 _OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
 _WEIGHTS = "Weights and tempering"

@@ -1,9 +1,12 @@
 """How a hypothesis is read, in words that quote models: its branches, its certificate and its questions."""
 
+import re
+
 from vpp.inspection.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
 from vpp.posterior.prediction import Value
 from vpp.wording.words import counted, integer, interval_text, number, percent, value_text
 
+_GUARD = re.compile(r"\b\w{1,100} is not None and ")
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
 
 
@@ -16,6 +19,11 @@ def reading_words(reading: ProgramReading) -> str:
     return (
         f"{'read row by row' if reading.by == 'rows' else 'no answers'}{f': {reading.reason}' * bool(reading.reason)}"
     )
+
+
+def branch_words(words: str) -> str:
+    """Return a branch's words without the guards of its comparisons: `a is not None and a < 1: 'yes'` as `a < 1: …`."""
+    return _GUARD.sub("", words)
 
 
 def branch_rows(branch: BranchScore) -> str:

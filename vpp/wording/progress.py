@@ -17,7 +17,7 @@ from vpp.runs.budget import outlook, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
 from vpp.wording.counts import activity_words, miss_words, steps_done, steps_text
@@ -56,8 +56,8 @@ def phase(snapshot: Snapshot) -> str:
     if state == "queued":
         return nothing_yet(state).removesuffix(".")
     if state == "running":
-        steps = "" if view.last_step is None else f", {steps_text(view)} done"
-        return f"Running: {activity_words(view, snapshot.spec.config)}{steps}"
+        steps = "" if view.last_step is None else f" · {steps_text(view)} done"
+        return capitalised(f"{activity_words(view, snapshot.spec.config)}{steps}")
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
     if state == "stopped" and not view.drawn:
@@ -238,7 +238,8 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
         return []
     exponent = number(1 / made.beta, 3)
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
-    evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
+    found = log_evidence(view) if at is None else made.log_evidence
+    evidence = "–" if found is None else fixed(found)
     label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see the note below."
     if is_exact(snapshot.spec):
         prior = "the given" if snapshot.spec.start_prior else "equal"
