@@ -77,9 +77,7 @@ class Config:
         "that cannot be one)",
     )
     score_rows: int = _option(
-        1_000,
-        "most training rows, drawn at random, on which a step scores programs; the final weights use all",
-        least=1,
+        1_000, "most training rows, drawn at random, that steps use with programs; the final weights use all", least=1
     )
     certify: int = _option(
         8, "training rows that the learner also reads itself for each heavy program at the end; 0 to skip", least=0
@@ -225,6 +223,10 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
+
+    def n_pool(self, n_train: int) -> int:
+        """Number of training rows that steps use: at most `score_rows` with programs, so a large table has few steps."""
+        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""

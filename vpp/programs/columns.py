@@ -14,7 +14,7 @@ from vpp.programs.source import ENTRY, QUESTION
 
 Type = Literal["number", "text", "numbers", "prose"]
 """Of a column's cells: int or float, str of few words, list of numbers, str of free text."""
-_RESERVED = frozenset({ENTRY, QUESTION, "math"})
+RESERVED = frozenset({ENTRY, QUESTION, "math"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Columns:
         self.names: dict[str, str] = {}
         """By alias."""
         for name in dataset.inputs:
-            self.names[_alias(name, {*self.names, *_RESERVED})] = name
+            self.names[_alias(name, set(self.names))] = name
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
@@ -100,7 +100,7 @@ def _identifier(name: str) -> str:
 def _alias(name: str, taken: set[str]) -> str:
     """An identifier like the name, which no other column has."""
     word = _identifier(name)
-    if keyword.iskeyword(word):
+    if keyword.iskeyword(word) or word in RESERVED:
         word += "_"
     alias, n = word, 2
     while alias in taken:
