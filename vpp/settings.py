@@ -225,7 +225,7 @@ class Config:
         return None if value == "auto" else float(value)
 
     def n_pool(self, n_train: int) -> int:
-        """Number of training rows that steps use: at most `score_rows` with programs, so a large table has few steps."""
+        """Number of training rows that steps use: `score_rows` at most with programs, so large tables have few steps."""
         return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
