@@ -225,7 +225,7 @@ class Config:
         return None if value == "auto" else float(value)
 
     def n_pool(self, n_train: int) -> int:
-        """Number of training rows that steps use: `score_rows` at most with programs, so large tables have few steps."""
+        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
         return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
