@@ -54,6 +54,7 @@ SEVEN = f"{SEED} Say yes if a holds a 7, else no."
 LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
 LABEL_CONFIG = Config(
     method="smc",
+    reading="rows",
     particles=4,
     batch_size=2,
     epochs=1,
@@ -82,7 +83,15 @@ SLOPE = f"{SEED} The output is a, and one more if a is above 2."
 FLAT = f"{SEED} The output is 2."
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0, 5.0, 2.0])
 NUMBER_CONFIG = Config(
-    method="smc", particles=3, batch_size=4, epochs=1, buffer_size=4, mutate="every", final_weights="paper", tau=1.0
+    method="smc",
+    reading="rows",
+    particles=3,
+    batch_size=4,
+    epochs=1,
+    buffer_size=4,
+    mutate="every",
+    final_weights="paper",
+    tau=1.0,
 )
 NUMBER_WEIGHTS = (0.5, 0.25, 0.25)
 NUMBER_SLOTS = (LINE, SLOPE, FLAT)

@@ -77,9 +77,7 @@ class Config:
         "that cannot be one)",
     )
     score_rows: int = _option(
-        1_000,
-        "most training rows, drawn at random, on which a step scores programs; the final weights use all",
-        least=1,
+        1_000, "most training rows, drawn at random, that steps use with programs; the final weights use all", least=1
     )
     certify: int = _option(
         8, "training rows that the learner also reads itself for each heavy program at the end; 0 to skip", least=0
@@ -217,6 +215,11 @@ class Config:
         return self.method == "smc" and self.final_weights != "paper"
 
     @property
+    def is_final_on_train(self) -> bool:
+        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+        return self.final_weights == "train" or self.is_telescoping or self.has_programs
+
+    @property
     def draws_initial(self) -> bool:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
@@ -225,6 +228,10 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
+
+    def n_pool(self, n_train: int) -> int:
+        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
+        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""

@@ -139,7 +139,7 @@ def test_a_hypothesis_is_reported_with_its_program_as_text_and_its_branches(tmp_
     certified = "Read by a program; the model reads it alike on 1 of 2 rows (9 % to 91 %)."
     assert f"{certified}\n\n```\n{inspected.PROGRAM}\n```\n\n- branch 1, ask(" in report
     assert "\n- branch 2, otherwise: 'no' (1 of 2 rows right)\n" in report
-    assert "\n- row 1: no by the program, no answer by the model's own reading\n" in report
+    assert "\n\nRow 1: no by the program, no answer by the model. The sentence may have two meanings.\n" in report
     assert "\n\nRead row by row: \\*no program\\*.\n" in report
 
 

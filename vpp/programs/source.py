@@ -17,6 +17,9 @@ REFUSAL = re.compile(r"\W*no program\b", re.IGNORECASE)
 _FENCED = re.compile(r"^```[\w ]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^(?:def|import|from) ", re.MULTILINE)
 
+_GUARD = re.compile(r"\b\w{1,100} is not None and ")
+"""Of a comparison with a cell that may be missing."""
+
 
 class ProgramFault(Exception):
     """Why a text is no usable program; the model is told so."""
@@ -47,9 +50,9 @@ class Program:
     """The code whose `predict` returns a pair: the value, and the index of the branch."""
 
     def words(self, branch: int) -> str:
-        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`."""
+        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`; without its guards."""
         at = self.branches[branch]
-        return f"{at.condition or ('otherwise' if branch else 'always')}: {at.output}"
+        return f"{_GUARD.sub('', at.condition) or ('otherwise' if branch else 'always')}: {at.output}"
 
     def without(self, branch: int) -> str:
         """Return the code without a branch: its rows go to the branches after it, or have no answer."""
@@ -165,9 +168,9 @@ def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: lis
 def _without_line(body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
     """Yield the statements without the one that begins on this line; a condition for nothing gives way to its else."""
     for statement in body:
-        if statement.lineno == line and isinstance(statement, ast.Return):
+        if isinstance(statement, ast.Return) and statement.lineno == line:
             continue
-        for part in ("body", "orelse"):
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
             if hasattr(statement, part):
                 setattr(statement, part, list(_without_line(getattr(statement, part), line)))
         if isinstance(statement, ast.If) and not statement.body:

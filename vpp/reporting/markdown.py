@@ -62,7 +62,7 @@ from vpp.wording.counts import (
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.wording.markup import Metric
 from vpp.wording.options import changed_words
-from vpp.wording.programs import apart_words, branch_words, certificate_words, question_words, reading_words
+from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.status import refused_sentence
@@ -287,9 +287,9 @@ def _program(reading: ProgramReading | None) -> Iterator[str]:
     if reading.program is None:
         return
     yield markdown_code(reading.program.code)
-    found = [branch_words(number, branch) for number, branch in enumerate(reading.branches, 1)]
-    found += [*map(question_words, reading.questions), *(map(apart_words, certificate.apart) if certificate else ())]
-    yield "\n".join(f"- {markdown_text(each)}" for each in found)
+    found = [branch_line(number, branch) for number, branch in enumerate(reading.branches, 1)]
+    yield "\n".join(f"- {markdown_text(each)}" for each in (*found, *map(question_words, reading.questions)))
+    yield from map(markdown_text, filter(None, [apart_words(certificate)] if certificate else []))
 
 
 # How near ideas are

@@ -95,7 +95,7 @@ def dataset_spec(dataset: Dataset) -> dict[str, Any]:
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    n_train = len(dataset.train)
+    n_train = config.n_pool(len(dataset.train))
     if n_train < config.batch_size:
         raise InputError(
             f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "

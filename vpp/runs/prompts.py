@@ -77,6 +77,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
+        score_rows=config.n_pool(len(dataset.train)),
         buffer_repeats=config.buffer_repeats,
     )
 
@@ -91,7 +92,7 @@ def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) ->
         config=asdict(spec.config),
         dataset=spec.dataset,
         seed_text=prompts.seed_text,
-        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
+        steps=problem_of(spec, dataset).steps,
         templates=templates,
         versions=dict(versions),
         models=spec.endpoint.models,

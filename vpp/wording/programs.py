@@ -1,6 +1,7 @@
 """How a hypothesis is read, in words that quote models: its branches, its certificate and its questions."""
 
-from vpp.inspection.programs import ROUNDING, Apart, BranchScore, Certificate, ProgramReading, QuestionShare
+from vpp.inspection.programs import ROUNDING, BranchScore, Certificate, ProgramReading, QuestionShare
+from vpp.posterior.prediction import Value
 from vpp.wording.words import counted, integer, interval_text, number, percent, value_text
 
 NUMBERS_ALIKE = f"Numbers are alike if they differ by at most {percent(ROUNDING)} of the targets' range."
@@ -17,7 +18,7 @@ def reading_words(reading: ProgramReading) -> str:
     )
 
 
-def branch_words(number: int, branch: BranchScore) -> str:
+def branch_line(number: int, branch: BranchScore) -> str:
     """`branch 2, math >= 80: 'admitted' (12 of 14 rows right)`. number: from 1."""
     return f"branch {integer(number)}, {branch.words} ({branch_rows(branch)})"
 
@@ -38,14 +39,27 @@ def certificate_words(certificate: Certificate) -> str:
     return f"the model reads it alike on {rows} ({interval_text(certificate.n_alike, certificate.n)})"
 
 
-def apart_words(apart: Apart) -> str:
-    """`row 12: admitted by the program, rejected by the model's own reading`."""
-    program, reading = value_text(apart.program), value_text(apart.reading)
-    return f"row {apart.row}: {program} by the program, {reading} by the model's own reading"
-
-
 def question_words(question: QuestionShare) -> str:
     """`“does the note speak of frost?” (note): yes for 12 of 40 texts (30 %)`."""
     share = f" ({percent(question.n_yes / question.n)})" if question.n else ""
     of = f"yes for {integer(question.n_yes)} of {counted(question.n, 'text')}{share}"
     return f"“{question.question}” ({question.column}): {of if question.n else 'not answered yet'}"
+
+
+MOST_APART = 4
+
+
+def apart_words(certificate: Certificate) -> str:
+    """`Row 12: Gentoo by the program, Adelie by the model. …`: rows read in two ways; empty without any."""
+    parts = [
+        f"Row {each.row}: {_answer(each.program)} by the program, {_answer(each.reading)} by the model."
+        for each in certificate.apart[:MOST_APART]
+    ]
+    more = len(certificate.apart) - MOST_APART
+    parts += [f"{counted(more, 'more row')}."] if more > 0 else []
+    parts += [NUMBERS_ALIKE] if any(isinstance(each.program, float) for each in certificate.apart) else []
+    return " ".join([*parts, "The sentence may have two meanings."]) if parts else ""
+
+
+def _answer(value: Value | None) -> str:
+    return number(value) if isinstance(value, float) else value_text(value)
