@@ -17,6 +17,8 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-c
 def answer(body: dict[str, Any]) -> Reply:
     """Answer of an obedient model."""
     asked = body["messages"][-1]["content"]
+    if body["messages"][0]["content"].startswith("You translate"):
+        return chat("def predict(length):\n    return 'wug' if length > 50 else 'dax'")
     if "structured_outputs" in body:
         return chat("KALUMI")
     if body.get("logprobs"):
@@ -64,11 +66,12 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
-        *("optimizer prompt", "throughput", "seed", "log-probabilities", "optional fields"),
+        *("optimizer prompt", "writes programs", "throughput", "seed", "log-probabilities", "optional fields"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
     assert "as the rule says" in findings["learner prompt"].words
+    assert findings["writes programs"].words == "yes: right on 8 of 8 rows, at answer 1"
     assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
     said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
     assert re.match(said, findings["throughput"].words)
@@ -148,6 +151,24 @@ async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_thro
         assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
         assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
         assert findings["optional fields"].values["refused"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "values"),
+    [
+        ("no program", "no: the model says that no program can follow it; --reading auto", {"programs": False}),
+        ("I am a parrot.", "no: it has no function predict; --reading auto", {"answers": 3}),
+        ("def predict(length):\n    return 'dax'", "yes: right on 4 of 8 rows, at answer 1", {"right": 4}),
+    ],
+)
+async def test_a_model_that_writes_no_programs_or_wrong_ones_is_noted(said: str, words: str, values: Any) -> None:
+    def say(body: dict[str, Any]) -> Reply:
+        return chat(said) if body["messages"][0]["content"].startswith("You translate") else answer(body)
+
+    finding = (await findings_of(server(say)))["writes programs"]
+    assert finding.mark == "note"
+    assert finding.words.startswith(words)
+    assert values.items() <= finding.values.items()
 
 
 async def test_refused_fields_are_named() -> None:

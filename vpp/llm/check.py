@@ -30,10 +30,13 @@ from vpp.llm.forms import CARRIERS, FIELDS, Carrier, carrier_for, is_kept, one_o
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, NO_API, Completion, ServedModel, printable
 from vpp.llm.templates import shipped
-from vpp.problem import Prediction
+from vpp.llm.translator import ProgramLearner
+from vpp.problem import Prediction, TextAnswer, Translation
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Sandbox
 
 # --- findings -------------------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ BURST_S = 10.0
 """Seconds that the burst may take, if that is more than two answers; calls still open then are cancelled."""
 SHORT = 128
 """Tokens of answers that only show whether something works."""
-LOGPROBS = "log-probabilities"
+LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 NAMED = 12
 """Models named of a server's list."""
 Part = Callable[[], Awaitable[Finding]]
@@ -139,6 +142,7 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     parts: dict[str, Part] = {  # the most important first; the first decides the form of the learner's prompt
         "structured output": lambda: _structured(endpoint),
         **{f"{role} prompt": prompts[role] for role in trial.roles},
+        **({PROGRAMS: lambda: _program(endpoint, trial)} if "learner" in trial.roles else {}),
         "throughput": lambda: _burst(endpoint, min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)),
         "seed": lambda: _seed(endpoint),
         LOGPROBS: lambda: _letters(endpoint),
@@ -255,18 +259,47 @@ def _templates(endpoint: Endpoint) -> str:
     return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
 
 
+def _learner(endpoint: Endpoint, trial: Trial, carrier: str = "", attempts: list[int] | None = None) -> LlmLearner:
+    template, form = shipped("learner", _templates(endpoint)), carrier_for(trial.structured, carrier)
+    return LlmLearner(
+        endpoint,
+        LearnerPrompts(dataset=_toy(), template=template, carrier=form),
+        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
+        counters=Counters(),
+        on_answer=lambda _, __, n: None if attempts is None else attempts.append(n),
+    )
+
+
+async def _program(endpoint: Endpoint, trial: Trial) -> Finding:
+    """Ask for a rule as a program, as a run does, and run it on every row."""
+    dataset, made = _toy(), list[Translation | TextAnswer]()
+    async with Sandbox() as sandbox:
+        learner = ProgramLearner(
+            _learner(endpoint, trial),
+            endpoint,
+            ProgramPrompts(dataset=dataset, columns=Columns(dataset)),
+            LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
+            sandbox,
+            counters=Counters(),
+            falls_back=False,
+            on_program=made.append,
+        )
+        predictions = await learner.predict(RULE, dataset.labelled)
+    (written,) = (each for each in made if isinstance(each, Translation))
+    if written.code is None:
+        words = f"no: {printable(written.reason or '')}; --reading auto reads such sentences row by row"
+        return _note(PROGRAMS, words, programs=False, answers=written.attempts)
+    right = sum(each.value == row.target for each, row in zip(predictions, dataset.labelled, strict=True))
+    finding = _works if right == len(predictions) else _note
+    words = f"yes: right on {right} of {len(predictions)} rows, at answer {written.attempts}"
+    return finding(PROGRAMS, words, programs=True, right=right, answers=written.attempts)
+
+
 async def _learner_prompt(endpoint: Endpoint, trial: Trial, carrier: str) -> Finding:
     """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
     attempts: list[int] = []
     dataset, name = _toy(), "learner prompt"
-    template, form = shipped("learner", _templates(endpoint)), carrier_for(trial.structured, carrier)
-    learner = LlmLearner(
-        endpoint,
-        LearnerPrompts(dataset=dataset, template=template, carrier=form),
-        LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
-        counters=Counters(),
-        on_answer=lambda _, __, n: attempts.append(n),
-    )
+    learner = _learner(endpoint, trial, carrier, attempts)
     (prediction,) = await learner.predict(RULE, dataset.train[:1])
     if prediction.value is None:
         return _unread(name, prediction.reason, prediction.raw or "")

@@ -1,7 +1,7 @@
 """A table's columns as a program sees them: names that are identifiers, and cells as Python values."""
 
 import keyword
-import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -93,8 +93,11 @@ def _type(kind: str, present: Sequence[str]) -> Type:
 
 @lru_cache(maxsize=4096)
 def _identifier(name: str) -> str:
-    word = re.sub(r"\W+", "_", name).strip("_") or "column"
-    return f"_{word}" if word[0].isdigit() else word
+    # Python reads names in this form of Unicode.
+    characters = unicodedata.normalize("NFKC", name)
+    words = "".join(each if f"a{each}".isidentifier() else " " for each in characters).split()
+    word = "_".join(words).strip("_") or "column"
+    return word if word.isidentifier() else f"_{word}"
 
 
 def _alias(name: str, taken: set[str]) -> str:

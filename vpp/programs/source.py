@@ -6,6 +6,7 @@ only the sandbox runs it.
 
 import ast
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,7 +51,7 @@ class Program:
     """The code whose `predict` returns a pair: the value, and the index of the branch."""
 
     def words(self, branch: int) -> str:
-        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`; without its guards."""
+        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`; no guards."""
         at = self.branches[branch]
         return f"{_GUARD.sub('', at.condition) or ('otherwise' if branch else 'always')}: {at.output}"
 
@@ -69,7 +70,8 @@ def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = 
     aliases: of all columns. texts: aliases of the columns that hold free text, about which a program may ask.
     """
     try:
-        tree = ast.parse(_code_in(answer))
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as "\\d"
+            tree = ast.parse(_code_in(answer))
         entry = _entry(tree, aliases)
         questions = tuple(dict.fromkeys(_questions(tree, texts)))
         entry.body = list(_without_conditional_returns(entry.body))
@@ -147,20 +149,20 @@ def _without_conditional_returns(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]
                 yield statement
 
 
-def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: list[Branch]) -> None:
+def _number(body: Sequence[ast.stmt], conditions: tuple[ast.expr, ...], branches: list[Branch]) -> None:
     """Note each return of the function in `branches`, and make it return its index too."""
     for statement in body:
         if isinstance(statement, ast.Return):
             value = statement.value or ast.Constant(value=None)
-            branches.append(Branch(" and ".join(conditions), ast.unparse(value), statement.lineno))
+            branches.append(Branch(_all_of(conditions), ast.unparse(value), statement.lineno))
             statement.value = ast.Tuple(elts=[value, ast.Constant(value=len(branches) - 1)], ctx=ast.Load())
         elif isinstance(statement, ast.If):
-            test = ast.unparse(statement.test)
-            inside = f"({test})" if isinstance(statement.test, ast.BoolOp) and conditions else test
-            _number(statement.body, (*conditions, inside), branches)
+            test = statement.test
+            parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+            _number(statement.body, (*conditions, *parts), branches)
             _number(statement.orelse, conditions, branches)
         else:
-            for part in ("body", "orelse", "handlers", "finalbody"):
+            for part in ("body", "orelse", "handlers", "finalbody", "cases"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
 
@@ -179,3 +181,11 @@ def _without_line(body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
         if not getattr(statement, "body", True):
             setattr(statement, "body", [ast.Pass()])  # noqa: B010
         yield statement
+
+
+def _all_of(conditions: Sequence[ast.expr]) -> str:
+    """Join with "and", in brackets where that binds less."""
+    loose = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr) if len(conditions) > 1 else ()
+    return " and ".join(
+        f"({ast.unparse(each)})" if isinstance(each, loose) else ast.unparse(each) for each in conditions
+    )
