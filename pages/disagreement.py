@@ -53,7 +53,14 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
     columns, decimals = by_answers(test), dataset.target_decimals
-    drawing = Opened(test=test, view=snapshot.view, columns=columns, held=held_by(config), decimals=decimals)
+    drawing = Opened(
+        test=test,
+        view=snapshot.view,
+        columns=columns,
+        held=held_by(config),
+        decimals=decimals,
+        readings=pieces.readings(run, snapshot, test.hypotheses),
+    )
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))

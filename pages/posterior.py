@@ -17,6 +17,7 @@ from vpp.drawing.idea_deck import (
     verdict,
 )
 from vpp.drawing.ledger import ruled_out_sentence
+from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Ideas, Nearness, merge_ideas, nearness, with_quotes
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import deciding_rows
@@ -96,7 +97,9 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
     place = st.container()
     most = choose_most(run, ideas, is_weighted=is_weighted)
-    cards = ideas_html(ideas, seed_text=view.seed_text, is_weighted=is_weighted, most=most)
+    ids = (hypothesis_id(wording.text) for idea in ideas.all[:most] for wording in idea.wordings)
+    readings = pieces.readings(run, snapshot, ids)
+    cards = ideas_html(ideas, seed_text=view.seed_text, is_weighted=is_weighted, most=most, readings=readings)
     with place:
         pieces.deck(cards, deck_id="live" if live else str(ideas.step), key="posterior.ideas", steady=live)
     bars = "summed weight" if is_weighted else "share of the hypotheses"

@@ -236,8 +236,7 @@ class Problem:
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        on_train = config.final_weights == "train" or config.is_telescoping or config.has_programs
-        return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
+        return self.dataset.train if config.is_final_on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
         if slot >= len(self.start_texts):

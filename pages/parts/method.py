@@ -26,6 +26,8 @@ from vpp.wording.options import (
     ABOUT,
     DEMO_PRIOR,
     OPEN,
+    OPTIONS,
+    READ,
     config_of,
     decided,
     groups,
@@ -55,7 +57,7 @@ def choose_config(*, prior: str, task: Task | None) -> Config:
     names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
     field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
     st.radio("Method", list(names), format_func=names.__getitem__, captions=about, **field)
-    deciding = decided(options(), base())
+    deciding = decided(options(), base(), task)
     common_options(deciding)
     with st.expander("More options"):
         more_options(deciding, task=task)
@@ -83,12 +85,15 @@ def common_options(deciding: Config) -> None:
     if deciding.is_weighing:
         own_sentences("Your sentences, one a line")
     of_method = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
-    numbers = [name for name in of_method if name not in ("method", "prior")]
+    numbers = [name for name in of_method if name not in ("method", "reading", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
             ask(column, name)
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
+    if has_effect("reading", deciding):
+        label, labels, about = name_of("reading"), OPTIONS["reading"].values, list(READ.values())
+        st.radio(label, list(READ), format_func=labels.__getitem__, captions=about, **blocks.lasting(key_of("reading")))
     example = "Petal size matters more than sepal size."
     st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     if not deciding.is_weighing:
@@ -105,10 +110,10 @@ def own_sentences(label: str) -> None:
 def more_options(deciding: Config, *, task: Task | None) -> None:
     def fill_from_preset() -> None:
         values = asdict(base())
-        for name in chain(*groups().values()):
+        for name in ("reading", *chain(*groups().values())):
             put(name, values[name])
 
-    about = f"Fills every field below ({PRESET_WORDS})."
+    about = f"Fills every field below, and how sentences are read ({PRESET_WORDS})."
     st.selectbox("Preset", list(PRESETS), **blocks.lasting("new.preset"), on_change=fill_from_preset, help=about)
     for title, group in groups().items():
         names = [name for name in group if has_effect(name, deciding, task)]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +14,7 @@ from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
 from vpp.errors import VppError
+from vpp.inspection.programs import ProgramReading, program_readings
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
@@ -89,6 +90,13 @@ def label(run: str) -> str:
 
 def made(directory: RunDirectory) -> str:
     return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
+
+
+def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
+    """Return how hypotheses are read, by id; empty for a run that reads every sentence row by row."""
+    if not snapshot.spec.config.has_programs:
+        return {}
+    return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
 
 
 _DECK = component("deck")

@@ -186,7 +186,7 @@ def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
 def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
     """An option that only one method has matters if it is not at its default; the cache never does."""
     smc, endpoint = candidate(inspected.labels(folder / "a")), candidate(other(folder / "b")).snapshot.spec.endpoint
-    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, mh_rows="train"),
+    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, reading="rows", mh_rows="train"),
              endpoint=replace(endpoint, model="another", cache=False))  # fmt: skip
     found = conditions([smc, candidate(mh)], used=has_effect)
     differing = {each.name for each in found if each.differs}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -16,7 +17,7 @@ from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, T
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_input, render_values
+from vpp.llm.rendering import render_input, render_mistakes, render_values
 from vpp.llm.templates import Template, check_templates, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
@@ -151,6 +152,28 @@ def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() ->
     assert outputs == sorted(row.target for row in PARITY.train)
     assert f"\nCurrent rule: {RULE}\nIts mistakes:\n" in before
     assert before.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
+
+
+def test_mistakes_of_a_program_are_shown_by_branch_with_how_often_each_is_wrong() -> None:
+    rows = [replace(PARITY.train[0], target="1")] * 5
+    answers = [
+        ("0", 1, "otherwise: '0'"),
+        ("0", 0, "a > 1: '0'"),
+        ("1", 1, "otherwise: '0'"),
+        ("0", 1, "otherwise: '0'"),
+    ]
+    given = [Prediction(row=0, value=value, branch=at, explanation=words) for value, at, words in answers]
+    lines = render_mistakes(rows, [*given, Prediction(row=0, value=None)]).splitlines()
+    assert [line.partition(" -> ")[2] or line for line in lines] == [
+        "1 (the rule gave no answer)",
+        "a > 1: '0' is wrong on 1 of 1 row:",
+        "1 (the rule gave 0)",
+        "otherwise: '0' is wrong on 2 of 3 rows:",
+        "1 (the rule gave 0)",
+        "1 (the rule gave 0)",
+    ]
+    one = [replace(each, branch=0) for each in given]
+    assert "wrong on" not in render_mistakes(rows[:4], one), "a program of one branch has one list"
 
 
 def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> None:

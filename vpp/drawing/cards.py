@@ -13,6 +13,7 @@ from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Mar
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.ideas import compare
+from vpp.inspection.programs import ProgramReading
 from vpp.inspection.ruled_out import decision
 from vpp.inspection.scores import rows_by_id, rows_of, score
 from vpp.inspection.slots import (
@@ -160,7 +161,7 @@ def hits_of(run: History, scored: Scored) -> Hits:
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.is_final_on_train
     where = "training rows" if is_final else scored_rows(run.config)
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
@@ -320,7 +321,10 @@ class CardMaker:
         prompts: Prompts,
         *,
         wanted: Collection[int] | None = None,
+        readings: Mapping[str, ProgramReading] | None = None,
     ) -> None:
+        """readings: how hypotheses are read, by id, if they may be programs."""
+        self._readings = readings or {}
         self._view = view
         self._config = config
         self._run = History(view=view, config=config, dataset=dataset, rows=rows_by_id(dataset))
@@ -373,6 +377,7 @@ class CardMaker:
         return Card(
             slot=slot,
             sentence=self._run.text(hypothesis),
+            reading=self._readings.get(hypothesis),
             is_chain=not self._config.is_weighted,
             log_likelihood=scored.log_likelihood if scored else None,
             n_rows=n_rows,

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.drawing.matrix import inputs_line
+from vpp.drawing.programs import exception_html, program_html
+from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
+from vpp.inspection.programs import ProgramReading
 from vpp.inspection.scores import Score
 from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import Noise
@@ -59,28 +63,41 @@ def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
     return f"held by most particles first{best if score else ''}"
 
 
-def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, most: int | None = None) -> str:
+Readings = Mapping[str, ProgramReading]
+"""How hypotheses are read, by id."""
+
+
+def ideas_html(
+    ideas: Ideas,
+    *,
+    seed_text: str,
+    is_weighted: bool = True,
+    most: int | None = None,
+    readings: Readings = MappingProxyType({}),
+) -> str:
     """Ideas, heaviest first, each with its other wordings folded away. most: how many are drawn; all if it is None."""
     cards = (
-        _idea(number, idea, ideas, seed_text, is_weighted=is_weighted)
+        _idea(number, idea, ideas, seed_text, readings, is_weighted=is_weighted)
         for number, idea in enumerate(ideas.all[:most], start=1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{"".join(cards)}</div>'
 
 
-def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, *, is_weighted: bool) -> str:
+def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, readings: Readings, *, is_weighted: bool) -> str:
     weight = text(held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted))
     first, *others = idea.wordings
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
+    reading = readings.get(hypothesis_id(first.text))
     quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {weight}">'
         f'<div class="slot"><span class="wt num">{weight}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}<div class="foot">{_copy(first)}'
-        f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
+        f"<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}{exception_html(reading)}"
+        f'<div class="foot">{_copy(first)}{program_html(reading)}'
+        f"{_wordings(others, seed_text, readings, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
 
@@ -101,14 +118,16 @@ def _copy(wording: Wording) -> str:
     return copy_button(wording.text, "Copy the whole hypothesis, the words that all begin with included")
 
 
-def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -> str:
+def _wordings(others: Sequence[Wording], seed_text: str, readings: Readings, *, is_weighted: bool) -> str:
     if not others:
         return ""
     parts = []
-    for wording in others:
+    for place, wording in enumerate(others):
+        reading = readings.get(hypothesis_id(wording.text))
+        read = exception_html(reading) + program_html(reading, f"wording-{place}-")
         weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)}{prior_text(wording.prior)} · "
         line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
-        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
+        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line + read)
     return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
 
 

@@ -261,7 +261,7 @@ HEAD = ("row", "true", "particle’s text", "new text", "inputs")
 
 def rows_name(view: RunView, config: Config) -> str:
     """Name the rows that the population was last scored on: `training rows`, `rows of the buffer` or `batch rows`."""
-    is_final = view.final is not None and config.final_weights == "train"
+    is_final = view.final is not None and config.is_final_on_train
     return "training rows" if is_final else scored_rows(config)
 
 

@@ -15,6 +15,8 @@ NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
 LISTED_VALUES, FEW_NUMBERS = 20, 3
 """Most values of a column that a program's writer is told, of words and of numbers."""
+BRANCH_SHOWN = 200
+"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 COMMONEST, RANGES, CUTS = 8, 3, 100
@@ -115,13 +117,25 @@ def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
 def render_mistakes(
     rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
 ) -> str:
-    """Return the rows whose prediction is not exactly the correct output, with both values."""
-    wrong = [
-        f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
-        for row, given in zip(rows, predictions, strict=True)
-        if given.is_mistake(row)
-    ]
-    return "\n".join(wrong) or "none"
+    """Return the rows whose prediction is not exactly the correct output, with both values.
+
+    If branches of a program gave them, each branch stands above its rows: `x >= 80: 'no' is wrong on 5 of 8 rows:`.
+    """
+    branches: defaultdict[int, list[tuple[Row, Prediction]]] = defaultdict(list)
+    for row, given in zip(rows, predictions, strict=True):
+        branches[-1 if given.branch is None else given.branch].append((row, given))
+    lines = []
+    for branch, answered in sorted(branches.items()):
+        wrong = [
+            f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
+            for row, given in answered
+            if given.is_mistake(row)
+        ]
+        if wrong and branch >= 0 and len(branches) > 1:
+            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
+        lines += wrong
+    return "\n".join(lines) or "none"
 
 
 def turned_columns(row: Row, seed: int) -> Row:

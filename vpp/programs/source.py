@@ -18,6 +18,9 @@ REFUSAL = re.compile(r"\W*no program\b", re.IGNORECASE)
 _FENCED = re.compile(r"^```[\w ]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^(?:def|import|from) ", re.MULTILINE)
 
+_GUARD = re.compile(r"\b\w{1,100} is not None and ")
+"""Of a comparison with a cell that may be missing."""
+
 
 class ProgramFault(Exception):
     """Why a text is no usable program; the model is told so."""
@@ -48,9 +51,16 @@ class Program:
     """The code whose `predict` returns a pair: the value, and the index of the branch."""
 
     def words(self, branch: int) -> str:
-        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`."""
+        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`; no guards."""
         at = self.branches[branch]
-        return f"{at.condition or ('otherwise' if branch else 'always')}: {at.output}"
+        return f"{_GUARD.sub('', at.condition) or ('otherwise' if branch else 'always')}: {at.output}"
+
+    def without(self, branch: int) -> str:
+        """Return the code without a branch: its rows go to the branches after it, or have no answer."""
+        tree = ast.parse(self.code)
+        entry = _entry(tree, self.columns)
+        entry.body = list(_without_line(entry.body, self.branches[branch].line)) or [ast.Pass()]
+        return ast.unparse(tree)
 
 
 @lru_cache(maxsize=512)
@@ -155,6 +165,22 @@ def _number(body: Sequence[ast.stmt], conditions: tuple[ast.expr, ...], branches
             for part in ("body", "orelse", "handlers", "finalbody", "cases"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
+
+
+def _without_line(body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """Yield the statements without the one that begins on this line; a condition for nothing gives way to its else."""
+    for statement in body:
+        if isinstance(statement, ast.Return) and statement.lineno == line:
+            continue
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            if hasattr(statement, part):
+                setattr(statement, part, list(_without_line(getattr(statement, part), line)))
+        if isinstance(statement, ast.If) and not statement.body:
+            yield from statement.orelse
+            continue
+        if not getattr(statement, "body", True):
+            setattr(statement, "body", [ast.Pass()])  # noqa: B010
+        yield statement
 
 
 def _all_of(conditions: Sequence[ast.expr]) -> str:

@@ -3,7 +3,7 @@
 Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -17,9 +17,11 @@ from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
 from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
 from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
 from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.events import hypothesis_id
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, points, reject_option
+from vpp.inspection.programs import ProgramReading, program_readings
 from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
 from vpp.inspection.scores import by_label
 from vpp.inspection.summary import deciding_rows
@@ -60,6 +62,7 @@ from vpp.wording.counts import (
 from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
 from vpp.wording.markup import Metric
 from vpp.wording.options import changed_words
+from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
 from vpp.wording.status import refused_sentence
@@ -129,10 +132,11 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     view, config = snapshot.view, snapshot.spec.config
     merged = merge_ideas(view, dataset)
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
+    readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas)),
+        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas, readings)),
         ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset, config)),
@@ -220,7 +224,13 @@ NEAR = 0.95
 """Agreement from which ideas count as one explanation."""
 
 
-def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+def _posterior(
+    directory: RunDirectory,
+    snapshot: Snapshot,
+    dataset: Dataset,
+    ideas: Ideas | None,
+    readings: Mapping[str, ProgramReading],
+) -> Iterator[str]:
     """Ideas by weight, each with every wording in full; then what decided between them, and their trial."""
     config = snapshot.spec.config
     if ideas is None:
@@ -234,6 +244,7 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
         )
         for rank, idea in enumerate(ideas, 1):
             yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
+            yield from _program(readings.get(hypothesis_id(idea.text)))
         if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
@@ -264,6 +275,21 @@ def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
         yield "\n".join(f"- {weight_text(w.weight)}{prior_text(w.prior)}: {markdown_text(w.text)}" for w in others)
+
+
+def _program(reading: ProgramReading | None) -> Iterator[str]:
+    """The program as text, its branches and questions, and the certificate; or why there is none."""
+    if reading is None:
+        return
+    certificate = reading.certificate
+    words = [reading_words(reading), *([certificate_words(certificate)] if certificate else [])]
+    yield f"{capitalised(markdown_text('; '.join(words)))}."
+    if reading.program is None:
+        return
+    yield markdown_code(reading.program.code)
+    found = [branch_line(number, branch) for number, branch in enumerate(reading.branches, 1)]
+    yield "\n".join(f"- {markdown_text(each)}" for each in (*found, *map(question_words, reading.questions)))
+    yield from map(markdown_text, filter(None, [apart_words(certificate)] if certificate else []))
 
 
 # How near ideas are

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from itertools import repeat
 from typing import Any, cast
 
-from vpp.data.dataset import Dataset, Value
+from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
@@ -15,10 +16,11 @@ from vpp.llm.protocol import Message
 from vpp.llm.templates import Template, built_in, lettered, template_of
 from vpp.problem import Prediction, Problem
 from vpp.programs.columns import Columns
+from vpp.programs.source import read_program
 from vpp.randomness import call_seed
 from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
@@ -149,10 +151,11 @@ class PromptMaker:
     """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
-        """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
+        """answers: reads the learner's answers. Without them some prompts are not known: of programs, for example."""
         self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows = {row.id: row for row in dataset.train}
+        self._columns = Columns(dataset)
         self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
@@ -171,20 +174,31 @@ class PromptMaker:
             return self._prompts.about_columns()
         rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
         rows = rows[: proposed.shown]
-        known: dict[int, Value | None] = {
-            row: value
-            for scored in at.scored.values()  # the answers are the same in every slot
-            if scored.hypothesis == proposed.parent
-            for row, value in zip(scored.rows, scored.predictions, strict=True)
-        }
+        known = self._recorded(at, proposed.parent)
         if self._answers and any(row.id not in known for row in rows):
-            said = self._answers().by_pair
-            known |= {row: answer.value for (text, row), answer in said.items() if text == proposed.parent}
+            known |= {row: each for (text, row), each in self._answers().by_pair.items() if text == proposed.parent}
         if any(row.id not in known for row in rows):
             return None
-        predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
+        predictions = [known[row.id] for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
+
+    def _recorded(self, at: StepView, hypothesis: str) -> dict[int, Prediction]:
+        """Predictions in the step's scores, by row id; without those of a program whose translation is not known."""
+        own = [scored for scored in at.scored.values() if scored.hypothesis == hypothesis][:1]  # the same in every slot
+        translation = self._answers().translations.get(hypothesis) if self._answers else None
+        words: Sequence[str] = ()
+        if translation and translation.code is not None:
+            program = read_program(translation.code, self._columns.aliases, self._columns.texts)
+            words = [program.words(branch) for branch in range(len(program.branches))]
+        return {
+            row: Prediction(row=row, value=value, branch=branch, explanation="" if branch is None else words[branch])
+            for scored in own
+            for row, value, branch in zip(
+                scored.rows, scored.predictions, scored.branches or repeat(None), strict=False
+            )
+            if branch is None or words
+        }
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

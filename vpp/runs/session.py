@@ -23,7 +23,7 @@ from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.translator import OnProgram, ProgramLearner
-from vpp.problem import Problem
+from vpp.problem import Problem, Translation
 from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import Answer, read_answers
@@ -124,20 +124,31 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
 
 @asynccontextmanager
 async def open_learner(
-    directory: RunDirectory, access: Access, texts: Sequence[str]
+    directory: RunDirectory,
+    access: Access,
+    texts: Sequence[str],
+    *,
+    programs: Sequence[Translation] = (),
+    by_row: bool = False,
 ) -> AsyncIterator[LlmLearner | ProgramLearner]:
-    """Open what predicts for these texts: the run's programs alone if they need no model, else a session."""
+    """Open what predicts for these texts: the run's programs alone if they need no model, else a session.
+
+    programs: of texts that the run does not have. by_row: open the learner that reads each row itself.
+    """
     spec = directory.spec()
     async with AsyncExitStack() as stack:
-        if spec.config.has_programs:
+        if spec.config.has_programs and not by_row:
             nobody = cast(Any, None)
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
             learner = await _programs(stack, directory, spec, nobody, nobody, options, access)
+            learner.preload_programs(programs)
             if not any(map(learner.needs_model, texts)):
                 yield learner
                 return
         session = await stack.enter_async_context(open_session(directory, access))
-        yield session.learner
+        if isinstance(session.learner, ProgramLearner):
+            session.learner.preload_programs(programs)
+        yield session.by_row if by_row else session.learner
 
 
 async def _programs(
