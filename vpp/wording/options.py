@@ -7,7 +7,6 @@ from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
-from vpp.llm.guards import TableWords
 from vpp.settings import Config
 from vpp.wording.words import listed, number
 
@@ -98,7 +97,8 @@ MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
+    texts = {column.name for column in dataset.columns if column.kind == "text"}
+    names = [repr(name) for name in dataset.inputs if name in texts]
     if not names:
         return ""
     if len(names) == len(dataset.inputs):
