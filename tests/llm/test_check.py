@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from vpp.llm.check import Finding, Trial, check
-from vpp.llm.forms import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
@@ -17,8 +16,8 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-c
 def answer(body: dict[str, Any]) -> Reply:
     """Answer of an obedient model."""
     asked = body["messages"][-1]["content"]
-    if "structured_outputs" in body:
-        return chat("KALUMI")
+    if "response_format" in body and "hello" in asked:
+        return chat('{"output": "KALUMI"}')
     if body.get("logprobs"):
         return lettered({"B": 0.9, " B": 0.08, "A": 0.015})
     if "random digits" in asked:
@@ -99,12 +98,12 @@ def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
 
 
 NOTED = (
-    (without("structured_outputs"), "structured output", "structured_outputs refused: ", "refused"),
+    (without("response_format"), "structured output", "response_format is refused: ", "refused"),
     (
-        lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
+        lambda b: refusal(400, "xgrammar is not installed") if "response_format" in b else answer(b),
         *("structured output", "refused", "refused"),
     ),
-    (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
+    (deaf("response_format"), "structured output", "ignored in silence", "ignored"),
     (without("seed"), "seed", "refused: no seed is sent", "refused"),
     (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
     (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
@@ -126,28 +125,16 @@ async def test_options_that_a_server_ignores_or_refuses_are_noted() -> None:
         assert words in finding.words
 
 
-def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
-    """Honours this field of structured output alone and ignores the others in silence."""
-
-    def say(body: dict[str, Any]) -> Reply:
-        rest = {name: value for name, value in body.items() if name not in FIELDS.values()}
-        if field not in body:
-            return answer(rest)
-        if "hello" in body["messages"][0]["content"]:
-            return chat('{"output": "KALUMI"}' if field == "response_format" else "KALUMI")
-        return chat('{"explanation": "it is long", "output": "wug"}' if field == "response_format" else "Output: wug")
-
-    return say
+def held(body: dict[str, Any]) -> Reply:
+    is_row = "response_format" in body and "hello" not in body["messages"][0]["content"]
+    return chat('{"explanation": "it is long", "output": "wug"}') if is_row else answer(body)
 
 
-async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it() -> None:
-    for carrier, field in FIELDS.items():
-        findings = await findings_of(server(held_to(field)), structured="auto")
-        assert findings["structured output"].mark == "works"
-        assert findings["structured output"].words.startswith(f"honoured through {carrier}")
-        assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
-        assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
-        assert findings["optional fields"].values["refused"] == []
+async def test_a_server_that_honours_a_schema_is_asked_through_it() -> None:
+    findings = await findings_of(server(held), structured="auto")
+    assert findings["structured output"].values == {"structured": "honoured", "carrier": "json_schema"}
+    assert findings["learner prompt"].words.startswith("read: wug, as the rule says; it said 'it is long'")
+    assert findings["optional fields"].values["refused"] == []
 
 
 async def test_refused_fields_are_named() -> None:

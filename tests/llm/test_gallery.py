@@ -11,7 +11,7 @@ from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
 from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
+from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
@@ -22,7 +22,7 @@ from vpp.problem import Prediction
 from .tables import LINE, PARITY, optimizer_prompts
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
-STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
+STYLES = {"examples": "shown", "text": "shown", "paper": "text"}
 
 
 def about_row(name: str, dataset: Dataset, hypothesis: str, row: Row) -> list[Message]:
@@ -43,30 +43,19 @@ def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
         assert name_of(gallery_text(name, role), role) == name
 
 
-@pytest.mark.parametrize("name", DEMO_READS)
-def test_the_demo_model_answers_about_rows_in_the_asked_form(name: str) -> None:
-    prompts = [about_row(name, PARITY, RULE, row) for row in PARITY.train[:3]]
+def test_the_demo_model_answers_about_rows_and_writes_rules_in_the_asked_form() -> None:
+    prompts = [about_row(PAPER, PARITY, RULE, row) for row in PARITY.train[:3]]
     assert isinstance(read_prompt(prompts[0][0]["content"]), LearnerQuestion)
-    begins = {"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name]
-    assert said(prompts[0]).startswith(begins)
+    assert said(prompts[0]).startswith("Explanation: ")
     read = [parse_label(said(prompt), PARITY.classes) for prompt in prompts]
     assert [each.value for each in read] == ["1", "0", "1"]
-    assert [bool(each.explanation) for each in read] == [name != "terse"] * 3
-    assert parse_number(said(about_row(name, LINE, "y = 2 * x + 1", LINE.train[0]))).value == 1
-
-
-@pytest.mark.parametrize("name", DEMO_READS)
-def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
-    prompts = optimizer_prompts(PARITY, name)
-    wrong = [Prediction(row=row.id, value="0") for row in PARITY.train]
-    about_batch, about_columns = prompts.about_batch(RULE, PARITY.train, wrong), prompts.about_columns()
+    assert all(each.explanation for each in read)
+    assert parse_number(said(about_row(PAPER, LINE, "y = 2 * x + 1", LINE.train[0]))).value == 1
+    asker = optimizer_prompts(PARITY)
+    about_batch, about_columns = asker.about_batch(RULE, PARITY.train, GIVEN), asker.about_columns()
     assert isinstance(read_prompt(about_batch[0]["content"]), OptimizerQuestion)
     assert isinstance(read_prompt(about_columns[0]["content"]), PriorQuestion)
-    plain = {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
-    in_paper = optimizer_prompts(PARITY, "paper")
-    usual = (in_paper.about_batch(RULE, PARITY.train, wrong), in_paper.about_columns())
-    assert plain == {parse_rule(said(asked)).value for asked in usual}
-    assert None not in plain
+    assert None not in {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
 
 
 def test_a_rule_in_json_is_read() -> None:
@@ -88,7 +77,7 @@ def test_any_of_the_forms_of_answer_will_do() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="take one of examples, text, paper, terse, json"):
+    with pytest.raises(InputError, match="take one of examples, text, paper"):
         shipped("learner", "curt")
 
 
@@ -98,7 +87,7 @@ def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="paper") == PAPER
     assert chosen_templates(AUTO, is_demo=False, preset="recommended", has_text=True) == TEXT
     assert chosen_templates(AUTO, is_demo=True, preset="recommended", has_text=True) == PAPER
-    assert chosen_templates("json", is_demo=True, preset="paper") == "json"
+    assert chosen_templates(TEXT, is_demo=True, preset="paper") == TEXT
 
 
 def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:

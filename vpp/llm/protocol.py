@@ -59,12 +59,8 @@ SECRET_LENGTH = 8
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 _OPENAI_KEY = re.compile(r"\bsk-\S+")
-_AS_IS = ("temperature", "seed", "response_format", "grammar", "reasoning_effort", "chat_template_kwargs", *FIELDS)
-NAMES = {
-    "max_tokens": ("max_completion_tokens", "max_tokens"),
-    "structured": ("structured_outputs",),
-    **{name: (name,) for name in _AS_IS},
-}
+_AS_IS = ("temperature", "seed", "response_format", "reasoning_effort", "chat_template_kwargs", *FIELDS)
+NAMES = {"max_tokens": ("max_completion_tokens", "max_tokens"), **{name: (name,) for name in _AS_IS}}
 """Field names under which an option is sent; the second one if the first is refused."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
@@ -72,8 +68,6 @@ OPTIONAL = frozenset(name for names in NAMES.values() for name in names)
 _NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
 OTHER_WORDS = {
-    "structured_outputs": r"structured|grammar|guided|regex|json.?schema",
-    "grammar": r"grammar|gbnf",
     "response_format": r"response.?format|json.?schema|structured|grammar",
     "reasoning_effort": r"reasoning|effort",
     "chat_template_kwargs": r"chat.?template|enable_thinking",
