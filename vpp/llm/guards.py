@@ -11,7 +11,7 @@ from functools import cached_property
 
 from vpp.data.answers import match_label
 from vpp.data.dataset import Dataset
-from vpp.llm.answers import is_truth_word, shortened
+from vpp.llm.answers import shortened
 from vpp.llm.conversation import REFUSED
 from vpp.llm.forms import optimizer_form
 
@@ -38,8 +38,8 @@ COMPUTED = frozenset(
 )
 """Words for inputs without their names, and for values that are computed from them."""
 _CONDITION = frozenset(words("if when whenever unless where whereas otherwise else whose always never answer"))
-_DESCRIBING = frozenset(words("good bad low medium high positive negative early late small large young old"))
-"""Labels that may also describe an input."""
+_DESCRIBING = frozenset(words("good bad low medium high positive negative early late small large young old yes no"))
+"""Labels that may also describe an input, or say whether a condition holds."""
 _OPEN_END = re.compile(r"(?:[,:(\[{“‘«]|…|\.\.\.|\s[=<>≤≥+*/]|\([^()\]]*|^[^\"]*\"[^\"]*)\Z")
 _MARKS = re.compile(
     r"<<<|>>>|<\|[^|<>\n]{1,30}\|>|\[/?INST\]|^\s{0,8}(?:user|assistant|system):|current rule:|correct outputs:"
@@ -236,7 +236,7 @@ class Guard:
         if not {*map(_spelt, classes)}.isdisjoint(_spelt(cell) for _, cell in self._cells):
             return
         yield rf"\A(?:the )?(?:{_any_of(self.dataset.inputs)}) (?:is|=) (?:{_any_of(classes)})\W*\Z"
-        classes = [c for c in classes if not (is_truth_word(c) or {*words(c)} <= _DESCRIBING)]
+        classes = [c for c in classes if not {*words(c)} <= _DESCRIBING]
         cells = [cell for each in self._categories.values() for cell in each]
         if not classes or not cells:
             return
