@@ -16,7 +16,7 @@ Tempering = Literal["paper", "incremental", "adaptive"]
 Mutation = Literal["every", "filtered"]
 ScoredRows = Literal["batch", "buffer", "train"]
 Grading = Literal["labels", "logprobs"]
-WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon", "abstention_cost", "coverage")
+WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon", "abstention_cost")
 """Options with an effect where given sentences are weighed."""
 PRIOR_TEMPERATURE = 1.0
 """Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
@@ -109,9 +109,6 @@ class Config:
     )
     abstention_cost: float = _option(
         1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
-    )
-    coverage: float = _option(
-        0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
     )
 
     def __post_init__(self) -> None:

@@ -35,7 +35,7 @@ from vpp.wording.options import (
 )
 
 PRESETS = {name: preset(name) for name in get_args(Preset)}
-SHARES = ("restart", "abstention_cost", "coverage")
+SHARES = ("restart", "abstention_cost")
 """Numbers between 0 and 1."""
 START = "new.start_from"
 """Key of the field of first sentences."""

@@ -428,7 +428,7 @@ def reject_option(view: RunView, config: Config, dataset: Dataset, *, of: Evalua
         for point in points(found, dataset)
     )
     by_group = dataset.provenance.split.startswith("group:")
-    conformal = Conformal(scores=scores, classes=dataset.classes, level=config.coverage, by_group=by_group)
+    conformal = Conformal(scores=scores, classes=dataset.classes, by_group=by_group)
     reject = replace(reject, conformal=conformal)
     hits = Hits.of([point for point in points(found, dataset, reject) if point.decision is not None])
     return replace(reject, n_decided=hits.n, n_right=hits.n_right)

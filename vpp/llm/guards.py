@@ -57,11 +57,6 @@ _GIVES = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """The output that a rule gives: `answer admitted if`, `classify the rest as rejected.`"""
-_OTHER_LABEL = re.compile(r"\b(?:first|second|last|other|same|opposite|majority) (?:label|class|category|one)\b", re.I)
-RUN = 5
-"""Consecutive words that make a repetition: rules share runs of up to four with our prompts ("the output is 1 if")."""
-MOST_REPEATED = 0.5
-"""Share of a rule's own words that may repeat the instructions: real bad texts have 0.6 and more, rules have 0."""
 MOST_LISTED = 100
 """Maximum names, categories or labels in a pattern."""
 
@@ -93,8 +88,6 @@ class Guard:
         marks, known = (mark[0].strip() for mark in _MARKS.finditer(rule)), f"{self._texts}\n{parent.casefold()}"
         if mark := next((mark for mark in marks if mark.casefold() not in known), None):
             yield f"it holds “{shortened(mark)}”, a mark of the prompt: write the rule alone, in words"
-        if self._share_repeated(tokens, parent) >= MOST_REPEATED:
-            yield "it repeats the instructions: write the rule itself, which inputs give which output"
         if self._is_unfinished(rule.rstrip(" *_`\n")):
             end = shortened(" ".join(rule[-80:].split()[-3:]))
             yield f"it stops in mid-sentence (“{end}”): write one short, complete sentence"
@@ -116,18 +109,12 @@ class Guard:
         labels = ", ".join(map(shortened, self.dataset.classes[:10]))
         if foreign := next((given[1] for given in _GIVES.finditer(rule) if self._is_foreign(given[1], rule)), None):
             yield f"it gives '{shortened(foreign)}', which is no label of this table: give one of {labels}"
-        if not (self._can_compute or self._names_label(rule) or _OTHER_LABEL.search(rule)):
+        if not (self._can_compute or self._names_label(rule)):
             yield f"it names no label: say which inputs give which of {labels}"
         for name, cells in self._categories.items():
             listed = re.findall(rf"\b{_spelt(name)} (?:is|=) ((?:(?:{_any_of(cells)})\b,? ?(?:or )?)+)", rule, re.I)
             if len(cells) > 1 and any({*words(each)} >= {*words(" ".join(cells))} for each in listed):
                 yield f"it lists every value of {shortened(name)}, so it gives one answer to all rows: tell them apart"
-
-    def _share_repeated(self, tokens: Sequence[str], parent: str) -> float:
-        """Return the share of words in runs that the instructions have; words of table and parent do not count."""
-        of_parent, repeated = _places(tokens, words(parent)), _places(tokens, words(self.instructions))
-        counted = [n for n, word in enumerate(tokens) if n not in of_parent and word not in self._own_words]
-        return sum(n in repeated for n in counted) / len(counted) if counted else 0.0
 
     def _is_unfinished(self, rule: str) -> bool:
         """Return whether the rule ends in a bracket, a comma or a word such as `than`, as no sentence does."""
@@ -262,10 +249,3 @@ def _spelt(text: str) -> str:
 
 def _any_of(texts: Iterable[str]) -> str:
     return "|".join(sorted(filter(None, map(_spelt, texts)), key=len, reverse=True)[:MOST_LISTED]) or "(?!)"
-
-
-def _places(tokens: Sequence[str], known: Sequence[str]) -> set[int]:
-    """Return the places of words that stand in a run of five which `known` has too."""
-    runs = {tuple(known[n : n + RUN]) for n in range(len(known) - RUN + 1)}
-    begins = (n for n in range(len(tokens) - RUN + 1) if tuple(tokens[n : n + RUN]) in runs)
-    return {place for begin in begins for place in range(begin, begin + RUN)}

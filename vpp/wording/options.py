@@ -77,7 +77,6 @@ OPTIONS: Mapping[str, Option] = {
     "learner_samples": Option("Answers per row", _LIKELIHOOD, None, "classification"),
     "epsilon": Option("Classification’s ε", _LIKELIHOOD, None, "classification"),
     "abstention_cost": Option("Cost of “I don’t know”", _DOUBT, None, "classification"),
-    "coverage": Option("Coverage of calibrated answers", _DOUBT),
 }
 """Every option of Config, in the order of a form."""
 OPEN = tuple(name for name, option in OPTIONS.items() if not option.group)
