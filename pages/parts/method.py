@@ -170,10 +170,10 @@ def choose_templates(
         roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
         before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
         texts = _own(named, roles) if choice == OWN else before
-        warnings = check_templates(texts)
+        check_templates(texts)
         about = [AUTO_WORDS] if choice == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and choice != OWN else []
-        blocks.captions(*about, *warnings)
+        blocks.captions(*about)
         cell_limit = _cell_limit(dataset)
         of_roles = {role: texts.get(role) for role in roles}
         if config.likelihood == "logprobs" and dataset.classes and choice != OWN:

@@ -16,7 +16,7 @@ from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import render_input
-from vpp.llm.templates import Template, check_templates, gallery_text, name_of, shipped
+from vpp.llm.templates import Template, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
 from .tables import LINE, PARITY, optimizer_prompts
@@ -39,7 +39,6 @@ def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
     for name, role in product(GALLERY, ROLES):
         template = shipped(role, name)
         assert template.style == STYLES[name]
-        assert list(template.warnings()) == []
         assert name_of(gallery_text(name, role), role) == name
 
 
@@ -63,12 +62,6 @@ def test_a_rule_in_json_is_read() -> None:
         "If x > 3,\noutput 1."
     )
     assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
-
-
-def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
-    text = "A\n{input}\n{hypothesis}\n{answer_form}"
-    (warning,) = check_templates({"learner": text})
-    assert "puts {input} (line 2) before {hypothesis}" in warning
 
 
 def test_any_of_the_forms_of_answer_will_do() -> None:

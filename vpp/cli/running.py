@@ -18,7 +18,7 @@ from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.templates import check_templates, set_texts
+from vpp.llm.templates import set_texts
 from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
@@ -63,7 +63,6 @@ def run(options: Namespace) -> int:
     _print_reading(preparation.dataset, file_format, options)
     if not options.quiet:
         _print_plan(preparation, sys.stderr)
-        print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
         if unused := unused_words(given, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr)
     return work_on(directory, options)

@@ -140,7 +140,6 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
         "structured output": lambda: _structured(endpoint),
         **{f"{role} prompt": prompts[role] for role in trial.roles},
         "throughput": lambda: _burst(endpoint, min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)),
-        "seed": lambda: _seed(endpoint),
         LOGPROBS: lambda: _letters(endpoint),
     }
     for name, part in parts.items():
@@ -155,7 +154,6 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
             finding = _note(name, f"not answered: {error}")
         carrier = finding.values.get("carrier", carrier)
         yield finding
-    yield _optional_fields(endpoint)
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {CHECK_S:g} s"
         yield _note("not tried", words, untried=untried)
@@ -242,7 +240,7 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
     return _works("answers", words, latency_s=round(latency_s, 4))
 
 
-# --- the parts: structured output, a prompt of each role, throughput, seed, log-probabilities -----------------------
+# --- the parts: structured output, a prompt of each role, throughput, log-probabilities -----------------------
 
 
 def _toy() -> Dataset:
@@ -321,22 +319,6 @@ async def _structured(endpoint: Endpoint) -> Finding:
     return _note(name, f"answers are free text: {FIELD} is {words}", structured=test.outcome)
 
 
-async def _seed(endpoint: Endpoint) -> Finding:
-    """Ask twice with one seed and once with another, at temperature 1."""
-    text = "Write twenty random digits and nothing else."
-    first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
-    said, repeated, others = ((one.text, one.reasoning) for one in (first, again, other))
-    if "seed" in endpoint.dropped_fields:
-        return _note("seed", "refused: no seed is sent", seed="refused")
-    if said != repeated:
-        words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
-        return _note("seed", words, seed="ignored")
-    if said == others:
-        return _note("seed", "not known: two seeds gave one answer at temperature 1", seed="unknown")
-    words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
-    return _works("seed", words, seed="honoured")
-
-
 async def _letters(endpoint: Endpoint) -> Finding:
     """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
     text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
@@ -383,13 +365,6 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
     finding = _note if failed or late else _works
     median_s = round(statistics.median(times), 4)
     return finding("throughput", words, **counts, calls_per_s=round(pace, 2), median_s=median_s)
-
-
-def _optional_fields(endpoint: Endpoint) -> Finding:
-    dropped = [name for name in endpoint.dropped_fields if name not in (FIELD, *grading.FIELDS)]
-    if not dropped:
-        return _works("optional fields", "all are taken", refused=[])
-    return _note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
 
 
 # Whether a server honours a schema: it must answer with a word that does not fit the question

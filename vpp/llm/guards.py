@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vpp.data.answers import match_label
 from vpp.data.dataset import Dataset
 from vpp.llm.answers import shortened
 from vpp.llm.conversation import REFUSED
@@ -48,15 +47,6 @@ _MARKS = re.compile(
 )
 _PAIR = re.compile(r"(?:^|(?<=[,;]))[ \t]{0,4}([^\W\d_][^\n,;:.>]{0,60}):[ \t]{1,4}[^\s,;:]", re.MULTILINE)
 """A column and the beginning of its value in a worked example."""
-_COMPARED = re.compile(r"\b(?:if|when|and|or)[ ](\w+)[ ](?:is|=|<|>)|[*+][ ]?(\w+)(?![ ]?\()", re.IGNORECASE)
-"""A word used as a column: `if town is`, `3 * depth`."""
-_GIVES = re.compile(
-    r"(?:^|[.;,:\n]|\b(?:then|otherwise|else|always),?)[ ]?(?:answer|output|predict|return"
-    r"|(?:classify|label)[ ][\w ]{1,30}?[ ]as)[ ][\"“'`*]{0,2}([\w+-]{1,40})[\"”'`*]{0,2}"
-    r"(?=[ ]?(?:[.;\n]|\Z)|[ ](?:if|when|unless|otherwise)\b|,[ ]else)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""The output that a rule gives: `answer admitted if`, `classify the rest as rejected.`"""
 MOST_LISTED = 100
 """Maximum names, categories or labels in a pattern."""
 
@@ -88,7 +78,7 @@ class Guard:
         marks, known = (mark[0].strip() for mark in _MARKS.finditer(rule)), f"{self._texts}\n{parent.casefold()}"
         if mark := next((mark for mark in marks if mark.casefold() not in known), None):
             yield f"it holds “{shortened(mark)}”, a mark of the prompt: write the rule alone, in words"
-        if self._is_unfinished(rule.rstrip(" *_`\n")):
+        if _is_unfinished(rule.rstrip(" *_`\n"), self.dataset, self._texts):
             end = shortened(" ".join(rule[-80:].split()[-3:]))
             yield f"it stops in mid-sentence (“{end}”): write one short, complete sentence"
         if leak := self._leak(rule, tokens, parent):
@@ -107,36 +97,18 @@ class Guard:
 
     def _label_faults(self, rule: str) -> Iterator[str]:
         labels = ", ".join(map(shortened, self.dataset.classes[:10]))
-        if foreign := next((given[1] for given in _GIVES.finditer(rule) if self._is_foreign(given[1], rule)), None):
-            yield f"it gives '{shortened(foreign)}', which is no label of this table: give one of {labels}"
-        if not (self._can_compute or self._names_label(rule)):
+        if not (self._names_label(rule) or self._can_compute(rule)):
             yield f"it names no label: say which inputs give which of {labels}"
         for name, cells in self._categories.items():
             listed = re.findall(rf"\b{_spelt(name)} (?:is|=) ((?:(?:{_any_of(cells)})\b,? ?(?:or )?)+)", rule, re.I)
             if len(cells) > 1 and any({*words(each)} >= {*words(" ".join(cells))} for each in listed):
                 yield f"it lists every value of {shortened(name)}, so it gives one answer to all rows: tell them apart"
 
-    def _is_unfinished(self, rule: str) -> bool:
-        """Return whether the rule ends in a bracket, a comma or a word such as `than`, as no sentence does."""
-        is_word = (words(rule[-80:]) or [""])[-1] in CONTINUING.difference(words(self._texts))
-        is_label = any(rule.rstrip("\"'”.").endswith(label) for label in self.dataset.classes if not words(label))
-        has_stop = rule.endswith((".", "!", "?", "。")) and not rule.endswith("...")
-        return not (has_stop or is_label) and (is_word or _OPEN_END.search(rule[-80:]) is not None)
-
     def _leak(self, rule: str, tokens: Sequence[str], parent: str) -> str | None:
         """Return a column of the examples in a rule that names none of the table, or that compares this one."""
-        foreign = self._example_words.difference(words(parent))
-        is_of_table = self._of_kind("text") or self._names_input(tokens)
-        used = [word.casefold() for pair in _COMPARED.findall(rule) for word in pair] if is_of_table else tokens
-        return next((word for word in used if word in foreign), None)
-
-    def _is_foreign(self, output: str, rule: str) -> bool:
-        """Return whether an output is certainly no label, nor a value that a rule computes."""
-        tokens, is_name = words(output), len(output) == 1 or rule.count(output) > 1
-        known = FUNCTION_WORDS.union(COMPUTED, self._own_words, words(self.dataset.target))
-        is_known = match_label(output, self.dataset.classes) or not known.isdisjoint(tokens)
-        is_value = self._can_compute and is_name and not output.isdigit()
-        return not (is_known or is_value or _any_alike(tokens, self._label_words) or output.endswith("ly"))
+        compared = re.findall(r"(?:\b(?:if|when|and|or) |[*+] ?)(\w+)(?= (?:is|=|<|>|\+)|\s*\.?\Z)", rule.casefold())
+        used = compared if _of_kind(self.dataset, "text") or self._names_input(tokens) else tokens
+        return next((word for word in used if word in self._example_words.difference(words(parent))), None)
 
     def _names_input(self, tokens: Sequence[str]) -> bool:
         return not COMPUTED.isdisjoint(tokens) or _any_alike(tokens, self._input_words)
@@ -150,9 +122,6 @@ class Guard:
         return _any_alike(tokens, own) or any(" ".join(words(c)) in text if words(c) else c in rule for c in plain)
 
     # --- derived once, on first use ---------------------------------------------------------------------------------
-
-    def _of_kind(self, kind: str) -> list[str]:
-        return [each.name for each in self.dataset.columns if each.kind == kind and each.name in self.dataset.inputs]
 
     @cached_property
     def _input_words(self) -> frozenset[str]:
@@ -182,14 +151,14 @@ class Guard:
     @cached_property
     def _categories(self) -> dict[str, list[str]]:
         """Training cells of each input that holds categories."""
-        return {name: [cell for at, cell in self._cells if at == name] for name in self._of_kind("category")}
+        return {name: [cell for at, cell in self._cells if at == name] for name in _of_kind(self.dataset, "category")}
 
-    @cached_property
-    def _can_compute(self) -> bool:
-        """True if a rule need not name a label: all are numbers, or values of inputs (`answer with the colour`)."""
+    def _can_compute(self, rule: str) -> bool:
+        """Return whether the rule computes its labels, or passes on cells ("answer with the colour")."""
         labels = {label.casefold() for label in self.dataset.classes}
-        is_cells = labels <= {cell.casefold() for _, cell in self._cells}
-        return is_cells or all(label.replace(".", "", 1).lstrip("+-").isdigit() for label in labels)
+        are_numbers = all(label.replace(".", "", 1).lstrip("+-").isdigit() for label in labels)
+        computes = re.search("[=+*/]", rule) is not None or not COMPUTED.isdisjoint(words(rule))
+        return (are_numbers and computes) or labels <= {cell.casefold() for _, cell in self._cells}
 
     @cached_property
     def _example_words(self) -> frozenset[str]:
@@ -205,10 +174,11 @@ class Guard:
 
         A text may say what the target is, so a table of texts alone has none.
         """
-        target, texts = words(self.dataset.target), self._of_kind("text")
+        target, texts = words(self.dataset.target), _of_kind(self.dataset, "text")
         if len(texts) == len(self.dataset.inputs) and any(map(str.isalpha, self._label_words)):
             return []
-        patterns = [*self._labels_as_categories(is_of_text=bool(texts))]
+        cells = [cell for _, cell in self._cells]
+        patterns = [*_labels_as_categories(self.dataset, self._categories, cells, is_of_text=bool(texts))]
         if target and not any({*target} <= {*words(name)} for name in self.dataset.inputs):
             name = rf"(?:the )?(?:\w+['’]s )?[\"'`]?{_spelt(self.dataset.target)}\b[\"'`]?(?: of (?:the|a) \w+)?"
             is_so = rf"{name}(?: is\b| has\b|[ ]?[=<>≤≥])"
@@ -217,23 +187,38 @@ class Guard:
             patterns.append(rf"\b(?:use|look at|read|check) (?:the )?(?:column )?{name}(?: column| and\b)")
         return [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
 
-    def _labels_as_categories(self, *, is_of_text: bool) -> Iterator[str]:
-        """Yield patterns of a label used as a value or a column: `if math is not rejected`, `if A and rejected is`."""
-        classes = [c for c in self.dataset.classes if re.search(r"[^\W\d_]", c)]
-        if not {*map(_spelt, classes)}.isdisjoint(_spelt(cell) for _, cell in self._cells):
-            return
-        yield rf"\A(?:the )?(?:{_any_of(self.dataset.inputs)}) (?:is|=) (?:{_any_of(classes)})\W*\Z"
-        classes = [c for c in classes if not {*words(c)} <= _DESCRIBING]
-        cells = [cell for each in self._categories.values() for cell in each]
-        if not classes or not cells:
-            return
-        thing, label = rf"(?:{_any_of(self._categories)}|{_any_of(cells)})\b", rf"(?:{_any_of(classes)})\b"
-        when, most = r"\b(?:if|when|unless) ", r"[^.,;:\n]{1,160}?"
-        things = rf"(?:(?:the|any|other|both) ){{0,2}}{thing}(?: (?:and|or)\b| {thing}){{0,8}}"
-        is_so = rf"(?:is|are|=) (?:(?:not|both|also|always|never) )?(?:{thing} or ){{0,3}}"
-        yield rf"{when}(?:{most} (?:and|or) )?{things} {is_so}{label}(?=[.,;:]| (?:and|or|then|when)\b|\s*\Z)"
-        if not is_of_text:
-            yield rf"{when}{most} and {label}(?: (?:is|are|has|never|always)\b|,? (?:then|answer)\b)"
+
+def _labels_as_categories(
+    dataset: Dataset, categories: dict[str, list[str]], texts: Sequence[str], *, is_of_text: bool
+) -> Iterator[str]:
+    """Yield patterns of a label used as a value or a column: `if math is not rejected`, `if A and rejected is`."""
+    classes = [c for c in dataset.classes if re.search(r"[^\W\d_]", c)]
+    if not {*map(_spelt, classes)}.isdisjoint(map(_spelt, texts)):
+        return
+    yield rf"\A(?:the )?(?:{_any_of(dataset.inputs)}) (?:is|=) (?:{_any_of(classes)})\W*\Z"
+    classes = [c for c in classes if not {*words(c)} <= _DESCRIBING]
+    cells = [cell for each in categories.values() for cell in each]
+    if not classes or not cells:
+        return
+    thing, label = rf"(?:{_any_of(categories)}|{_any_of(cells)})\b", rf"(?:{_any_of(classes)})\b"
+    when, most = r"\b(?:if|when|unless) ", r"[^.,;:\n]{1,160}?"
+    things = rf"(?:(?:the|any|other|both) ){{0,2}}{thing}(?: (?:and|or)\b| {thing}){{0,8}}"
+    is_so = rf"(?:is|are|=) (?:(?:not|both|also|always|never) )?(?:{thing} or ){{0,3}}"
+    yield rf"{when}(?:{most} (?:and|or) )?{things} {is_so}{label}(?=[.,;:]| (?:and|or|then|when)\b|\s*\Z)"
+    if not is_of_text:
+        yield rf"{when}{most} and {label}(?: (?:is|are|has|never|always)\b|,? (?:then|answer)\b)"
+
+
+def _is_unfinished(rule: str, dataset: Dataset, texts: str) -> bool:
+    """Return whether the rule ends in a bracket, a comma or a word such as `than`, as no sentence does."""
+    is_word = (words(rule[-80:]) or [""])[-1] in CONTINUING.difference(words(texts))
+    is_label = any(rule.rstrip("\"'”.").endswith(label) for label in dataset.classes if not words(label))
+    has_stop = rule.endswith((".", "!", "?", "。")) and not rule.endswith("...")
+    return not (has_stop or is_label) and (is_word or _OPEN_END.search(rule[-80:]) is not None)
+
+
+def _of_kind(dataset: Dataset, kind: str) -> list[str]:
+    return [each.name for each in dataset.columns if each.kind == kind and each.name in dataset.inputs]
 
 
 def _any_alike(tokens: Iterable[str], known: Iterable[str]) -> bool:

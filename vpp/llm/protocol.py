@@ -17,10 +17,6 @@ from vpp.llm.grading import FIELDS, read_first_tokens
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
-PAGE_LIMIT = 20_000
-"""Bytes of a web page that are searched for its title."""
-_TITLE = re.compile(r"<title[^<>]*>([^<]+)", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*>")
 
 
 def is_web_page(body: bytes) -> bool:
@@ -182,7 +178,7 @@ def _read_json(body: bytes, secret: str) -> Any:
     except (ValueError, RecursionError):
         pass
     if is_web_page(body):
-        raise OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
+        raise OddReply("web page", f"{NO_API}: found a web page")
     if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
         fix = "switch streaming off at the server or the proxy before it"
         raise OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
@@ -209,14 +205,6 @@ def _read_object(body: bytes, secret: str) -> dict[str, Any]:
 
 def _other_json(body: bytes, secret: str) -> OddReply:
     return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
-
-
-def _page_words(body: bytes, secret: str) -> str:
-    """Quote a web page's title, or its text if it has none."""
-    page = body[:PAGE_LIMIT].decode("utf-8", "replace")
-    title = _TITLE.search(page)
-    words = title[1] if title else _TAG.sub(" ", page)
-    return f"a web page, '{_excerpt(words.encode(), secret)[: REASON_LIMIT // 2]}'"
 
 
 def _first_choice(reply: dict[str, Any], body: bytes, secret: str) -> dict[str, Any]:
@@ -254,7 +242,7 @@ def read_token_count(body: bytes, *, secret: str = "") -> int | None:
 def server_words(body: bytes, *, secret: str = "") -> str:
     """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
     if is_web_page(body):
-        return f"with {_page_words(body, secret)}"
+        return "with a web page"
     try:
         return _message(_redacted(json.loads(body), secret))
     except (ValueError, RecursionError):
