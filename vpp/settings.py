@@ -123,11 +123,11 @@ class Config:
     epsilon: str = _option(
         "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
     )
-    abstention_cost: float = _option(
-        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
-    )
     coverage: float = _option(
         0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
+    )
+    abstention_cost: float = _option(
+        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
     )
 
     def __post_init__(self) -> None:
@@ -215,6 +215,11 @@ class Config:
         return self.method == "smc" and self.final_weights != "paper"
 
     @property
+    def is_final_on_train(self) -> bool:
+        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+        return self.final_weights == "train" or self.is_telescoping or self.has_programs
+
+    @property
     def draws_initial(self) -> bool:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
@@ -225,7 +230,7 @@ class Config:
         return None if value == "auto" else float(value)
 
     def n_pool(self, n_train: int) -> int:
-        """Number of training rows that steps use; at most `score_rows` with programs: large tables have few steps."""
+        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
         return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
