@@ -32,7 +32,6 @@ OPENED_WHOLE = {
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
     "report continued": "meaning meaning-of-label file note target prior hash library version from fault refused",
     "compare finished": "name label-no",
-    "paper finished": "cell complaint model optimizer library",
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""
 
@@ -53,7 +52,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
     with listener() as (leak, heard):
         hostile = Hostile(runs, leak)
         made = {name: getattr(hostile, name)() for name in RUNS}
-        hostile.sweep()
         with serving(runs) as app:
             yield Folder(app, hostile, made, heard)
 

@@ -151,7 +151,6 @@ PRINTS = (
           first=section("Most informative labels"), at_most=900),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.versus",), first=TOP,
           mode="dark"),
-    Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
     Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),
     Print(name="phone", address=WATCH, needs=(CARD, BARS), mode="dark", width=390, at_most=1100),
