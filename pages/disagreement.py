@@ -6,15 +6,15 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent
-from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
+from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, points, reject_option
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
-from vpp.wording.words import ROW_OF, counted, share_words
+from vpp.wording.words import ROW_OF, counted
 
 MOST = 60  # rows of the matrix at a time
 EACH, ALIKE = "Each particle", "Same answers together"
@@ -151,24 +151,13 @@ def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point]
         return
     few = too_few_words(len(test_points))
     result, summary, numbers = dissent.judged(test_points, run.reader.dataset(), held)
-    left = markup.heading(JUDGED, "test rows, whose true labels are known")
-    blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
-    first, second = st.columns(2, gap="large")
+    parts = [markup.heading(JUDGED, "test rows, whose true labels are known")]
+    parts += [markup.saying(f"{few} {summary}".strip()), markup.strip(numbers)]
     if not result.is_equally_sure:
-        with first:
-            caption = "error if only the most certain rows are answered"
-            make = partial(risk_figure, result.curve, is_label=test.metric != "mse")
-            pieces.figure(make, title="Risk against coverage", caption=caption, key="disagreement.risk")
-    with first if result.is_equally_sure else second:
-        if isinstance(result, VoteReliability):
-            reject = test_points[0].reject
-            unsure = "" if reject.conformal else f" · “I don’t know” below {share_words(reject.clear)}"
-            caption = f"leading label right, by its share{unsure} · numbers: rows"
-            make = partial(reliability_figure, result)
-            pieces.figure(make, title="Reliability", caption=caption, key="disagreement.reliability")
-        elif not result.is_equally_sure:
-            make = partial(spread_figure, result)
-            pieces.figure(make, title="Error by spread", caption="a dot a row", key="disagreement.spread")
+        parts.append(risk_html(result.curve, is_label=test.metric != "mse"))
+    if isinstance(result, VoteReliability):
+        parts.append(reliability_html(result))
+    blocks.draw(*parts)
 
 
 frame.enter()

@@ -7,21 +7,13 @@ from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
-from vpp.drawing.figures import (
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    reliability_figure,
-    risk_figure,
-    spread_figure,
-)
 from vpp.drawing.genealogy import ancestry_html
 from vpp.drawing.idea_deck import alt_words, groups_html, ideas_html, matrix_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
-from vpp.drawing.rail import band_html
+from vpp.drawing.rail import band_html, bars_html
+from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
 from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
@@ -50,7 +42,7 @@ from vpp.wording.brief import (
 from vpp.wording.counts import label_cells
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
-from vpp.wording.progress import batch_errors, happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import happened, headline, metrics, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -76,7 +68,7 @@ def exports(reader: RunReader) -> None:
 
 
 def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Every step, its cards, its numbers and the charts."""
+    """Every step, its cards, its numbers and its bars."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     phase(snapshot)
     yield unread_html(view)
@@ -91,21 +83,12 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
             happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
             metrics(snapshot, step)
             yield band_html(view, shown=step, has_end=step is None)
+            yield bars_html(view, config, dataset, step)
     if view.started is not None and view.drawn:
         yield deck_html(maker.initial(), seed_text=seed_text)
         if newest is not None:
             yield deck_html(maker.final(), seed_text=seed_text)
             yield deck_html(maker.at(newest), seed_text=seed_text)
-    if view.last_step is not None:
-        _charts(reader, snapshot)
-
-
-def _charts(reader: RunReader, snapshot: Snapshot) -> None:
-    view, config = snapshot.view, snapshot.spec.config
-    for figure in (ess_figure, acceptance_figure, evidence_figure):
-        figure(view, "light")
-    errors = batch_errors(view, config, reader.dataset())
-    error_figure(view, "light", errors)
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -157,19 +140,18 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield Matrix(
             columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
         ).html(found)  # fmt: skip
-    _judged(reader, test)
+    yield from _judged(reader, test)
 
 
-def _judged(reader: RunReader, test: Evaluated) -> None:
+def _judged(reader: RunReader, test: Evaluated) -> Iterator[str]:
     if len(test.weights) == 1:
         return
     dataset = reader.dataset()
     result, _, _ = dissent.judged(points(test, dataset), dataset, "weight")
-    risk_figure(result.curve, "light", is_label=test.metric != "mse")
+    if not result.is_equally_sure:
+        yield risk_html(result.curve, is_label=test.metric != "mse")
     if isinstance(result, VoteReliability):
-        reliability_figure(result, "light")
-    else:
-        spread_figure(result, "light")
+        yield reliability_html(result)
 
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

@@ -15,7 +15,6 @@ Stage = Literal["empty", "live", "finished"]
 START = "Start the run"
 CARD = "article.card"
 STATE = ".vpp .state"
-CHART = ".js-plotly-plot .main-svg"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
@@ -141,7 +140,7 @@ PRINTS = (
     Print(name="genealogy", address=POSTERIOR, needs=(".way",), first=GENEALOGY, until=TRIAL,
           act=lambda page: choose(page, "Ancestors of particle", "0")),
     Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
-    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=DOUBT),
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=DOUBT),
     Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=DOUBT,
           at_most=1100),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),

@@ -347,13 +347,10 @@ class SpreadReliability:
     """Squared error by coverage; certainty is minus the spread."""
     n_covered: int
     """Targets inside the central 90 % of the particles' weight; rows on which all abstained are not covered."""
-    rows: tuple[int, ...]
     spreads: tuple[float, ...]
     """(N,) weighted standard deviation of the answers; infinite if all abstained."""
-    errors: tuple[float, ...]
-    """(N,) absolute error of the mean; the range of the training targets if all abstained."""
     rank_correlation: float | None
-    """Spearman's correlation of spreads and errors; None if either is constant."""
+    """Spearman's correlation of spreads and absolute errors of the mean; None if either is constant."""
 
 
 def vote_reliability(points: Sequence[Point]) -> VoteReliability:
@@ -384,7 +381,6 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
 def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadReliability:
     truths = [point.row.target for point in points]
     errors = settled_errors([p.prediction for p in points], truths, abstention_error=dataset.target_range)
-    spreads = [point.doubt for point in points]
     intervals = [(truth, each.interval) for each in points if each.interval and (truth := each.row.target) is not None]
     off = [abs(float(error)) for error in errors]
     return SpreadReliability(
@@ -392,9 +388,7 @@ def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadRelia
         is_equally_sure=is_equally_sure(points),
         curve=risk_coverage([point.certainty for point in points], [error * error for error in off]),
         n_covered=sum(low <= float(truth) <= high for truth, (low, high) in intervals),
-        rows=tuple(point.row.id for point in points),
-        spreads=tuple(spreads),
-        errors=tuple(off),
+        spreads=tuple(point.doubt for point in points),
         rank_correlation=rank_correlation([-point.certainty for point in points], off),
     )
 

@@ -33,7 +33,7 @@ from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_figures, report_html, write_all
+from vpp.reporting.document import report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
@@ -51,7 +51,6 @@ from vpp.trials.trial import Trial, TrialAsking, TrialSize
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
     from xarray import DataTree
 
 
@@ -190,19 +189,12 @@ class Posterior(_Recorded):
         """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
         return log_run(self.directory, uri, experiment=experiment)
 
-    def charts(self) -> "tuple[Figure, ...]":
-        """Return the charts of report.html as Plotly figures; which ones depends on the method."""
-        import plotly.graph_objects as go
-
-        shown = report_figures(self._reader.refresh(), self._reader.dataset())
-        return tuple(go.Figure(draw("light").chart.to_dict()) for _, draw in shown)
-
     def report(self) -> str:
         """Return the run's report in markdown."""
         return report_markdown(self._reader)
 
     def report_html(self) -> str:
-        """Return the report as a page with live charts, about 5 MB."""
+        """Return the report as a page of HTML."""
         return report_html(self._reader)
 
     def labelling_sheet(self, n: int = 24) -> "pd.DataFrame":
