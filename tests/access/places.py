@@ -92,7 +92,7 @@ def open_ancestors(page: Page) -> None:
 PLACES = {
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch", is_walked=True),
-    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior", is_walked=True),
+    "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_ancestors, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),

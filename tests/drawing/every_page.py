@@ -8,7 +8,7 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
 from vpp.drawing.genealogy import ancestry_html
-from vpp.drawing.idea_deck import alt_words, groups_html, ideas_html, matrix_html, meaning
+from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
@@ -20,7 +20,7 @@ from vpp.inspection.comparison import Candidate, compare, conditions, shared_ide
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
 from vpp.inspection.points import VoteReliability, by_answers, by_particle, points
-from vpp.inspection.ruled_out import parted, ruled_out
+from vpp.inspection.ruled_out import ruled_out, without_survivors
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
 from vpp.reporting.document import report_body
@@ -98,7 +98,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if ideas is None or view.started is None:
         return
     seed_text, weighted = view.started.seed_text, config.is_weighted
-    gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
+    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
     (
         shares_sentence(ideas, config, view),
         ruled_out_sentence(gone, config),
@@ -107,14 +107,13 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     )
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
     yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
-    yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
+    yield ruled_out_html(gone, seed_text=seed_text, survivors=survivors(view, ideas))
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None
     near = nearness(ideas, dataset)
     if near is not None and near.n > 1:
         groups = near.groups(0.95)
-        near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
-        yield matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        near_verdict(near, groups, 0.95), meaning(near, 0.95)
         yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
     family = genealogy(view)
     if family is not None:

@@ -139,7 +139,7 @@ PRINTS = (
     Print(name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=RULED_OUT),
     Print(name="genealogy", address=POSTERIOR, needs=(".way",), first=GENEALOGY, until=TRIAL,
           act=lambda page: choose(page, "Ancestors of particle", "0")),
-    Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
+    Print(name="ruled-out", address=POSTERIOR, needs=("li.out",), first=RULED_OUT),
     Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=DOUBT),
     Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=DOUBT,
           at_most=1100),

@@ -53,7 +53,7 @@ def tiles(reader: RunReader, step: int | None) -> dict[str, str]:
 def test_every_method_is_reported_whole_and_has_no_figure_of_another(name: str, task: str) -> None:
     reader, config = sampled_run(name, task), VARIANTS[name]
     view, report = reader.refresh().view, reported(reader)
-    assert report.count("\n## ") == 11
+    assert report.count("\n## ") == 9
     assert json.loads(posterior_json(reader))["result"]["status"] == "finished"
     assert len(predictions_csv(reader).splitlines()) == 1 + len(reader.dataset().test)
     shown = tiles(reader, None)

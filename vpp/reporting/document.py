@@ -57,9 +57,8 @@ COLOURS = ("ink", "ink-3", "paper", "sunk", "rule", "edge", "past", "gone")
 STYLE = (
     f':root{{color-scheme:light dark;--serif:"Source Serif 4",Georgia,serif;{css(*COLOURS)}}}'
     """
-body{margin:2.5rem auto;max-width:72rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
+body{margin:2.5rem auto;max-width:46rem;padding:0 1.25rem;background:var(--paper);color:var(--ink);
 font:15px/1.5 "Fira Sans","Segoe UI",sans-serif;font-variant-numeric:tabular-nums}
-section{max-width:46rem}
 h1,h2,h3,blockquote{font-family:var(--serif);line-height:1.25;overflow-wrap:anywhere}
 h1{font-size:2.1rem;font-weight:600;margin:0 0 .5rem}
 h2{border-top:1px solid var(--ink);padding-top:.5rem;margin-top:2rem;font-size:1.2rem;font-weight:600}
