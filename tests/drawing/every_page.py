@@ -16,7 +16,7 @@ from vpp.drawing.rail import band_html, bars_html
 from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
-from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
+from vpp.inspection.comparison import Candidate, compare, conditions
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
 from vpp.inspection.points import VoteReliability, by_answers, by_particle, points
@@ -161,5 +161,4 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     yield cost_html({0: run, 1: run})
     if found.comparable:
         yield standings_html(found, NO_MODELS)
-        shared_ideas({place: found.runs[place] for place in found.comparable})
     yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")
