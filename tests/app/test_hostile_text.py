@@ -27,9 +27,9 @@ pytestmark = pytest.mark.browser
 RUNS = ("finished", "stopped", "at_cap", "continued")
 OPENED_WHOLE = {
     "watch at_cap": "meaning meaning-of-label name model fault refused capped seed hypothesis reason unread thoughts",
-    "posterior finished": "column-number column-category column-text cell-0 label-yes hypothesis reason unread said",
+    "posterior finished": "column-number column-category column-text label-yes hypothesis reason unread said",
     "disagreement finished": "cell-1 text-7 formula-9 label-no",
-    "report continued": "meaning meaning-of-label file note target prior hash library version from fault refused",
+    "report continued": "meaning meaning-of-label file note target library version from fault refused",
     "compare finished": "name label-no",
 }
 """Texts that each page of a run shows with every fold open, by the place of the text."""

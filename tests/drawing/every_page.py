@@ -19,7 +19,7 @@ from vpp.inspection.baselines import Baselines
 from vpp.inspection.comparison import Candidate, compare, conditions
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
-from vpp.inspection.points import VoteReliability, by_answers, by_particle, points
+from vpp.inspection.points import VoteReliability, by_answers, points
 from vpp.inspection.ruled_out import ruled_out, without_survivors
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
@@ -133,12 +133,8 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))
     for point in found[:3]:
         yield opened.html(point, reader.read_answers().by_pair)
-    for columns in (by_answers(test), by_particle(test.weights)):
-        voted = voting(config, len(test.weights))
-        decimals = dataset.target_decimals
-        yield Matrix(
-            columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
-        ).html(found)  # fmt: skip
+    columns, voted, decimals = by_answers(test), voting(config, len(test.weights)), dataset.target_decimals
+    yield Matrix(columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals).html(found)
     yield from _judged(reader, test)
 
 

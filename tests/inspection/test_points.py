@@ -5,17 +5,7 @@ import pytest
 from tests import inspected
 from tests.reporting.builders import YES_NO, evaluated
 from vpp.events import Evaluated
-from vpp.inspection.points import (
-    ABOVE,
-    AT,
-    BELOW,
-    Point,
-    camps,
-    points,
-    spread_reliability,
-    vote_reliability,
-    weakly_backed,
-)
+from vpp.inspection.points import ABOVE, AT, BELOW, Point, camps, points, spread_reliability, vote_reliability
 from vpp.runs.reader import RunReader
 
 
@@ -38,20 +28,17 @@ def test_an_abstention_counts_against_the_weight_behind_an_answer_but_not_among_
     assert [row for row, point in found.items() if point.is_undecided] == [8]
 
 
-def test_points_are_uncertain_by_count_of_voices_and_weakly_backed_by_weight(labels: RunReader) -> None:
+def test_points_are_uncertain_by_count_of_voices(labels: RunReader) -> None:
     found = of(labels).values()
     assert {point.row.id for point in found if point.is_uncertain} == {7, 8, 9}
-    assert {point.row.id for point in weakly_backed(found, below=0.95)} == {6, 7, 8, 9}
-    assert {point.row.id for point in weakly_backed(found, below=0.9)} == {7, 8}
 
 
-def test_a_voice_of_tiny_weight_makes_a_point_uncertain_but_not_weakly_backed() -> None:
+def test_a_voice_of_tiny_weight_makes_a_point_uncertain() -> None:
     said = evaluated(
         YES_NO, {"a": ["yes", "no", "no"], "b": ["no", None, "no"]}, slots=("a", "b"), weights=(0.999, 0.001)
     )
     found = points(said, YES_NO)
     assert [point.row.id for point in found if point.is_uncertain] == [4]
-    assert weakly_backed(found, below=0.95) == []
 
 
 def test_camps_are_the_sides_of_a_vote_its_outcome_first(labels: RunReader) -> None:

@@ -154,8 +154,8 @@ def answer_text(value: Value | None) -> str:
 def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int]) -> str:
     """A list of the texts, with a line each on why. survivors: see `why_words`."""
     items = (
-        f'<li class="out">{badge(*status_of(entry))}<div>{_quote(entry, seed_text)}'
-        f"{caption(why_words(entry, survivors))}</div></li>"
+        f'<li class="out">{badge(*status_of(entry))}<div>{_quote(entry, seed_text)}</div>'
+        f"{caption(why_words(entry, survivors))}</li>"
         for entry in entries
     )
     return f'<ul class="ledger">{"".join(items)}</ul>'

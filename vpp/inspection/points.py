@@ -1,7 +1,7 @@
 """Rows with the particles' answers: votes and camps, reliability on rows with a target, and calibrated doubt."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from statistics import pstdev
@@ -180,11 +180,6 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
     return sorted(unsorted, key=lambda p: (-p.doubt if p.is_label else p.certainty, not p.is_undecided, p.row.id))
 
 
-def weakly_backed(every: Iterable[Point], *, below: float) -> list[Point]:
-    """Points on which the vote's winner has less than this share of all weight."""
-    return [point for point in every if point.behind < below]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camp:
     """One side of a disagreement, or a column of the disagreement matrix."""
@@ -230,10 +225,6 @@ def _side(point: Point, slot: int) -> str | None:
     if math.isclose(vote, mean, rel_tol=SAME):
         return AT
     return ABOVE if vote > mean else BELOW
-
-
-def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
-    return tuple(_camp("", [slot], weights) for slot in heaviest_first(weights))
 
 
 def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
