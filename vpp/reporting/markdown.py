@@ -198,7 +198,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield from result_metrics(snapshot, dataset)
     if ideas:
         yield weights_measure(snapshot)
-        yield from population_metrics(snapshot, None)
+        yield from population_metrics(snapshot)
         yield from evidence_measure(snapshot)
         if view.size > 1:
             yield ideas_metric(ideas)

@@ -172,20 +172,9 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-<<<<<<< HEAD
         rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
         rows = rows[: proposed.shown]
         known = self._recorded(at, proposed.parent)
-=======
-        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
-        rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
-        known: dict[int, Value | None] = {
-            row: value
-            for scored in at.scored.values()  # the answers are the same in every slot
-            if scored.hypothesis == proposed.parent
-            for row, value in zip(scored.rows, scored.predictions, strict=True)
-        }
->>>>>>> refs/heads/shown
         if self._answers and any(row.id not in known for row in rows):
             known |= {row: each for (text, row), each in self._answers().by_pair.items() if text == proposed.parent}
         if any(row.id not in known for row in rows):
