@@ -243,8 +243,8 @@ def _posterior(
             weights if is_one else f"{shares_sentence(ideas, config, snapshot.view)} {compared_words(ideas)}. {weights}"
         )
         for rank, idea in enumerate(ideas, 1):
-            yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-            yield from _program(readings.get(hypothesis_id(idea.text)))
+            holds = "Weight" if config.is_weighted else "Share"
+            yield from _idea(rank, idea, holds, readings.get(hypothesis_id(idea.text)))
         if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
     decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
@@ -266,11 +266,12 @@ def _posterior(
             yield markdown_table(idea_deck.CLAUSE_HEAD, clauses, right=(1,))
 
 
-def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
+def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
     yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
+    yield from _program(reading)
     if others := idea.wordings[1:]:
         wordings = "wording" if len(others) == 1 else "wordings"
         yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
