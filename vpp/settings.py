@@ -123,11 +123,11 @@ class Config:
     epsilon: str = _option(
         "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
     )
-    abstention_cost: float = _option(
-        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
-    )
     coverage: float = _option(
         0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
+    )
+    abstention_cost: float = _option(
+        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
     )
 
     def __post_init__(self) -> None:

@@ -16,7 +16,6 @@ from vpp.errors import InputError
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
-from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
@@ -154,14 +153,14 @@ def choose_templates(
     *,
     config: Config,
     is_demo: bool,
-    carrier: Carrier | None,
+    is_structured: bool,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> tuple[Texts, int]:
     """Ask for the text of each role's template, None for the set `paper`, and the characters shown of a cell.
 
     Raises InputError.
 
-    carrier: of structured answers, for the preview. earlier: templates of the run that is started again.
+    is_structured: in the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
         names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
@@ -176,15 +175,15 @@ def choose_templates(
         roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
         before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
         texts = _own(named, roles) if choice == OWN else before
-        warnings = check_templates(texts)
+        check_templates(texts)
         about = [AUTO_WORDS] if choice == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and choice != OWN else []
-        blocks.captions(*about, *warnings)
+        blocks.captions(*about)
         cell_limit = _cell_limit(dataset)
         of_roles = {role: texts.get(role) for role in roles}
         if config.likelihood == "logprobs" and dataset.classes and choice != OWN:
-            of_roles["learner"], carrier = lettered().text, None
-        _preview(of_roles, dataset, config.prior, carrier, cell_limit)
+            of_roles["learner"], is_structured = lettered().text, False
+        _preview(of_roles, dataset, config.prior, is_structured, cell_limit)
     return texts, cell_limit
 
 
@@ -213,13 +212,13 @@ def _own(rest: str, roles: Sequence[Role]) -> Texts:
     return texts
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str, carrier: Carrier | None, cell_limit: int) -> None:
+def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool, cell_limit: int) -> None:
     """Show each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
     for (role, text), tab in zip(texts.items(), templates, strict=True):
         tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=cell_limit)
+    prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured, cell_limit=cell_limit)
     messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
     filled.code(as_text(messages), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(messages):,} tokens, estimated from above.")))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
-from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_rules, table
+from tests.demo.test_round_trip import RANDOM, SEEDS, label_rules, number_rules, table
 from vpp.demo import program
 from vpp.demo.fitting import Batch
 from vpp.demo.learner import answer
@@ -66,29 +66,18 @@ def shortened(value: Value) -> Value:
     return value if isinstance(value, str) or value is None else float(f"{value:.10g}")  # type: ignore[str-format]
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
-    texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
-    digits=st.booleans(),
-    seed=SEEDS,
-)
-def test_a_program_answers_as_its_rule(pool, names: list[str], texts: list[str], digits: bool, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows = table(names, texts, digits=digits, rng=rng)
-    for rule in label_rules(Batch(rows[:10], tuple(LABELS[int(at)] for at in rng.integers(2, size=10))), rng):
-        assert_alike(pool, rule, rows, LABELS)
-    for rule in number_rules(Batch(rows[:10], tuple(rng.normal(size=10).round(2).tolist())), rng):
-        assert_alike(pool, rule, rows, ())
-
-
 @settings(max_examples=15, deadline=None)
-@given(length=st.integers(2, 6), seed=SEEDS)
-def test_a_program_on_a_sequence_in_one_cell_answers_as_its_rule(pool, length: int, seed: int) -> None:
+@given(names=RANDOM["names"], texts=RANDOM["texts"], digits=st.booleans(), length=st.integers(2, 6), seed=SEEDS)
+def test_a_program_answers_as_its_rule(
+    pool, names: list[str], texts: list[str], digits: bool, length: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
-    rows = tuple(Row({"numbers": tuple(map(float, rng.integers(10, size=length)))}) for _ in range(20))
-    for rule in label_rules(Batch(rows[:10], tuple(str(int(label)) for label in rng.integers(2, size=10))), rng):
-        assert_alike(pool, rule, rows, LABELS)
+    sequences = tuple(Row({"numbers": tuple(map(float, rng.integers(10, size=length)))}) for _ in range(20))
+    for rows in (table(names, texts, digits=digits, rng=rng), sequences):
+        for rule in label_rules(Batch(rows[:10], tuple(LABELS[int(at)] for at in rng.integers(2, size=10))), rng):
+            assert_alike(pool, rule, rows, LABELS)
+        for rule in number_rules(Batch(rows[:10], tuple(rng.normal(size=10).round(2).tolist())), rng):
+            assert_alike(pool, rule, rows, ())
 
 
 DIGITS = [dict(zip("abcd", cells, strict=True)) for cells in np.random.default_rng(0).integers(10, size=(60, 4))]

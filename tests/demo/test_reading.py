@@ -6,9 +6,9 @@ import pytest
 
 from tests.demo.asking import BINARY, REGRESSION
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import Value, read_row
+from vpp.demo.rules import Value, read_row, read_value
 
-DIGITS = ("a", "b", "c", "d")
+DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
@@ -121,7 +121,6 @@ def test_conditions_on_digits() -> None:
 FORMULAS = {
     "y = 3x + 4.": 8.5,
     "The output is 3 times x plus 4.": 8.5,
-    "Multiply x by 3 and add 4.": 8.5,
     "Output 3(x + 1) + 1.": 8.5,
     "If x is missing, output 5; otherwise output 3x + 4.": 8.5,
     "y = 3x^2 + x + 2": 10.25,
@@ -212,3 +211,15 @@ def test_hostile_texts_are_read_or_refused_quickly() -> None:
             if reading.rule is not None:
                 reading.rule.answer(read_row("x: 1\ny: 2"))
             assert time.process_time() - started < 2, text[:40]
+
+
+CELLS = {
+    "1234.50 €": 1234.5, "-3 °C": -3.0, "45 %": 45.0, "12 km/h": 12.0, "5 US$": 5.0, "−5": -5.0, "1e5": 1e5, "0": 0.0,
+    "00123": "00123", "5 rooms and a bath": "5 rooms and a bath", "31.01.2024": "31.01.2024", "missing": None,
+    "3 4 0 7": (3.0, 4.0, 0.0, 7.0),
+}  # fmt: skip
+
+
+def test_a_cell_has_the_value_that_a_person_sees() -> None:
+    assert {text: read_value(text) for text in CELLS} == CELLS
+    assert read_row("price: 12.50 €\nzip: 00123").cells == {"price": 12.5, "zip": "00123"}

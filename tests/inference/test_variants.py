@@ -216,8 +216,8 @@ def test_carried_weights_are_used_as_they_are_at_the_end_only_if_the_papers_are_
     carried = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="paper"), last)
     assert [type(e) for e in carried] == [Evaluated, Evaluated]
     assert carried[0].weights == tuple(last.weights)
-    anew = scripted.run_conclusion(problem, scripted.variant("smc incremental"), last)
-    (final,) = scripted.of_kind(anew, Reweighted)
+    anew = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="train"), last)
+    final = next(each for each in anew if isinstance(each, Reweighted))
     assert final.constant is not None
     assert final.beta == 1.0
 

@@ -158,8 +158,8 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 def test_the_learners_answer_form() -> None:
     labels, brief = "Labels:\n- 0\n- 1\n\n", "Explanation: one or two short sentences\nOutput: "
     form = f"Answer in exactly this form:\n{brief}"
-    assert answer_form(None, "text", PARITY) == f"{labels}{form}one of the labels, nothing else"
-    assert answer_form(None, "text", LINE) == f"{form}a number, nothing else"
+    assert answer_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
+    assert answer_form("text", LINE) == f"{form}a number, nothing else"
 
 
 def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:

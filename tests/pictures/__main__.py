@@ -19,7 +19,7 @@ SEED = "5"
 CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
 CALIBRATED = ("--demo", "--seed", SEED, "--calibration-size", "60", "--name", "Penguins, calibrated")
 GRADED = ("--demo", "--seed", SEED, "--epochs", "1", "--likelihood", "logprobs", "--name", "Penguins, probabilities")
-FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
+FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--limit", "wait=0", "--name", "No server")
 SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
 MOST_S = 300.0
 

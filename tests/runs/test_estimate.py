@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -23,13 +22,10 @@ from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     Pace,
-    Span,
     Texts,
     cap_words,
     estimate,
-    learner_size,
     money,
-    optimizer_size,
     outlook,
     seconds_left,
     time_s,
@@ -129,15 +125,6 @@ def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
     assert found.completion.about == found.plan.learner_calls * 40 + 6 * 250
 
 
-def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
-    long = small(["yes", "no", "yes", "no"], ["yes", "no"], name="a" * 400)
-    assert estimate(spec(), long).prompt.about > estimate(spec(), DATA).prompt.about + 100 * (24 + 12)
-    longer = Span(about=HYPOTHESIS.about + 400, high=HYPOTHESIS.high)
-    calls = plan(CONFIG, n_train=4, n_test=2).calls
-    grown = estimate(spec(), DATA, hypothesis=longer).prompt.about - estimate(spec(), DATA).prompt.about
-    assert grown == pytest.approx(calls * 400 / 4)
-
-
 def test_an_amount_has_two_decimals_or_two_digits() -> None:
     assert [money(cost) for cost in (0.0, 0.0123, 0.5, 1234.5)] == ["0.00", "0.012", "0.50", "1,234.50"]
     assert cap_words(Cap(calls=4000, cost=2.5)) == "4,000 calls or a cost of 2.50"
@@ -182,18 +169,6 @@ def test_a_demo_run_sends_no_more_than_was_estimated(method: Any) -> None:
     sizes = sent.learner.sizes + sent.optimizer.sizes
     assert expected.plan.least_calls <= len(sizes) <= expected.plan.calls
     assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
-
-
-def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
-    made, data = penguins("smc")
-    sent = asyncio.run(run(data, made.config))
-    prompts = optimizer_prompts(made, data)
-    long = fmean(len(text.removeprefix(prompts.seed_text)) for text in sent.written)
-    hypotheses = Texts(prompts.seed_text, Span(about=long, high=long))
-    learner = learner_size(made, data, hypotheses).prompt
-    assert learner.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.learner.sizes), rel=0.1)
-    optimizer = optimizer_size(made, data, prompts, hypotheses).prompt
-    assert optimizer.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.optimizer.sizes), rel=0.1)
 
 
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:

@@ -7,6 +7,7 @@ are known. A number that cannot be worked out is answered with the learner's gue
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from vpp.demo import rules
@@ -21,19 +22,12 @@ _OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _DOMAINS = {"log": "> 0", "sqrt": ">= 0", "exp": "<= 709"}
 """Of functions that have no value elsewhere, or none that is a float."""
 _NAMES = {"abs": "abs", "^": " ** "}
-_NEIGHBOURS = "any({0}[i] == {0}[i + 1] for i in range(len({0}) - 1))"
-_PATTERNS = dict(
-    zip(
-        rules.PATTERNS,
-        (
-            ("{0} {1} sorted({0})",), ("{0} {1} sorted({0}, reverse=True)",), ("len({{x for x in {0}}}) {1} len({0})",),
-            ("{2}" + _NEIGHBOURS,), ("len({{x for x in {0}}}) {1} len({0}) - 1", "{3}" + _NEIGHBOURS),
-            ("{0} {1} {0}[::-1]",),
-        ),
-        strict=True,
-    )
-)  # fmt: skip
-"""Tests of a list {0}, all of which hold. {1}: == or its opposite; {2}, {3}: nothing or not, and the opposite."""
+_NEIGHBOURS = "any({0}[{4}] == {0}[{4} + 1] for {4} in range(len({0}) - 1))"
+_PATTERNS = dict(zip(rules.PATTERNS, (
+    ("{0} {1} sorted({0})",), ("{0} {1} sorted({0}, reverse=True)",), ("len({{x for x in {0}}}) {1} len({0})",),
+    ("{2}" + _NEIGHBOURS,), ("len({{x for x in {0}}}) {1} len({0}) - 1", "{3}" + _NEIGHBOURS), ("{0} {1} {0}[::-1]",),
+), strict=True))  # fmt: skip
+"""Tests of a list {0}, all of which hold. {1}: == or !=; {2}: nothing or not; {3}: the opposite of {2}; {4}: index."""
 _FOLDS = {
     "sum": "sum({0})", "product": "math.prod({0})", "average": "(sum({0}) / len({0}))", "largest": "max({0})",
     "smallest": "min({0})", "range": "(max({0}) - min({0}))", "length": "len({0})",
@@ -70,16 +64,14 @@ def respond(question: ProgramQuestion) -> str:
     """Write the rule as a program; refuse one of which any part cannot be read or written."""
     # A line break before the rule, as after the seed sentence, so that a list's first bullet is none of its words.
     reading = read_rule(f"\n{question.rule}", tuple(column.name for column in question.columns), question.labels)
-    if reading.rule is None or reading.unread:
-        return REFUSAL
     writer = _Writer(question.columns)
-    try:
-        body = "\n".join(writer.branches(reading.rule, question.labels))
-    except Unsayable:
-        return REFUSAL
-    arguments = ", ".join(column.alias for column in question.columns if column.alias in writer.used)
-    opening = "import math\n\n\n" if "math." in body else ""
-    return f"{opening}def predict({arguments}):\n{body}"
+    with suppress(Unsayable):
+        if reading.rule is not None and not reading.unread:
+            body = "\n".join(writer.branches(reading.rule, question.labels))
+            used = ", ".join(column.alias for column in question.columns if column.alias in writer.used)
+            opening = "import math\n\n\n" if "math." in body else ""
+            return f"{opening}def predict({used}):\n{body}"
+    return REFUSAL
 
 
 def _quoted(text: str) -> str:
@@ -98,9 +90,7 @@ def _join(word: Word, parts: Sequence[Test]) -> Test:
 
 def _unknown(test: str) -> str:
     """Return the opposite of a test under which a value is known."""
-    if test == "False":
-        return "True"
-    return test.replace(" is not None", " is None") if test.endswith(" is not None") else f"not {test}"
+    return "True" if test == "False" else re.sub(" is not None$", " is None", test) if "None" in test else f"not {test}"
 
 
 def _given(known: Iterable[str], test: str) -> Test:
@@ -114,8 +104,8 @@ class _Writer:
         self.columns = {column.name: column for column in columns}
         self.used: set[str] = set()
         aliases = {column.alias for column in columns}
-        self.item = next(name for name in ("x", "n", "item", "x_", "n_", "item_") if name not in aliases)
-        """Variable of a comprehension."""
+        self.item, self.index = (next(one for one in (*some, "x_") if one not in aliases) for some in ("xnv", "ikm"))
+        """Variables of a comprehension."""
 
     def branches(self, rule: rules.Rule, labels: Sequence[str]) -> Iterator[str]:
         """Yield the lines of the body, a return a branch; the last has no condition."""
@@ -146,8 +136,8 @@ class _Writer:
                 word: Word = "or" if condition.decisive is wanted else "and"
                 return _join(word, [self.when(part, wanted) for part in condition.parts])
             case Pattern():
-                words = (self.items(condition.items)[0], *(("==", "", "not ") if wanted else ("!=", "not ", "")))
-                tests = [test.format(*words) for test in _PATTERNS[condition.sentence]]
+                items, words = self.items(condition.items)[0], ("==", "", "not ") if wanted else ("!=", "not ", "")
+                tests = [test.format(items, *words, self.index) for test in _PATTERNS[condition.sentence]]
                 return _join("and" if wanted else "or", tests)
             case Is(Tally() as tally, Compare("=", Number(0.0)) | Compare(">=", Number(1.0)) as check):
                 value = self._counted(tally, "any")
@@ -202,7 +192,8 @@ class _Writer:
             case rules.Distance():
                 point = [self.value(part) for part in term.point]
                 places = ", ".join(part.code for part in point), ", ".join(map(say_number, term.centre))
-                return Value(f"math.dist([{places[0]}], [{places[1]}])", tuple(_numbers(point)), form="rounded")
+                known = (*_numbers(point), *(() if len(point) == len(term.centre) else ("False",)))
+                return Value(f"math.dist([{places[0]}], [{places[1]}])", known, form="rounded")
 
     def _known(self, term: Formula) -> Iterator[str]:
         """Yield the tests under which a formula gives a real number."""

@@ -27,6 +27,7 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.slots import totals
+from vpp.llm.forms import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
@@ -34,7 +35,7 @@ from vpp.posterior.metric import Estimate
 from vpp.problem import constant_of, likelihood_of
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.journal import AnswerReader
-from vpp.runs.prompts import carrier_of
+from vpp.runs.prompts import is_structured
 from vpp.runs.reader import surpassed
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors, resampled_at
@@ -64,7 +65,7 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "dir": str(directory.path),
         "status": directory.state(view),
         "method": spec.config.method,
-        "structured": {"option": spec.endpoint.structured, "carrier": carrier_of(spec)},
+        "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {
             "limit": spec.cell_limit,
             "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),

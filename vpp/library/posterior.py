@@ -378,7 +378,6 @@ def fit(
     target: str,
     task: str = "auto",
     inputs: list[str] | None = None,
-    exclude: list[str] | None = None,
     train_size: int = 100,
     test_size: int = 60,
     calibration_size: int = 0,
@@ -423,7 +422,6 @@ def fit(
         columns=ColumnChoice(
             task=task,  # type: ignore[arg-type]
             inputs=inputs,
-            exclude=exclude or (),
             descriptions=described,
         ),
         split=SplitPlan(

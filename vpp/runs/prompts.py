@@ -10,7 +10,7 @@ from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
-from vpp.llm.forms import Carrier, carrier_for
+from vpp.llm.forms import SCHEMA
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Message
 from vpp.llm.templates import Template, built_in, lettered, template_of
@@ -25,8 +25,8 @@ from vpp.runs.view import RunView, StepView
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     template = learner_template(spec)
-    carrier = None if template.style == "letter" else carrier_of(spec)
-    return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
+    held = template.style != "letter" and is_structured(spec)
+    return LearnerPrompts(dataset=dataset, template=template, is_structured=held, cell_limit=spec.cell_limit)
 
 
 def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
@@ -55,9 +55,9 @@ def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     )
 
 
-def carrier_of(spec: RunSpec) -> Carrier | None:
-    """Return the carrier of structured answers; None for free text, as until the server has been tested."""
-    return None if spec.endpoint.is_demo else carrier_for(spec.endpoint.structured, spec.structured_as)
+def is_structured(spec: RunSpec) -> bool:
+    """Return whether the server holds answers to a schema: False until it has been tested."""
+    return not spec.endpoint.is_demo and spec.endpoint.structured == "auto" and spec.structured_as == SCHEMA
 
 
 def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:

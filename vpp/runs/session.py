@@ -15,10 +15,11 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import Finding, Role, Trial, check, honoured, try_carriers
+from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
+from vpp.llm.forms import SCHEMA
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
@@ -213,7 +214,7 @@ async def _context_length(endpoint: Endpoint) -> int:
 
 
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:
-    """Test which carrier the learner's server honours and record it in run.json; return the spec with it.
+    """Test whether the learner's server honours a schema and record it in run.json; return the spec with it.
 
     Nothing is recorded if the run's cap ends the test or the server answers no test call: the next worker tests again.
     Raises EndpointUnreachable.
@@ -223,12 +224,12 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
         return spec
     endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
     try:
-        tests = await unless_at_cap(try_carriers(endpoint), budget)
+        test = await unless_at_cap(try_schema(endpoint), budget)
     finally:
         await endpoint.aclose()
-    if tests is None or not any(test.is_answered for test in tests):
+    if test is None or not test.is_answered:
         return spec
-    carrier = honoured(tests) or "off"
+    carrier = SCHEMA if test.outcome == "honoured" else "off"
     directory.amend(structured_as=carrier)
     return replace(spec, structured_as=carrier)
 

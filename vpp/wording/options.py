@@ -10,7 +10,6 @@ from typing import Any
 
 from vpp.data.dataset import Dataset, Task
 from vpp.errors import InputError
-from vpp.llm.guards import TableWords
 from vpp.settings import Config
 from vpp.wording.words import listed, number
 
@@ -116,7 +115,8 @@ MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
+    texts = {column.name for column in dataset.columns if column.kind == "text"}
+    names = [repr(name) for name in dataset.inputs if name in texts]
     if not names:
         return ""
     if len(names) == len(dataset.inputs):
