@@ -400,8 +400,8 @@ class TrialAsking:
         changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
         self._asked = [
             self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
-            self._asking(self._scored, list(dict.fromkeys(self._sentences())), programs=tuple(self._programs())),
-            self._asking(self._scored, [self._whole(WITHOUT)], by_row=True),
+            self._asking(self._scored, list(dict.fromkeys(self._sentences())), tuple(self._programs())),
+            self._asking(self._scored, [self._whole(WITHOUT)], None),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -445,9 +445,9 @@ class TrialAsking:
             first_id += len(found)
             yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, sentence))
 
-    def _asking(self, rows: Sequence[Row], texts: Sequence[str], **how: Any) -> Asking:
+    def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         known = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, **how)
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
 
     def _programs(self) -> Iterator[Translation]:
         """Yield what each sentence without a branch is read as."""
