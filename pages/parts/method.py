@@ -31,7 +31,6 @@ from vpp.wording.options import (
     decided,
     groups,
     has_effect,
-    idle_words,
     name_of,
     value_words,
 )
@@ -121,8 +120,6 @@ def more_options(deciding: Config, *, task: Task | None) -> None:
         for some, across in (([n for n in names if choices(n)], 2), ([n for n in names if not choices(n)], 3)):
             for place, name in blocks.in_columns(some, across):
                 ask(place, name)
-    if idle := () if deciding.is_weighing else idle_words(deciding, task):
-        blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
 
 
 def ask(place: DeltaGenerator, name: str) -> None:

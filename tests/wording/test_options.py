@@ -14,7 +14,6 @@ from vpp.wording.options import (
     decided,
     groups,
     has_effect,
-    idle_words,
     name_of,
     unused_words,
     value_words,
@@ -46,10 +45,9 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
-def test_an_option_without_effect_has_its_default_and_names_its_condition() -> None:
+def test_an_option_without_effect_has_its_default() -> None:
     values = {"method": "vml", "mh_rows": "train", "seed": 4}
     assert config_of(values, Config()) == Config(method="vml", seed=4)
-    assert "For mh that reads row by row: Compare on." in idle_words(decided(values, Config()))
 
 
 def test_an_option_that_means_something_is_taken() -> None:

@@ -25,7 +25,6 @@ from vpp.wording.words import (
     interval_text,
     listed,
     number,
-    particles,
     percent,
     prior_text,
     short_weight,
@@ -132,9 +131,7 @@ def _wordings(others: Sequence[Wording], seed_text: str, readings: Readings, *, 
 
 
 def first_seen(wording: Wording) -> str:
-    """`first seen at step 3, particle 1`; `yours, given at the start, particle 1`."""
-    when = f"first seen at step {wording.first_step}" if wording.first_step >= 0 else AT_FIRST[wording.origin]
-    return f"{when}, {particles(wording.first_slots)}"
+    return f"first seen at step {wording.first_step}" if wording.first_step >= 0 else AT_FIRST[wording.origin]
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:
@@ -153,7 +150,6 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
             yield (
                 f"{integer(n)} of them unreadable" if score.n_correct is None else f"{counted(n, 'answer')} unreadable"
             )
-    yield particles(idea.slots)
     yield first_seen(first)
 
 

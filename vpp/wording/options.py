@@ -179,28 +179,14 @@ def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None)
     return replace(base, **{name: value for name, value in values.items() if has_effect(name, deciding, task)})
 
 
-def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
-    folded = [name for name, option in OPTIONS.items() if option.group]
-    idle = _by_condition(folded, deciding, task)
-    return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
-
-
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    named = [option.name for option in fields(config) if option.name in given]
-    return "; ".join(
-        f"{listed(['--' + name.replace('_', '-') for name in names])} (for {to})"
-        for to, names in _by_condition(named, config, task).items()
-    )
-
-
-def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
     idle: dict[str, list[str]] = {}
-    for name in options:
+    for name in (each.name for each in fields(config) if each.name in given):
         if not has_effect(name, config, task):
             option = OPTIONS[name]
             needs = option.needs.words if option.needs and _fits(name, task) else str(option.task)
-            idle.setdefault(needs, []).append(name)
-    return idle
+            idle.setdefault(needs, []).append(f"--{name.replace('_', '-')}")
+    return "; ".join(f"{listed(names)} (for {to})" for to, names in idle.items())
 
 
 ALL_OR_NOTHING = 10.0
