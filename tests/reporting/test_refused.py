@@ -43,8 +43,8 @@ def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path
     assert "unreadable" not in refused
     assert "refused" not in unreadable
     assert "the answer is empty" in unreadable
-    ledger = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED)
-    assert ledger.count('aria-label="refused"') == 1
+    ledger = ruled_out_html(ruled_out(reader.refresh().view, YES_NO), seed_text=SEED, survivors={})
+    assert ledger.count(">refused</span>") == 1
     assert "Refused as no rule for this table: it gives" in ledger
 
 
@@ -61,5 +61,4 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
         "6 answers were refused as no rule for this table. The model was asked again, up to twice a proposal." in report
     )
     assert "7 answers contradict their own explanation: the learner may not follow its own reading of a rule." in report
-    assert "| answers refused | 6 |" in report
     assert "Refused as no rule for this table: it gives 'maybe'" in report.replace("\\", "")

@@ -302,7 +302,7 @@ def _control(commands: Commands) -> None:
 def _reading(commands: Commands) -> None:
     report = on_run(commands, "report", "reading:report", "write the report of a run")
     report.add_argument("-o", "--output", metavar="FILE", help="report file (report.md in the run's directory)")
-    report.add_argument("--html", metavar="FILE", help="HTML report with charts (report.html next to report.md)")
+    report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
     about_nc = "also write the particles for ArviZ (posterior.nc next to the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
     about = "log a run to MLflow: options, figures of each step, report and posterior"

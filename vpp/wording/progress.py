@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
@@ -272,17 +271,8 @@ def _most_calls(config: Config, n_train: int, n_test: int, n_calibration: int, *
     return plan(config, n_train=n_train, n_test=n_test, n_calibration=n_calibration, given=given).calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchErrors:
-    """Mean error of the particles on each step's batch."""
-
-    by_step: dict[int, float]
-    name: str
-    top: float
-    """End of the axis."""
-
-
-def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
+def batch_errors(view: RunView, config: Config, dataset: Dataset) -> dict[int, float]:
+    """Return the mean error of the particles on each step's batch: a share, or a root mean square."""
     targets = {row.id: row.target for row in dataset.train}
     spread = None if dataset.task == "classification" else dataset.target_range
 
@@ -302,10 +292,7 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
         return sum(errors) / len(errors) if errors else None
 
     means = {step: at.once("batch error", partial(mean, at)) for step, at in sorted(view.steps.items())}
-    by_step = {step: value for step, value in means.items() if value is not None}
-    if spread is None:
-        return BatchErrors(by_step=by_step, name="wrong", top=1.0)
-    return BatchErrors(by_step=by_step, name="off by", top=max(by_step.values(), default=1.0))
+    return {step: value for step, value in means.items() if value is not None}
 
 
 # One step in a sentence or two: its events in order
