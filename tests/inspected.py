@@ -34,7 +34,7 @@ from tests.reporting.builders import (
 )
 from vpp.events import Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
-from vpp.problem import Prediction
+from vpp.problem import Prediction, Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -180,6 +180,15 @@ def numbers(folder: Path) -> RunReader:
     reader = run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG)
     _say(reader, NUMBERS_ON_TEST, [row.id for row in NUMBERS.test])
     return reader
+
+
+def translate(reader: RunReader, codes: dict[str, str | None]) -> None:
+    """Add each hypothesis' program; None is one that cannot be a program."""
+    log = AnswerLog(reader.directory.answers)
+    for text, code in codes.items():
+        reason = None if code else "the model says that no program can follow it"
+        log.add_entry(Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1))
+    log.close()
 
 
 def _say(reader: RunReader, said: dict[str, tuple[Value | None, ...]], rows: list[int]) -> None:

@@ -36,6 +36,14 @@ def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_n
     assert "line 1</td><td>run_started " in shown(app)
 
 
+def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: AppTest, tmp_path: Path) -> None:
+    reader = inspected.labels(tmp_path)
+    inspected.translate(reader, {inspected.EVEN: "def predict(a):\n    return 'no' if a % 2 else 'yes'"})
+    assert offered(opened(app, reader, "report"))[4] == "Python"
+    words = "posterior.py predicts new rows in plain Python, without a model: python posterior.py new.csv."
+    assert f"{words} 60 % of the weight is left out, and the weights of the others are rescaled." in shown(app)
+
+
 def test_without_arviz_the_page_says_how_to_get_it(
     app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

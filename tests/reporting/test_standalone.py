@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import inspected
 from tests.inference.scripted import SEED_TEXT, Script, index_of, make_problem, run_conclusion, uniformly
 from tests.inference.scripted import run as events_of
 from tests.reporting import builders
@@ -24,17 +25,15 @@ from tests.reporting.sampled import last_population
 from vpp.data.columns import read_cell
 from vpp.data.dataset import Column, Dataset, Notation, Row
 from vpp.errors import InputError
-from vpp.events import RunFinished, RunStarted, hypothesis_id
+from vpp.events import RunFinished, RunStarted
 from vpp.inspection.points import points, reject_option
 from vpp.llm.translator import prediction_of
 from vpp.posterior.prediction import Mixture
-from vpp.problem import Translation
 from vpp.programs.columns import Columns, cell_value
 from vpp.programs.sandbox import Sandbox
 from vpp.programs.source import read_program
 from vpp.programs.strict import strict_fault
 from vpp.reporting.standalone import standalone
-from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
 
@@ -159,14 +158,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
         finished = RunFinished(outcome="finished")
         folder = tmp_path_factory.mktemp("run")
         reader = builders.run(folder, begun, *events, *end, finished, data=data, config=config)
-        reader.directory.answers.touch()
-        log = AnswerLog(reader.directory.answers)
-        for text in reader.refresh().view.texts.values():
-            place = index_of(text) % len(codes)
-            code = dict(changes).get(place, codes[place])
-            why = None if code else "the model says that no program can follow it"
-            log.add_entry(Translation(hypothesis=hypothesis_id(text), code=code, reason=why, attempts=1))
-        log.close()
+        own = dict(changes)
+        places = {text: index_of(text) % len(codes) for text in reader.refresh().view.texts.values()}
+        inspected.translate(reader, {text: own.get(place, codes[place]) for text, place in places.items()})
         return reader
 
     return make
@@ -309,11 +303,8 @@ def test_texts_stand_in_the_file_as_they_are_and_nothing_of_them_runs(tmp_path: 
     data = replace(data, columns=(*data.columns[:-1], replace(data.columns[-1], name=HOSTILE[1])))
     events = [builders.started(Config(particles=4), data), *builders.drawn(*HOSTILE)]
     reader = builders.run(tmp_path / "run", *events, data=data, config=Config(particles=4))
-    reader.directory.answers.touch()
-    log = AnswerLog(reader.directory.answers)
-    for text, code in zip(HOSTILE, (*CODES["classification"][1:3], CODES["classification"][4], None), strict=True):
-        log.add_entry(Translation(hypothesis=hypothesis_id(text), code=code, reason=text, attempts=1))
-    log.close()
+    codes = (*CODES["classification"][1:3], CODES["classification"][4])
+    inspected.translate(reader, dict(zip(HOSTILE, (*codes, None), strict=True)))
     content = standalone(reader).content
     own = module(content, tmp_path)
     assert [each["text"] for each in own["HYPOTHESES"]] == list(HOSTILE[:3])
@@ -324,7 +315,7 @@ def test_texts_stand_in_the_file_as_they_are_and_nothing_of_them_runs(tmp_path: 
     assert imported == ["csv", "io", "math", "os", "re", "sys"]
     # The functions are those that passed the check, and no name that a program may call means another thing here.
     programs = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("predict_")]
-    for node, code in zip(programs, (*CODES["classification"][1:3], CODES["classification"][4]), strict=True):
+    for node, code in zip(programs, codes, strict=True):
         node.name = "predict"
         again = replace(read_program(code, Columns(data).aliases), code=ast.unparse(node))
         assert strict_fault(again, {alias: each.type for alias, each in Columns(data).arguments.items()}) is None

@@ -67,6 +67,7 @@ _WORDS = {
     "YieldFrom": "yield",
 }
 
+Types = Mapping[str, Type | Literal["any"]]
 Kind = Literal["none", "number", "text", "many", "other"]
 
 
@@ -97,7 +98,8 @@ class _Value:
 _NONE, _NUMBER, _TEXT = _Value("none"), _Value("number"), _Value("text", CELL, CELL)
 _TRUTH = _Value("number", most=1)
 _OTHER = _Value("other", CELL, CELL)
-_ARGUMENTS: dict[Type, _Value] = {
+_ARGUMENTS: dict[Type | Literal["any"], _Value] = {
+    "any": _OTHER,
     "number": _NUMBER,
     "text": _TEXT,
     "prose": _TEXT,
@@ -105,10 +107,10 @@ _ARGUMENTS: dict[Type, _Value] = {
 }
 
 
-def strict_fault(program: Program, types: Mapping[str, Type]) -> str | None:
+def strict_fault(program: Program, types: Types) -> str | None:
     """Return why a program must not run outside the sandbox; None if it may.
 
-    types: of the columns, by alias. A caller must not run the program on a cell that is not of its column's type.
+    types: of the columns, by alias, or `any`. The program must not run on a cell that is of another type.
     """
     try:
         _check_module(ast.parse(program.code), types)
@@ -119,7 +121,7 @@ def strict_fault(program: Program, types: Mapping[str, Type]) -> str | None:
     return None
 
 
-def _check_module(tree: ast.Module, types: Mapping[str, Type]) -> None:
+def _check_module(tree: ast.Module, types: Types) -> None:
     for node in ast.walk(tree):
         name = type(node).__name__
         if name not in _SYNTAX and not isinstance(node, _PARTS):
@@ -151,7 +153,7 @@ def _check_import(statement: ast.Import) -> None:
         raise _at(statement, "an import other than “import math” is not allowed")
 
 
-def _check_signature(function: ast.FunctionDef, types: Mapping[str, Type]) -> None:
+def _check_signature(function: ast.FunctionDef, types: Types) -> None:
     given = function.args
     if function.decorator_list:
         raise _at(function.decorator_list[0], "a decorator is not allowed")
@@ -270,7 +272,7 @@ class _Following:
         self._in_loop: frozenset[str] = frozenset()
         """Names that the loops around the current place assign."""
 
-    def follow(self, function: ast.FunctionDef, types: Mapping[str, Type]) -> None:
+    def follow(self, function: ast.FunctionDef, types: Types) -> None:
         self._known = {each.arg: _ARGUMENTS[types[each.arg]] for each in function.args.args}
         self._run(function.body)
 

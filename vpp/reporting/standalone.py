@@ -24,7 +24,7 @@ from vpp.posterior.prediction import TIE
 from vpp.programs.columns import Argument, Columns
 from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
 from vpp.programs.source import Program, ProgramFault, read_program
-from vpp.programs.strict import strict_fault
+from vpp.programs.strict import Types, strict_fault
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.wording.escaping import FORMULA, one_line
@@ -54,6 +54,19 @@ class Standalone:
     left_out: tuple[LeftOut, ...]
     """Heaviest first; the weights of the others are rescaled."""
 
+    @property
+    def words(self) -> str:
+        use = f"{FILE} predicts new rows in plain Python, without a model: python {FILE} new.csv."
+        return f"{use} {left_out_words(self.left_out)}".strip()
+
+
+def left_out_words(left_out: Sequence[LeftOut]) -> str:
+    """Return a sentence about the weight that is left out; empty if there is none."""
+    if not left_out:
+        return ""
+    share = percent(math.fsum(each.weight for each in left_out))
+    return f"{share} of the weight is left out, and the weights of the others are rescaled."
+
 
 def standalone(reader: RunReader) -> Standalone:
     """Write a run as posterior.py. Raises RunError before the first population, InputError if no program may be in."""
@@ -76,7 +89,8 @@ def standalone(reader: RunReader) -> Standalone:
     left_out.sort(key=lambda each: -each.weight)
     kept = [slot for slot, particle in enumerate(view.population) if particle.hypothesis in programs]
     if not math.fsum(view.weights[slot] for slot in kept):
-        raise InputError(f"no hypothesis of this run can be written as Python: {left_out[0].words}")
+        reason = one_line(left_out[0].reason)
+        raise InputError(f"no hypothesis can be written as Python (the heaviest: {reason}): use predict with the model")
     rest = _Rest.of(view, kept)
     reject = reject_option(rest.view, reader.refresh().spec.config, dataset, of=rest.evaluated)
     data = "\n".join(
@@ -157,9 +171,7 @@ class _Rest:
 
 def _head(run: str, dataset: Dataset, left_out: Sequence[LeftOut]) -> Iterator[str]:
     yield from _comment(f"Run {run}: it predicts {dataset.target!r}.")
-    if left_out:
-        share = math.fsum(each.weight for each in left_out)
-        yield from _comment(f"{percent(share)} of the weight is left out; the weights of the others are rescaled.")
+    yield from _comment(left_out_words(left_out))
     for each in left_out:
         yield from _comment(each.words)
     yield ""
@@ -221,6 +233,7 @@ def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> 
 def _programs(rest: _Rest, programs: dict[str, Program], slots: dict[str, list[int]]) -> Iterator[str]:
     """The functions, the heaviest first, and what belongs to each. slots: of each hypothesis among those that stay."""
     heaviest = sorted(programs, key=lambda identity: -math.fsum(rest.weights[slot] for slot in slots[identity]))
+    anything: Types = {alias: "any" for program in programs.values() for alias in program.columns}
     lines: list[dict[str, Any]] = []
     for n, identity in enumerate(heaviest, 1):
         copies, text = slots[identity], rest.view.texts[identity]
@@ -231,6 +244,7 @@ def _programs(rest: _Rest, programs: dict[str, Program], slots: dict[str, list[i
                 "copies": len(copies),
                 "noise": rest.noise[copies[0]] if rest.noise else None,
                 "columns": programs[identity].columns,
+                "needs_types": strict_fault(programs[identity], anything) is not None,
             }
         )
         yield ""
