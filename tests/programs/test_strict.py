@@ -221,7 +221,7 @@ HOSTILE = {
     "for a in items:\n        for b in items:\n            for c in items: pass\n    return 1": "rounds",
     "for a in range(9000):\n        if sorted(range(9000)) == a: break\n    return 2": "steps for a row",
     "t = town\n    for a in items:\n        t = t + t\n    return t": "a value that grows in a loop is",
-    "n = 2\n    for a in items:\n        n *= n\n    return n": "a value that grows in a loop is",
+    "n = 2\n    for a in items:\n        n *= n\n    return n": "a value that can become very large is",
     "t = ()\n    for a in items:\n        t = (t, t)\n    return t == t": "a value that grows in a loop is",
     "t, u = town, town\n    for a in items:\n        t, u = u, t + u\n    return t": "a value that grows in a loop is",
     "return town.replace('', 'aaaa')": "replace is allowed only",

@@ -367,6 +367,16 @@ def test_another_delimiter_and_encoding_are_read_and_values_are_taken(made: Any,
         own["predict"]({"town": "Rome"})
 
 
+def test_a_word_in_a_column_of_numbers_is_compared_but_never_multiplied(made: Any, tmp_path: Path) -> None:
+    compares, multiplies = (
+        "def predict(age):\n    return 1 if age == 3 else 2",
+        "def predict(age):\n    return len(age * 2)",
+    )
+    for code, expected in ((compares, 2), (multiplies, None)):
+        own = module(standalone(made("numbers, mh", *((place, code) for place in range(6)))).content, tmp_path)
+        assert own["predict"]({"age": "old"})["prediction"] == expected
+
+
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "cp1252"), ("\t", "utf-8-sig"), ("|", "utf-8")])
 def test_another_delimiter_or_encoding_is_read(made: Any, tmp_path: Path, delimiter: str, encoding: str) -> None:
     (tmp_path / "posterior.py").write_bytes(standalone(made("numbers", (1, CODES["regression"][4]))).content)

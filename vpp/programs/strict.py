@@ -21,13 +21,15 @@ RANGE = 10_000
 ROUNDS = 30_000
 """Most rounds of a loop with all loops around it."""
 STEPS = 1_000_000
-"""Most operations for a row: about a tenth of a second."""
+"""Most operations for a row: a third of a second in the worst programs that were tried."""
 LARGEST = 100_000
 """Most characters or items of a value."""
 DIGITS = 18
 _PASSES = 8
 _WORD = 64
-_LONGEST = 1_000
+_AT_ONCE = 16
+"""Words, characters or items that take about as long as an operation."""
+_LONGEST = 300
 """Most words of a number."""
 _FLOAT = 16
 """Words of the largest float as a whole number."""
@@ -190,6 +192,25 @@ def _assigned(body: Sequence[ast.stmt]) -> Iterator[str]:
             yield from _assigned(getattr(statement, part, ()))
 
 
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _carried(loop: ast.For) -> set[str]:
+    """Names that a loop's statements assign, and targets of loops over values made of these."""
+    inner = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
+    carried = {
+        name
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        for target in _targets(node)
+        for name in _names(target)
+    }
+    for _ in inner:
+        carried |= {name for each in inner if _names(each.iter) & carried for name in _names(each.target)}
+    return carried
+
+
 def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
     if isinstance(statement, ast.Assign):
         return statement.targets
@@ -268,7 +289,9 @@ class _Following:
         """Rounds of all loops around the current place."""
         self._steps = 0
         self._sums = 0
-        """Additions in loops, each of which makes a number longer by a bit at most."""
+        """Additions of two numbers that loops change: each makes the longer one longer by a bit at most."""
+        self._carried: set[str] = set()
+        """Names whose values a round hands on to the next."""
         self._in_loop: frozenset[str] = frozenset()
         """Names that the loops around the current place assign."""
 
@@ -335,14 +358,14 @@ class _Following:
         if self._in_loop:
             self._round(loop)
             return
-        self._in_loop = frozenset(_assigned([loop]))
+        self._in_loop, self._carried = frozenset(_assigned([loop])), _carried(loop)
         steps, sums = self._steps, self._sums
         for at in range(_PASSES):
             before, self._steps, self._sums = self._loop_names(), steps, sums
             self._round(loop)
             if at and before == self._loop_names():
                 break
-            if not at:  # so long can all sums of the loop make a number
+            if not at:  # so long can all sums make a number; those with a number that stays need a word at most
                 more = (self._sums - sums) // _WORD + 1
                 known = self._loop_names().items()
                 self._known |= {n: replace(v, size=v.size + more) for n, v in known if v.kind == "number"}
@@ -373,12 +396,16 @@ class _Following:
         return self._pay(node, self._bounds(node))
 
     def _pay(self, node: ast.AST, value: _Value) -> _Value:
-        self._steps += self._rounds * (1 + value.size // _WORD)
+        """Count what it takes to make a value; to read a name takes no copy."""
+        self._count(0 if isinstance(node, ast.Name) else value.size)
         if value.size > (_LONGEST if value.kind == "number" else LARGEST) or value.count > LARGEST:
             raise _at(node, "a value that can become very large is not allowed")
         if self._steps > STEPS:
             raise _at(node, f"more than {STEPS:,} steps for a row are not allowed")
         return value
+
+    def _count(self, *sizes: int) -> None:
+        self._steps += self._rounds * (1 + sum(sizes) // _AT_ONCE)
 
     def _bounds(self, node: ast.expr) -> _Value:
         match node:
@@ -398,8 +425,7 @@ class _Following:
             case ast.BoolOp(values=values):
                 return _join_all([self._value(each) for each in values])
             case ast.Compare(left=left, comparators=others):
-                for each in (left, *others):
-                    self._value(each)
+                self._count(*(self._value(each).size for each in (left, *others)))
                 return _TRUTH
             case ast.IfExp(test=test, body=yes, orelse=no):
                 self._value(test)
@@ -471,7 +497,9 @@ class _Following:
         """by: the right side as it is written."""
         match op:
             case ast.Add() | ast.Sub() if _is_number(left, right):
-                self._sums += self._rounds
+                sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (by,)
+                if self._in_loop and all(_names(side) & self._carried for side in sides):
+                    self._sums += self._rounds
                 most = None if left.most is None or right.most is None else left.most + right.most
                 return _Value("number", max(left.size, right.size) + (not self._in_loop), most=most)
             case ast.Add():
@@ -529,6 +557,7 @@ class _Following:
             raise _at(node, f"{name} with {len(node.args)} arguments is not allowed")
         arguments = [self._value(each) for each in node.args]
         named = [self._value(keyword.value) for keyword in node.keywords]
+        self._count(*(each.size**2 if name == "str" and each.kind == "number" else each.size for each in arguments))
         first = arguments[0] if arguments else _NONE
         if name == "round" and len(arguments + named) > 1:
             digits = _whole([*node.args, *(keyword.value for keyword in node.keywords)][1])
@@ -552,12 +581,14 @@ class _Following:
         if any(keyword.arg not in ("rel_tol", "abs_tol") for keyword in node.keywords):
             raise _at(node, f"this named argument of math.{name} is not allowed")
         arguments = [self._value(each) for each in (*node.args, *(keyword.value for keyword in node.keywords))]
+        self._count(*(each.size for each in arguments))
         if name == "prod" and not _is_number(*map(_item, arguments)):
             raise _at(node, "a product of what may be a text or a list is not allowed")
         return _Value("number", sum(each.size for each in arguments) + _FLOAT)
 
     def _method(self, node: ast.Call, name: str, of: _Value) -> _Value:
         arguments = [self._value(each) for each in node.args]
+        self._count(of.size, *(each.size for each in arguments))
         first = arguments[0] if arguments else _NONE
         if name == "replace":
             match node.args:
