@@ -21,8 +21,6 @@ from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
 from vpp.wording.verification import verification_html
 
-SOURCE_HEIGHT = 360
-
 
 def page(run: opening.OpenRun) -> None:
     pieces.head(run, "Report")
@@ -46,11 +44,8 @@ def preview(run: opening.OpenRun) -> None:
     snapshot = run.snapshot
     key = (str(run.directory.path), snapshot.view.last_at, snapshot.state, snapshot.spec.name)
     report = report_of(key, run.reader)
-    head = markup.heading("Preview", "the HTML file has live charts beside the text")
-    blocks.draw(head, f'<div class="report">{report_body(report, under=2)}</div>')
-    if st.toggle("Show the markdown to copy", key="report.source"):
-        st.code(report, language=None, height=SOURCE_HEIGHT)
-    notes = ["A file is made when you click. The HTML file is about 5 MB: it holds the script that draws its charts."]
+    blocks.draw(markup.heading("Preview"), f'<div class="report">{report_body(report, under=2)}</div>')
+    notes = []
     if not is_available():
         notes.append(f"The particles for ArviZ (posterior.nc) are not offered. {HOW_TO_GET}.")
     if run.snapshot.state in opening.LIVE:

@@ -201,6 +201,8 @@ class Proposed:
     """Uniform number it is compared with."""
     origin: Literal["refined", "prior"] = "refined"
     """Refined from parent and batch, or drawn from the prior without data."""
+    rows: tuple[int, ...] = ()
+    """Ids of the rows in the prompt, if they are not the batch's."""
     shown: int | None = None
     """Number of first batch rows that fitted into the prompt; null if all did."""
     thoughts: str = ""
@@ -398,6 +400,8 @@ class Usage:
     """Answers that could not be read."""
     refused: int = 0
     """Optimizer answers that are no rule for this table; up to three a proposal."""
+    contradictory: int = 0
+    """Answers to rows that contradict their own explanation."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     faults: dict[str, int] = field(default_factory=dict, compare=False)

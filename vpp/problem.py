@@ -55,6 +55,10 @@ class Prediction:
     def answer(self) -> Answer:
         return self.value if self.shares is None else self.shares
 
+    def is_mistake(self, row: Row) -> bool:
+        """True if the answer is not exactly the row's target: of numbers nearly every answer is one."""
+        return self.value != row.target
+
 
 def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     """Return the graded answer of each prediction, None for an abstention; empty if no answer is graded."""
@@ -168,7 +172,11 @@ class Problem:
     batch_size: int
     epochs: int
     seed: int
+    score_rows: int = 0
+    """Most training rows that steps use, a random sample; 0: all."""
     buffer_repeats: bool = False
+    shows_predictions: bool = True
+    """False if the prompts for first hypotheses show no predictions of the seed sentence."""
     start_texts: tuple[str, ...] = ()
     """Hypotheses that the first population takes over, K at most; the optimizer draws the rest."""
     start_prior: tuple[float, ...] = ()
@@ -183,7 +191,15 @@ class Problem:
     @property
     def steps_per_epoch(self) -> int:
         """Batches in one pass; a last short batch counts."""
-        return -(-len(self.dataset.train) // self.batch_size)
+        return -(-len(self.pool) // self.batch_size)
+
+    @property
+    def pool(self) -> tuple[Row, ...]:
+        """Training rows that steps use, in the order of the table: batches are cut from them."""
+        rows = self.dataset.train
+        if not 0 < self.score_rows < len(rows):
+            return rows
+        return tuple(rows[at] for at in _sample(self.seed, len(rows), self.score_rows))
 
     @property
     def steps(self) -> int:
@@ -193,8 +209,9 @@ class Problem:
     def batch(self, step: int) -> tuple[Row, ...]:
         """The step's rows: a seeded shuffle of the training rows each epoch, cut in order."""
         epoch, index = divmod(step, self.steps_per_epoch)
-        order, first = _shuffled(self.seed, epoch, len(self.dataset.train)), index * self.batch_size
-        return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
+        pool = self.pool
+        order, first = _shuffled(self.seed, epoch, len(pool)), index * self.batch_size
+        return tuple(pool[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
         """The last `size` rows seen up to and including the step's batch.
@@ -214,20 +231,12 @@ class Problem:
     def scored_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the step scores each particle: on both sides of Eq. 9, or for the weights of Eq. 10."""
         if config.scored_on == "train":
-            return self.sampled_rows(config)
+            return self.pool
         return self.buffer(step, size=config.buffer_size) if config.scored_on == "buffer" else self.batch(step)
-
-    def sampled_rows(self, config: Config) -> tuple[Row, ...]:
-        """All training rows; of more than programs are scored on, a random sample, the same at every step."""
-        rows = self.dataset.train
-        if not config.has_programs or len(rows) <= config.score_rows:
-            return rows
-        return tuple(rows[at] for at in _sample(self.seed, len(rows), config.score_rows))
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        on_train = config.final_weights == "train" or config.is_telescoping or config.has_programs
-        return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
+        return self.dataset.train if config.is_final_on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
         if slot >= len(self.start_texts):

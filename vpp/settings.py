@@ -77,9 +77,7 @@ class Config:
         "that cannot be one)",
     )
     score_rows: int = _option(
-        1_000,
-        "most training rows, drawn at random, on which a step scores programs; the final weights use all",
-        least=1,
+        1_000, "most training rows, drawn at random, that steps use with programs; the final weights use all", least=1
     )
     certify: int = _option(
         8, "training rows that the learner also reads itself for each heavy program at the end; 0 to skip", least=0
@@ -107,7 +105,7 @@ class Config:
     )
     mutate: Mutation = _option(
         "filtered",
-        "smc's rewriting: every particle, or filtered (as every, kept by an accept step); "
+        "smc's rewriting: every particle, or filtered (from mistakes, if there are any; kept by an accept step); "
         "incremental and adaptive tempering always filter",
     )
     final_weights: FinalWeights = _option(
@@ -125,11 +123,11 @@ class Config:
     epsilon: str = _option(
         "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
     )
-    abstention_cost: float = _option(
-        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
-    )
     coverage: float = _option(
         0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
+    )
+    abstention_cost: float = _option(
+        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
     )
 
     def __post_init__(self) -> None:
@@ -194,6 +192,11 @@ class Config:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
+    def seeks_mistakes(self) -> bool:
+        """True if a text without a mistake on its batch is not rewritten from that batch, as it is in the paper."""
+        return self.is_filtered and self.mutate == "filtered"
+
+    @property
     def starts_from_prior(self) -> bool:
         """True if first hypotheses are drawn from the prior, as all proposals are."""
         return self.is_filtered and self.restart == 1
@@ -212,6 +215,11 @@ class Config:
         return self.method == "smc" and self.final_weights != "paper"
 
     @property
+    def is_final_on_train(self) -> bool:
+        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+        return self.final_weights == "train" or self.is_telescoping or self.has_programs
+
+    @property
     def draws_initial(self) -> bool:
         """True if first hypotheses are asked for; vml begins with the seed sentence, weigh with given ones."""
         return self.method not in CHAINS_OF_VML and not self.is_weighing
@@ -220,6 +228,10 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
+
+    def n_pool(self, n_train: int) -> int:
+        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
+        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""

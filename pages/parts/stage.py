@@ -1,7 +1,7 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
+from vpp.inspection.programs import ProgramReading
 from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
@@ -123,9 +124,7 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
     def make() -> str:
         if view.last_step is None and snapshot.state in opening.LIVE:
-            written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
-            lead = markup.saying(asking_words(snapshot.spec))
-            return f'<div class="lead">{lead}</div>{markup.happening(written)}'
+            return f'<div class="lead">{markup.saying(asking_words(snapshot.spec))}</div>'
         lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, moment.step))}</div>'
         if view.last_step is None:
             return lead
@@ -158,7 +157,7 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
             return skeletons_html(range(config.size))
         dataset = run.reader.dataset()
         prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
+        maker = CardMaker(view, config, dataset, prompts, wanted=wanted, readings=readings(run, snapshot, moment.step))
         if moment.newest is None:
             waiting = () if view.has_ended else (slot for slot in range(config.size) if slot not in view.drawn)
             return deck_html(maker.initial(), seed_text=view.started.seed_text) + skeletons_html(waiting)
@@ -166,6 +165,13 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
         return deck_html(cards, seed_text=view.started.seed_text)
 
     return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make)
+
+
+def readings(run: opening.OpenRun, snapshot: Snapshot, step: int | None) -> Mapping[str, ProgramReading]:
+    """Return how the texts on the cards of a step are read, by hypothesis id; None is the end."""
+    at = snapshot.view.steps.get(step) if step is not None else None
+    scored = (*at.scored.values(), *at.proposals_scored.values()) if at else snapshot.view.population
+    return pieces.readings(run, snapshot, {each.hypothesis for each in scored})
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:

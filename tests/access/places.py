@@ -13,10 +13,8 @@ EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
     const main = document.querySelector('[data-testid="stMain"]')
-    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
     return app?.dataset.testScriptState === 'notRunning' && main?.querySelector('.vpp') &&
-        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]') &&
-        charts.every((chart) => chart.querySelector('.main-svg'))
+        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
 }"""
 FOLDS = "document.querySelectorAll('.vpp details').forEach((fold) => (fold.open = true))"
 
@@ -94,10 +92,9 @@ def open_ancestors(page: Page) -> None:
 PLACES = {
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch", is_walked=True),
-    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior", is_walked=True),
+    "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_ancestors, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
-    "paper": Place("/paper", ".vpp h1", title="Paper", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
 }

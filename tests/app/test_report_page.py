@@ -28,8 +28,6 @@ def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_n
     page = shown(app)
     assert page.index("Does uncertainty mean error?") < page.index("The same run from a terminal")
     assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
-    app.toggle(key="report.source").set_value(True).run()
-    assert app.code[0].value.startswith("# toy\n")
     assert {code.language for code in app.code} == {"plaintext"}
     app.button(key="report.check").click().run()
     assert "The journal is inconsistent" in shown(app)

@@ -9,30 +9,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vpp.demo import chat
+
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
 BINARY = "You are designed to do binary classification: predict label."
 REGRESSION = "You are designed to do regression: predict y."
 
 
-def answer_form(labels: Sequence[str]) -> str:
-    block = "Labels:\n" + "\n".join(f"- {label}" for label in labels) + "\n\n" if labels else ""
-    kind = "one of the labels" if labels else "a number"
-    form = f"Explanation: one or two short sentences\nOutput: {kind}, nothing else"
-    return f"{block}Answer in exactly this form:\n{form}"
+def listed(labels: Sequence[str]) -> str:
+    return "\n".join(("Labels:", *(f"- {label}" for label in labels))) if labels else ""
 
 
 def learner_prompt(hypothesis: str, row: str, labels: Sequence[str] = ()) -> str:
-    template = (TEMPLATES / "learner.txt").read_text()
-    return template.format(hypothesis=hypothesis, input=row, answer_form=answer_form(labels))
+    form = f"{listed(labels)}\n\nAnswer in exactly this form:\nExplanation: one or two short sentences\nOutput: …"
+    return (TEMPLATES / "learner.txt").read_text().format(hypothesis=hypothesis, input=row, answer_form=form)
 
 
 def prior_prompt(sentence: str, columns: Sequence[tuple[str, str]], labels: Sequence[str] = ()) -> str:
-    lines = [f"{name}: {kind}" for name, kind in columns]
-    lines += ["", "Labels:", *(f"- {label}" for label in labels)] if labels else []
+    lines = "\n".join(f"{name}: {kind}" for name, kind in columns) + f"\n\n{listed(labels)}".rstrip()
     template = (TEMPLATES / "prior.txt").read_text()
-    form = "Answer in exactly this form:\nReasoning: a few sentences\nNew rule: the whole rule"
-    return template.format(hypothesis=sentence, columns="\n".join(lines), answer_form=form)
+    return template.format(hypothesis=sentence, columns=lines, answer_form="Reasoning: …\nNew rule: …")
 
 
 def numbered(lines: Sequence[str], joint: str = " ") -> str:
@@ -42,20 +39,14 @@ def numbered(lines: Sequence[str], joint: str = " ") -> str:
 def optimizer_prompt(
     hypothesis: str, rows: Sequence[str], predictions: Sequence[str], targets: Sequence[str], labels: Sequence[str] = ()
 ) -> str:
-    block = "\n\nLabels:\n" + "\n".join(f"- {label}" for label in labels) if labels else ""
-    task = (
-        f"The output is the column label.{block}\n\nIf the rule is good, keep it word for word. Otherwise improve it,"
-        " so that it holds for the next batch too, and give exact values."
-    )
-    form = "Answer in exactly this form:\nReasoning: a few sentences\n\nNew rule:\nthe whole rule and nothing after it"
     template = (TEMPLATES / "optimizer.txt").read_text()
     return template.format(
         hypothesis=hypothesis,
         inputs=numbered(rows, "\n"),
         predictions=numbered(predictions),
         targets=numbered(targets),
-        task=task,
-        answer_form=form,
+        task=f"The output is the column label.\n\n{listed(labels)}",
+        answer_form="Reasoning: …\nNew rule: …",
     )
 
 
@@ -67,6 +58,12 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
         "seed": seed,
         **more,
     }
+
+
+def reply(*contents: str) -> str:
+    """Answer to a conversation: turns of user and model in turn."""
+    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
+    return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
 
 
 class Server:

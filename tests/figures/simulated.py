@@ -17,7 +17,7 @@ from tests.inference.scripted import SEED_TEXT, make_dataset
 from tests.reporting.sampled import last_population
 from vpp.data.dataset import Dataset, Row
 from vpp.demo.optimizer import propose
-from vpp.demo.prompt import OptimizerQuestion
+from vpp.demo.prompt import OptimizerQuestion, PriorQuestion
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 from vpp.events import Evaluated, Event, Reweighted
@@ -57,6 +57,10 @@ def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, tempera
     """Return the demo model's next sentence."""
     targets = tuple(str(row.target) for row in rows)
     question = OptimizerQuestion(text, tuple(map(_lines, rows)), tuple(said), targets, LABELS, style="brief")
+    return said_to(question, temperature=temperature, seed=seed)
+
+
+def said_to(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
     return f"{SEED_TEXT} {propose(question, temperature=temperature, seed=seed).split(':', 1)[1].strip()}"
 
 
@@ -83,7 +87,7 @@ def simulate(seed: int, *, unseen: int = 200) -> Simulated:
 
 @dataclass(slots=True)
 class Demo:
-    """Both roles; nothing here restarts, so there are no draws from the prior."""
+    """Both roles."""
 
     asked: set[tuple[str, int]] = field(default_factory=set)
     """(sentence, row) of the learner's calls."""
@@ -99,7 +103,9 @@ class Demo:
         return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        raise AssertionError("a run of these options draws nothing from the prior")
+        question = PriorQuestion(SEED_TEXT, tuple((name, "number") for name in NAMES), LABELS, style="brief")
+        text = said_to(question, temperature=temperature, seed=seed)
+        return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

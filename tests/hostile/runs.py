@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 from tests import inspected
 from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
-from vpp.bench.sweep import Cell, Sizes, SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
+from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.budget import Cap, Price
 from vpp.problem import Prediction
 from vpp.runs.directory import RunDirectory
@@ -200,24 +199,6 @@ class Hostile:
             command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n"),
         )  # fmt: skip
 
-    def sweep(self) -> SweepDirectory:
-        """One cell finished, one failed, and a last complaint."""
-        sweep = SweepDirectory(self.folder / f"bench-<b>{MARK}tag<b>:red[{MARK}red]")
-        sweep.path.mkdir(parents=True)
-        sweep.write(
-            SweepSpec(
-                endpoint=self.endpoint(), tasks=("two-blobs", "two-circles"), methods=("smc",), seeds=1, sizes=Sizes(),
-                versions={self.short("library"): self.harm("sweep-version")},
-            )
-        )  # fmt: skip
-        cells = Hostile(sweep.path / "runs", self.leak)
-        cells.label_run(Cell(task="two-blobs", method="smc", seed=0).name)
-        cells.label_run(
-            Cell(task="two-circles", method="smc", seed=0).name, RunFailed(reason="error", detail=self.harm("cell"))
-        )
-        sweep.log.write_text(f"vpp: {one_line(self.harm('complaint'))}\n")
-        return sweep
-
     def table(self) -> bytes:
         """A CSV for the form."""
         names = (*self.columns[:3], self.columns[3])
@@ -257,7 +238,3 @@ def doubled(text: str) -> str:
 
 def quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -1,5 +1,6 @@
 """What each option of a sampler changes, and what it leaves alone."""
 
+import asyncio
 import math
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from vpp.errors import InputError
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored
 from vpp.inference.drawing import PRIOR_DRAWS
+from vpp.inference.population import Chain, Particle
+from vpp.inference.proposing import propose
 from vpp.posterior.weights import ess
-from vpp.problem import likelihood_of
+from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng
 from vpp.settings import Config, preset
 
@@ -104,6 +107,54 @@ def test_a_filtered_mutation_is_decided_on_the_buffer_without_tempering(task):
         assert proposed.log_alpha == pytest.approx(min(0.0, ratio))
 
 
+# --- mistakes ----------------------------------------------------------------------------------------------------
+
+
+def asked_about(*wrong, slot=0, **options):
+    """The rows that a text at step 2 is rewritten from, and its candidate. wrong: places of its mistakes among the
+    scored rows; the batch is the last four."""
+    config = scripted.paper(**{"mutate": "filtered", "batch_size": 4, **options})
+    script = scripted.Script("classification")
+    problem = scripted.make_problem(config, script)
+    scored = problem.scored_rows(config, 2)
+    answers = [None if place in wrong else row.target for place, row in enumerate(scored)]
+    given = tuple(Prediction(row=row.id, value=value) for row, value in zip(scored, answers, strict=True))
+    theta = Particle(text=scripted.TEXTS[0], parent=slot, predictions=given)
+    likelihood = likelihood_of(problem.dataset, config)
+    chain = Chain(problem=problem, config=config, likelihood=likelihood, step=2, slot=slot, particle=theta)
+    candidate = asyncio.run(propose(chain, temperature=1.0))
+    asked = [list(map([row.id for row in scored].index, rows)) for _, rows, *_ in script.proposed]
+    assert len(asked) + len(script.drawn) == 1
+    assert candidate.rows in ((), *(rows for _, rows, *_ in script.proposed))
+    return asked, bool(candidate.rows), candidate.origin
+
+
+BATCH = [8, 9, 10, 11]
+
+
+def test_a_mistake_on_the_batch_leaves_the_prompt_as_in_the_paper():
+    assert asked_about(1, 9) == ([BATCH], False, "refined")
+
+
+def test_mistakes_on_other_scored_rows_take_up_to_half_of_a_batch_without_any():
+    assert asked_about(1) == ([[1, 9, 10, 11]], True, "refined")
+    assert asked_about(1, 3, 7, slot=0) == ([[7, 1, 10, 11]], True, "refined")
+    assert asked_about(1, 3, 7, slot=1) == ([[1, 3, 10, 11]], True, "refined")
+
+
+def test_a_text_without_a_mistake_is_not_rewritten_but_drawn_afresh():
+    assert asked_about() == ([], False, "prior")
+    assert asked_about(method="mh") == ([], False, "prior")
+
+
+@pytest.mark.parametrize(
+    "options", [{"mutate": "every"}, {"mutate": "every", "method": "mh"}, {"method": "always-accept"}]
+)
+def test_the_papers_prompts_show_the_batch_whatever_its_mistakes(options):
+    assert asked_about(**options)[2] == "refined"
+    assert len(asked_about(**options)[0][0]) == 4
+
+
 # --- tempering ---------------------------------------------------------------------------------------------------
 
 
@@ -159,18 +210,22 @@ def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
     assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
-def test_carried_weights_are_used_as_they_are_at_the_end():
-    problem, _, events = finished_run("smc incremental", final_weights="rescored")
+def test_carried_weights_are_used_as_they_are_at_the_end_only_if_the_papers_are_asked_for():
+    problem, _, events = finished_run("smc incremental", final_weights="paper")
     last = scripted.populations(events)[-1]
-    end = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="rescored"), last)
-    assert [type(e) for e in end] == [Evaluated, Evaluated]
-    assert end[0].weights == tuple(last.weights)
+    carried = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="paper"), last)
+    assert [type(e) for e in carried] == [Evaluated, Evaluated]
+    assert carried[0].weights == tuple(last.weights)
+    anew = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="train"), last)
+    final = next(each for each in anew if isinstance(each, Reweighted))
+    assert final.constant is not None
+    assert final.beta == 1.0
 
 
 # --- draws from the prior ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["mh", "smc filtered", "smc incremental"])
+@pytest.mark.parametrize("name", ["mh", "smc incremental"])
 def test_restarts_come_with_the_chance_asked_for_whatever_the_particle(name):
     _, script, events = finished_run(name, restart=0.3, particles=60, epochs=3)
     origins = [e.origin for e in scripted.of_kind(events, Proposed)]
@@ -198,6 +253,15 @@ def test_first_hypotheses_from_the_prior_see_no_row():
     assert len(script.drawn) == 7 * 9, "at this chance every proposal is drawn so too"
     assert not script.proposed
     assert script.predicted[0][0] != scripted.SEED_TEXT, "nobody asked what the seed sentence gives"
+
+
+def test_the_seed_sentence_is_applied_to_the_first_batch_only_for_prompts_that_show_it():
+    config = scripted.variant("smc")
+    for is_shown in (True, False):
+        script = scripted.Script("classification", write=scripted.rewrite_anew)
+        scripted.run(replace(scripted.make_problem(config, script), shows_predictions=is_shown), config)
+        assert (scripted.SEED_TEXT in dict(script.predicted)) == is_shown
+        assert len(script.proposed[0][2]) == (5 if is_shown else 0)
 
 
 def test_a_first_hypothesis_that_cannot_be_read_is_drawn_again_and_the_last_try_is_kept():
@@ -245,7 +309,7 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
     [
         ({"restart": 1.5}, "restart is 1.5: it must lie between 0 and 1"),
         ({"batch_size": 0}, "at least 1"),
-        ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
+        ({"tempering": "cold"}, "choose one of auto, paper, incremental, adaptive"),
         ({"mutate": "never"}, "choose one of every, filtered"),
         ({"abstention_cost": 3.0}, "between 0 and 1"),
     ],

@@ -70,22 +70,38 @@ def test_inputs_answers_and_targets_carry_the_same_numbers() -> None:
     assert render_targets(LINE.train) == "[1] 4\n[2] 7.5"
 
 
-def test_numbers_are_listed_by_the_overlap_of_the_outputs_ranges() -> None:
-    sizes = {"no": ("2", "9", "8"), "yes": ("3", "4"), "maybe": ("12.5", None)}
-    rows = [row(0, output, size=size) for output, listed in sizes.items() for size in listed]
-    assert render_values(rows, {"size": "cm"}) == (
-        "size: only maybe: 12.5 cm, missing; only no: 2 cm, 8 cm to 9 cm; shared: 3 cm to 4 cm"
+def listed(column: str, **cells: tuple[str | None, ...]) -> str:
+    """One column, rendered; its cells by output."""
+    return render_values(
+        [row(0, output, **{column: cell}) for output in cells for cell in cells[output]], {"size": "cm"}
     )
 
 
-def test_categories_are_listed_by_the_only_output_that_has_them() -> None:
-    skies = {"no": ("rain", "haze", "fog"), "yes": ("haze", None, "3")}
-    rows = [row(0, output, sky=sky) for output, listed in skies.items() for sky in listed]
-    assert render_values(rows) == "sky: only no: fog, rain; only yes: 3, missing; shared: haze"
+def test_numbers_are_listed_in_three_ranges_at_most_cut_where_the_outputs_differ() -> None:
+    assert listed("size", no=("2", "9", "8"), yes=("3", "4"), maybe=(None,)) == (
+        "size: 2 cm: 1 no; 3 cm to 4 cm: 2 yes; 8 cm to 9 cm: 2 no; missing: 1 maybe"
+    )
+    assert (
+        listed("age", no=("1", "2", "7"), yes=("5", "6", "8", "9"))
+        == "age: 1 to 2: 2 no; 5 to 6: 2 yes; 7 to 9: 1 no, 2 yes"
+    )
+    assert listed("age", no=("1", "2"), yes=("2", "1")) == "age: 1 to 2: 2 no, 2 yes", "no cut gains anything"
 
 
-def test_numbers_to_predict_are_listed_by_column_in_their_order() -> None:
-    assert render_values((row(0, 7.5, x="2"), row(1, 4.0, x="1"))) == "x: only 4: 1; only 7.5: 2"
+def test_categories_are_listed_with_counts_that_noise_leaves_telling() -> None:
+    assert listed("math", admitted=("A",) * 14 + ("B",), rejected=("A", "A", "B", "3", None)) == (
+        "math: 3: 1 rejected; A: 14 admitted, 2 rejected; B: 1 admitted, 1 rejected; missing: 1 rejected"
+    )
+    names = tuple(f"n{number}" for number in range(30))
+    assert listed("name", a=(*names, "n29"), b=("n28",)) == (
+        "name: n0: 1 a; n1: 1 a; n10: 1 a; n11: 1 a; n12: 1 a; n13: 1 a; n28: 1 a, 1 b; n29: 2 a; 22 others: 22 a"
+    )
+
+
+def test_numbers_to_predict_are_listed_by_column_with_their_bounds() -> None:
+    rows = row(0, 7.5, x="2", tide="low"), row(1, 4.0, x="1", tide="low"), row(2, 9.0, x="1", tide="high")
+    assert render_values(rows) == "x: 1: 4 to 9; 2: 7.5\ntide: high: 9; low: 4 to 7.5"
+    assert render_values([row(n, float(n < 5), x=str(n)) for n in range(90)]) == "x: 0 to 4: 1; 5 to 89: 0"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -142,8 +158,8 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 def test_the_learners_answer_form() -> None:
     labels, brief = "Labels:\n- 0\n- 1\n\n", "Explanation: one or two short sentences\nOutput: "
     form = f"Answer in exactly this form:\n{brief}"
-    assert answer_form(None, "text", PARITY) == f"{labels}{form}one of the labels, nothing else"
-    assert answer_form(None, "text", LINE) == f"{form}a number, nothing else"
+    assert answer_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
+    assert answer_form("text", LINE) == f"{form}a number, nothing else"
 
 
 def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:

@@ -54,7 +54,7 @@ MESSAGES = {
     b'{"object": "error", "message": "old vLLM"}': "old vLLM",
     b'{"detail": "Not Found"}': "Not Found",
     b'{"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": "a prompt"}]}': "body.seed: extra",
-    b"<h1>Bad</h1>": "with a web page, 'Bad'",
+    b"<h1>Bad</h1>": "with a web page",
     b"{}": "",
     b"null": "",
     b"": "",
@@ -97,7 +97,7 @@ def test_an_answer_is_read_apart_from_its_reasoning() -> None:
 
 FLOW = b'data: {"choices": [{"delta": {"content": "Out"}}]}\n\ndata: [DONE]\n\n'
 ODD: dict[str, tuple[bytes, str, str]] = {
-    "a web page": (b"<html><body>It works!</body></html>", "found a web page, 'It works!'", "web page"),
+    "a web page": (b"<html><body>It works!</body></html>", "found a web page", "web page"),
     "an error under 200": (b'{"error": {"message": "died"}}', "200 with an error: died", "error under 200"),
     "a plain error under 200": (b'{"error": "died"}', "200 with an error: died", "error under 200"),
     "a cut text": (b'{"choices": [{"mess', "not complete JSON", "broken JSON"),

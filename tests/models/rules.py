@@ -153,4 +153,47 @@ FLOWER = Table(
             'medium' if 0.5 <= petal_width <= 1.5 else 'large'
     """,
 )
-TABLES = (ADMISSION, LOAN, PARCEL, FLOWER)
+SURVIVAL = Table(
+    name="survival",
+    target="survived",
+    labels=("no", "yes"),
+    draw=lambda rng: {
+        "sex": rng.choice(("male", "female")),
+        "age": rng.randint(1, 70),
+        "deck": rng.choice(("upper", "middle", "lower")),
+    },
+    stated="""
+        If sex is male, answer no; otherwise yes.
+            'no' if sex == 'male' else 'yes'
+        If deck is upper or age is below 12, answer yes; otherwise answer no.
+            'yes' if deck == 'upper' or age < 12 else 'no'
+        If sex is female and deck is not lower, answer yes; otherwise answer no.
+            'yes' if sex == 'female' and deck != 'lower' else 'no'
+    """,
+)
+ALARM = Table(
+    name="alarm",
+    target="alarm",
+    labels=("false", "true"),
+    draw=lambda rng: {"heat": rng.randint(20, 95), "smoke": rng.choice(("false", "true"))},
+    stated="""
+        If smoke is true, answer false; otherwise answer true.
+            'false' if smoke == 'true' else 'true'
+        If heat is above 60 and smoke is false, answer true; otherwise answer false.
+            'true' if heat > 60 and smoke == 'false' else 'false'
+    """,
+)
+TANK = Table(
+    name="tank",
+    target="mark",
+    labels=("above", "below"),
+    draw=lambda rng: {"level": rng.randint(0, 99), "valve": rng.choice(("open", "shut"))},
+    stated="""
+        If level is below 40, answer above; otherwise answer below.
+            'above' if level < 40 else 'below'
+        If valve is open or level is above 70, answer below; otherwise answer above.
+            'below' if valve == 'open' or level > 70 else 'above'
+    """,
+)
+TABLES = (ADMISSION, LOAN, PARCEL, FLOWER, SURVIVAL, ALARM, TANK)
+"""The last three have labels that are words of conditions."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vpp.trials.trial import MOST, clauses
+from vpp.programs.source import read_program
+from vpp.trials.trial import MOST, branch_clauses, clauses
 
 RULE = "If math is A and publications is 1 or more, answer admitted; otherwise answer rejected."
 BETWEEN = "Say yes if a is between 2 and 8 and b is above 3, else no."
@@ -73,3 +74,32 @@ def test_each_clause_is_at_its_place_and_something_is_left_without_it(sentence: 
         assert sentence[each.start : each.end] == each.text
         assert each.without.strip(" .;,")
     assert all(each.end <= after.start for each, after in pairwise(found))
+
+
+PROGRAM = """
+def predict(a, b):
+    if a > 1:
+        if b > 2:
+            return "p"
+        return "q"
+    elif b > 3:
+        return "r"
+    else:
+        for x in (a, b):
+            if x == 0:
+                return "s"
+    return "t"
+"""
+
+
+def test_a_program_without_a_branch_gives_its_rows_to_the_branches_after_it() -> None:
+    program = read_program(PROGRAM, ("a", "b"))
+    without = {each.text: each.code for each in branch_clauses(program, "A rule.")}
+    assert list(without) == ["a > 1 and b > 2: 'p'", "a > 1: 'q'", "b > 3: 'r'", "x == 0: 's'"]
+    for code, gone in zip(without.values(), "pqrs", strict=True):
+        left = [branch.output.strip("'") for branch in read_program(code, ("a", "b")).branches]
+        assert left == [each for each in "pqrst" if each != gone]
+    assert "        return 'q'\n    elif" in without["a > 1 and b > 2: 'p'"]
+    assert "\n    if b > 3:" not in without["b > 3: 'r'"]
+    one = read_program("def predict(a):\n    return 'p'", ("a",))
+    assert branch_clauses(one, "A rule.") == ()

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy.stats import binom
@@ -16,13 +17,16 @@ from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.drawing.idea_deck import clause_rows
+from vpp.events import hypothesis_id
 from vpp.posterior.metric import wilson
+from vpp.problem import Translation
 from vpp.runs.asking import Asking
+from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import FOLLOWS, Change, Obeyed, Trial, TrialAsking, TrialSize, changes, program_of, read_trial
+from vpp.trials.trial import FOLLOWS, Change, Obeyed, Trial, TrialAsking, TrialSize, changes, plain_rule_of, read_trial
 from vpp.trials.trial import trial_json as in_json
 
 NAMES = ("a", "b", "unit_price", "note")
@@ -50,9 +54,9 @@ def table(n: int = 24) -> Dataset:
 DATA = table()
 
 
-def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA) -> RunReader:
+def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA, reading: Any = "rows") -> RunReader:
     """A run of particles with these texts, asked at this address."""
-    config = Config(method="mh", particles=len(texts))
+    config = Config(method="mh", particles=len(texts), reading=reading)
     endpoint = EndpointSpec(base_url=base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
@@ -95,7 +99,7 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
 
 def test_a_sentence_that_no_program_reads_has_no_changed_rows() -> None:
     """It may mean a column by other words: a learner that follows it would count as disobeying."""
-    assert program_of(UNREAD, DATA) is None
+    assert plain_rule_of(UNREAD, DATA) is None
     assert drawn_changes(UNREAD) == ()
 
 
@@ -176,6 +180,32 @@ def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(t
     assert {each.text: (each.log_likelihood_lost, each.rows) for each in idea.clauses} == {
         clause: (pytest.approx(whole - log_likelihood(rest)), better(rest)) for clause, rest in without.items()
     }
+
+
+def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND, reading="program")
+    code = "def predict(a, b):\n if b >= 30:\n  return 'no'\n if a > 12:\n  return 'yes'\n return 'no'"
+    log = AnswerLog(reader.directory.answers)
+    log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
+    log.close()
+    size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)
+    found = tried(reader, tmp_path, size)
+    # Only the learner without a rule is asked: it reads each row itself.
+    assert TrialAsking(reader, size).calls == len(served.bodies) - before == 14
+    cells = [
+        (float(row.inputs[0][1] or 0), float(row.inputs[1][1] or 0), row.target)
+        for row in DATA.train
+        if row.id in found.rows
+    ]
+    right = {
+        "whole": sum(("yes" if b < 30 and a > 12 else "no") == target for a, b, target in cells),
+        "b >= 30: 'no'": sum(("yes" if a > 12 else "no") == target for a, _, target in cells),
+        "a > 12: 'yes'": sum(target == "no" for *_, target in cells),
+    }
+    log_lik = {words: log_marginal(n, 14 - n) for words, n in right.items()}
+    assert found.ideas[0].log_likelihood == pytest.approx(log_lik.pop("whole"))
+    lost = {each.text: found.ideas[0].log_likelihood - each.log_likelihood_lost for each in found.ideas[0].clauses}
+    assert lost == pytest.approx(log_lik)
 
 
 class Disobedient(Model):

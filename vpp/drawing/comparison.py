@@ -1,40 +1,25 @@
-"""Runs side by side, in words and HTML: standings, ideas in common and not, test rows, cost, and conditions.
+"""Runs side by side, in words and HTML: standings, cost, and conditions.
 
 Runs go by a letter; their names are text from outside and escaped here.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, zip_longest
+from itertools import groupby
 from string import ascii_uppercase
 
-from vpp.drawing.deck import without_seed
-from vpp.drawing.matrix import inputs_line
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
-from vpp.inspection.comparison import (
-    Candidate,
-    Compared,
-    Comparison,
-    DifferingPoint,
-    SharedIdea,
-    SharedIdeas,
-    Spread,
-    Standing,
-    against,
-    standing_of,
-)
+from vpp.inspection.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
 from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
-from vpp.posterior.prediction import Value
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
-from vpp.wording.markup import CUE, badge, group, group_row, scrolling, table, term, text
+from vpp.wording.markup import CUE, group_row, scrolling, table, term, text
 from vpp.wording.options import changed_words, name_of
 from vpp.wording.verdicts import chance_verdict
 from vpp.wording.words import (
     EQUAL,
-    NBSP,
     capitalised,
     counted,
     fixed,
@@ -44,11 +29,8 @@ from vpp.wording.words import (
     listed,
     number,
     p_text,
-    percent,
     score_text,
     seconds,
-    target_text,
-    value_text,
 )
 
 CODES = ascii_uppercase
@@ -300,39 +282,7 @@ def elsewhere_sentence(comparison: Comparison) -> str:
     return f"{words} {listed(strangers)} {are} {other}"
 
 
-# Seeds
-
-
-def spread_html(comparison: Comparison, spreads: Sequence[Spread]) -> str:
-    """Table with a line per setting: mean ± sample standard deviation over seeds, and each seed's own value."""
-    rows = []
-    for spread in spreads:
-        run, own = comparison.runs[spread.places[0]], comparison.standings[spread.places[0]]
-        is_label = own is not None and own.score.n_correct is not None
-        files = f", {counted(spread.n_files, 'different file')}" if spread.n_files > 1 else ""
-        rows.append(
-            (
-                " ".join(CODES[place] for place in spread.places),
-                f"{setting_words(run)} · {run.dataset.name}{files}",
-                spread_text(spread, is_label=is_label),
-                "; ".join(f"{seed}: {_value(value, is_label)}" for seed, value in spread.by_seed),
-            )
-        )
-    return table(("runs", "setting", "mean ± sample standard deviation (seeds)", "by seed"), rows, right=(2,))
-
-
-def spread_text(spread: Spread, *, is_label: bool) -> str:
-    """`94.2 ± 3.5 % (2)`, `1.08 ± 0.05 (2)`, `96.7 % (1 seed)`."""
-    n = len(spread.by_seed)
-    if spread.deviation is None:
-        return f"{_value(spread.mean, is_label)} (1 seed)"
-    if is_label:
-        return f"{fixed(100 * spread.mean, 1)} ± {fixed(100 * spread.deviation, 1)}{NBSP}% ({n})"
-    return f"{number(spread.mean)} ± {number(spread.deviation, 2)} ({n})"
-
-
-def _value(value: float, is_label: bool) -> str:
-    return f"{fixed(100 * value, 1)}{NBSP}%" if is_label else number(value)
+# Conditions and cost
 
 
 KIND_NAMES: Mapping[str, str] = {
@@ -344,121 +294,6 @@ KIND_NAMES: Mapping[str, str] = {
 }
 _NAMES = {"prior": "Prior, in plain words", "steps": "Steps T"}
 """Options whose label on a form is a question, or that a form does not have."""
-
-
-# Ideas in common
-
-
-IdeaCell = tuple[int, SharedIdea] | None
-"""A run's place and an idea of its; None leaves the place empty."""
-
-
-def idea_rows(shared: SharedIdeas) -> list[tuple[str, tuple[IdeaCell, ...]]]:
-    """Rows under their group's title: an idea of several runs with a cell for each, then each run's own, by weight."""
-    several = [idea for idea in shared.all if len(idea.by_run) > 1]
-    own = [[(place, idea) for idea in shared.held_by(place)] for place in shared.places]
-    title = "In both" if len(shared.places) == 2 else "In several"
-    return [
-        *((title, tuple((place, idea) for place in idea.held_by)) for idea in several),
-        *(("Only in one", cells) for cells in zip_longest(*own)),
-    ]
-
-
-def ideas_html(rows: Sequence[tuple[str, tuple[IdeaCell, ...]]], runs: Mapping[int, Candidate]) -> str:
-    parts = []
-    for title, of_group in groupby(rows, key=lambda row: row[0]):
-        held = ("".join(_held(cell, runs) for cell in cells) for _, cells in of_group)
-        parts += [group(title), *(f'<article class="twin">{each}</article>' for each in held)]
-    return "".join(parts)
-
-
-def ideas_sentences(shared: SharedIdeas) -> str:
-    """`In both: 2 ideas, 90 % of A’s weight and 60 % of B’s weight. Only in B: 1 idea, 40 % of B’s weight.`"""
-    places = shared.places
-    every, shared_by_all = "both" if len(places) == 2 else f"all {in_words(len(places))}", shared.held_by(*places)
-    kinds = {
-        f"In {every}": shared_by_all,
-        "In some": shared.partly,
-        **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
-    }
-    sentences = []
-    for title, ideas in kinds.items():
-        held = [place for place in places if any(place in idea.by_run for idea in ideas)]
-        shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
-        sentences += [f"{title}: {counted(len(ideas), 'idea')}, {listed(shares)}."] if ideas else []
-    return " ".join(sentences if shared_by_all else [f"No idea is in {every}.", *sentences])
-
-
-def _whole(weight: float) -> float:
-    """Weight without the rounding error of a sum: 1 for 0.9999999999999999."""
-    return 1.0 if weight > 1 - EQUAL else weight
-
-
-def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
-    """An idea in one run: weight as a bar and a number, particles, wordings, result on the test rows."""
-    if cell is None:
-        return "<div></div>"
-    place, idea = cell
-    holding, score, started = idea.by_run[place], idea.score, runs[place].view.started
-    result = f"test MSE {score_text(score)}"
-    if score.n_correct is not None:
-        result = f"{integer(score.n_correct)} of {counted(score.n, 'test row')} right"
-    wordings = [f"heaviest of {counted(holding.n_texts, 'wording')}"] if holding.n_texts > 1 else []
-    about = " · ".join((counted(holding.n_particles, "particle"), *wordings, result))
-    weight, sentence = _whole(holding.weight), without_seed(holding.text, started.seed_text if started else "")
-    held = f'<b class="code">{CODES[place]}</b> {percent(weight)} of the weight <span class="cap">{text(about)}</span>'
-    return f'<div style="--w:{weight:.4f}"><p class="num">{held}</p><p class="hyp">{text(sentence)}</p></div>'
-
-
-# Points on which they differ
-
-
-def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimals: int | None = None) -> str:
-    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
-    row, true, inputs = (f'<th scope="col">{words}</th>' for words in ("row", "true", "inputs"))
-    head = f"{row}{true}{_letters(places)}{inputs}"
-    body = "".join(_point(point, decimals) for point in points)
-    return grid("points", "Points on which they differ", head, body)
-
-
-def _letters(places: Sequence[int]) -> str:
-    return "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
-
-
-def _point(point: DifferingPoint, decimals: int | None) -> str:
-    whole = inputs_line(point.row, len(point.row.inputs))
-    answers = "".join(
-        f"<td>{text(_answer(answer, decimals))} {_mark(point, loss)}</td>"
-        for answer, loss in zip(point.answers, point.losses, strict=True)
-    )
-    return (
-        f'<tr><td class="num">{point.row.id}</td><td>{text(_answer(point.row.target, decimals))}</td>{answers}'
-        f'<td title="{text(whole)}">{text(inputs_line(point.row))}</td></tr>'
-    )
-
-
-def _answer(value: Value | None, decimals: int | None) -> str:
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
-
-
-def _mark(point: DifferingPoint, loss: float) -> str:
-    if isinstance(point.row.target, str):
-        return badge("rej", "wrong") if loss else badge("acc", "right")
-    nearest = min(point.losses)
-    return badge("acc", "nearest") if loss == nearest and loss < max(point.losses) else ""
-
-
-def points_sentence(points: Sequence[DifferingPoint], places: Sequence[int], n_rows: int) -> str:
-    """`5 of 60 test rows. Right: A 3 of 5, B 1 of 5.`"""
-    if not points:
-        return f"The runs give the same answer on all {counted(n_rows, 'test row')}."
-    is_label = isinstance(points[0].row.target, str)
-    best = [0.0 if is_label else min(point.losses) for point in points]
-    counts = [sum(p.losses[i] == least for p, least in zip(points, best, strict=True)) for i in range(len(places))]
-    of = integer(len(points))
-    found = ", ".join(f"{CODES[place]} {integer(n)} of {of}" for place, n in zip(places, counts, strict=True))
-    lead = f"{of} of {counted(n_rows, 'test row')}{'' if is_label else ', widest apart first'}."
-    return f"{lead} {'Right' if is_label else 'Nearest'}: {found}."
 
 
 # Cost
@@ -485,7 +320,9 @@ def cost_html(runs: Mapping[int, Candidate]) -> str:
 
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int, name: str) -> str:
-    head = f'<th scope="col">setting</th>{_letters(places)}'
+    head = '<th scope="col">setting</th>' + "".join(
+        f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
+    )
     body = []
     for kind, of_kind in groupby(conditions, key=lambda each: each.kind):
         body += [group_row(KIND_NAMES[kind], len(places) + 1), *(_condition(each, reference) for each in of_kind)]

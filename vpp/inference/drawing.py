@@ -44,7 +44,7 @@ async def _draws(problem: Problem, config: Config, slots: Sequence[int]) -> list
     if config.starts_from_prior:
         return [_drawn(problem, k, _from_prior(problem, seed)) for k, seed in zip(slots, seeds, strict=True)]
     batch, propose = problem.batch(0), problem.optimizer.propose
-    predictions = await problem.learner.predict(problem.seed_text, batch)
+    predictions = await problem.learner.predict(problem.seed_text, batch) if problem.shows_predictions else ()
     evenly = np.linspace(*INITIAL_TEMPERATURES, len(slots))
     temperatures = [round(float(t), 6) for t in evenly]
     return [

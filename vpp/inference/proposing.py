@@ -51,6 +51,8 @@ class Candidate:
     """The chain with theta, the parent."""
     proposal: Proposal
     origin: Literal["refined", "prior"]
+    rows: tuple[int, ...] = ()
+    """Ids of the rows in the prompt, if they are not the batch's."""
 
     @property
     def text(self) -> str | None:
@@ -80,6 +82,7 @@ class Candidate:
             why=why,
             reason=self.proposal.reason,
             origin=self.origin,
+            rows=self.rows,
             shown=self.proposal.shown,
             thoughts=self.proposal.thoughts,
             refused=self.proposal.refused,
@@ -89,27 +92,48 @@ class Candidate:
 async def propose(chain: Chain, *, temperature: float) -> Candidate:
     """theta~ <- f_opt(theta, {x_m, y^_m, y_m}), or a fresh draw from the prior with probability `restart`.
 
-    Both the seed of the call and the choice of a draw depend on step and slot alone, never on the particle.
+    Both the seed of the call and the choice of a draw depend on step and slot alone, never on the particle; but beyond
+    the paper, a particle without a mistake on its scored rows is drawn afresh too.
     temperature: the optimizer's sampling temperature.
     """
     problem, config, particle = chain.problem, chain.config, chain.particle
     seed = call_seed(problem.seed, "propose", chain.step, chain.slot)
-    if config.is_filtered and rng(config.seed, "restart", chain.step, chain.slot).random() < config.restart:
+    is_restart = config.is_filtered and rng(config.seed, "restart", chain.step, chain.slot).random() < config.restart
+    rows = () if is_restart else await _rows_to_learn_from(chain)
+    if not rows:
         drawn = await problem.optimizer.draw(temperature=PRIOR_TEMPERATURE, seed=seed)
         return Candidate(chain=chain, proposal=drawn, origin="prior")
-    predictions = await predictions_on(chain)
-    proposal = await problem.optimizer.propose(
-        particle.text, chain.batch, predictions, temperature=temperature, seed=seed
-    )
-    return Candidate(chain=chain, proposal=proposal, origin="refined")
+    predictions = await predictions_on(chain, rows)
+    proposal = await problem.optimizer.propose(particle.text, rows, predictions, temperature=temperature, seed=seed)
+    ids = () if rows == chain.batch else tuple(row.id for row in rows)
+    return Candidate(chain=chain, proposal=proposal, origin="refined", rows=ids)
 
 
-async def predictions_on(chain: Chain) -> tuple[Prediction, ...]:
-    """(M,) y^_m of the particle on the batch: known if the rows last scored include the batch, else asked for."""
+async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
+    """(M,) the batch, or (0,) if the particle has no mistake on any scored row. Beyond the paper where it may be empty.
+
+    A batch without a mistake gives up to half of its places to mistakes on other scored rows: more than half would
+    show a rule that is nearly right as one that is nearly wrong. Steps and slots begin at different mistakes.
+    """
+    batch = chain.batch
+    if not chain.config.seeks_mistakes:
+        return batch
+    given = zip(batch, await predictions_on(chain, batch), strict=True)
+    if any(prediction.is_mistake(row) for row, prediction in given):
+        return batch
+    rows = {row.id: row for row in chain.rows}
+    wrong = [rows[p.row] for p in chain.particle.predictions if p.row in rows and p.is_mistake(rows[p.row])]
+    first = (chain.step + chain.slot) % len(wrong) if wrong else 0
+    mistakes = (wrong[first:] + wrong[:first])[: -(-len(batch) // 2)]
+    return (*mistakes, *batch[len(mistakes) :]) if mistakes else ()
+
+
+async def predictions_on(chain: Chain, rows: tuple[Row, ...]) -> tuple[Prediction, ...]:
+    """(M,) y^_m of the particle on these rows: known if the rows last scored include them, else asked for."""
     known = {prediction.row: prediction for prediction in chain.particle.predictions}
-    if all(row.id in known for row in chain.batch):
-        return tuple(known[row.id] for row in chain.batch)
-    return await chain.problem.learner.predict(chain.particle.text, chain.batch)
+    if all(row.id in known for row in rows):
+        return tuple(known[row.id] for row in rows)
+    return await chain.problem.learner.predict(chain.particle.text, rows)
 
 
 async def decide(candidate: Candidate, rows: tuple[Row, ...], *, exponent: float = 1.0) -> Outcome:

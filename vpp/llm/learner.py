@@ -1,6 +1,7 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -120,6 +121,8 @@ class LlmLearner:
     async def _answer(self, hypothesis: str, row: Row) -> None:
         identity = hypothesis_id(hypothesis)
         prediction, attempts = await self._answered(self._prompts.messages(hypothesis, row), row)
+        is_contradictory = contradicts(prediction, rule=hypothesis, classes=self._prompts.dataset.classes)
+        self._counters.add(contradictory=is_contradictory)
         if self._on_answer is not None:
             self._on_answer(identity, prediction, attempts)
         self._keep(identity, prediction)
@@ -223,3 +226,30 @@ def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
         reason=read.reason,
         thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
     )
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b", re.IGNORECASE)
+_FAILURE = re.compile(r"\b(?:no|fails)[.!]\Z", re.IGNORECASE)
+
+
+def contradicts(prediction: Prediction, *, rule: str, classes: tuple[str, ...]) -> bool:
+    """Return whether a readable label contradicts its own explanation.
+
+    Either the explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives
+    another. What cannot be read so is no contradiction.
+    """
+    *before, last = _SENTENCE_END.split(prediction.explanation.strip())
+    due = {_named_after(_CONCLUSION, last, classes)}
+    if before and _FAILURE.search(before[-1]) and _CONCLUSION.search(last):
+        due.add(_named_after(_OTHERWISE, rule, classes))
+    return prediction.value is not None and not due <= {None, prediction.value}
+
+
+def _named_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
+    """Return the one label in the words after the last mark; None if there is none or several, or a `not`."""
+    *before, words = mark.split(text.casefold())
+    words = words if before else ""
+    named = [label for label in classes if re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)]
+    return named[0] if len(named) == 1 and not re.search(r"\bnot\b", words) else None

@@ -7,7 +7,7 @@ from functools import cached_property
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.conversation import question
-from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
+from vpp.llm.forms import Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
@@ -77,8 +77,8 @@ class LearnerPrompts:
 
     dataset: Dataset
     template: Template
-    carrier: Carrier | None = None
-    """Carrier of structured answers; None for free text."""
+    is_structured: bool = False
+    """Whether answers are JSON that the server holds to a schema."""
     cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
@@ -89,14 +89,14 @@ class LearnerPrompts:
             rule=rule_of(self.dataset, hypothesis),
             input=render_input(row, self.units, self.cell_limit),
             outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.carrier, self.template.style, self.dataset),
+            answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
         )
         return [*self.template.opening, described(self.dataset, prompt)]
 
     @cached_property
     def structure(self) -> Structure | None:
         """The structure of an answer; None for free text."""
-        return structure(self.carrier, self.template.style, self.dataset)
+        return structure(self.dataset) if self.is_structured else None
 
     @property
     def is_lettered(self) -> bool:
@@ -177,6 +177,10 @@ class OptimizerPrompts:
         )
         opening = self.refining.opening_for(0 if rule == NO_RULE else seed)
         return [*opening, described(self.dataset, prompt)]
+
+    def shows_predictions(self, hypothesis: str) -> bool:
+        """True if a question about a batch shows predictions: all, or the mistakes of a text that states a rule."""
+        return "predictions" in self.refining.slots or rule_of(self.dataset, hypothesis) != NO_RULE
 
     def about_columns(self) -> list[Message]:
         """Return the question of a draw from the prior, which shows no row."""

@@ -1,9 +1,8 @@
 """Renders rows, outputs and columns of a table as prompt text; text of the table begins no line of its own."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from vpp.data.answers import escaped, one_line
 from vpp.data.columns import is_number
@@ -16,8 +15,14 @@ NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
 LISTED_VALUES, FEW_NUMBERS = 20, 3
 """Most values of a column that a program's writer is told, of words and of numbers."""
+BRANCH_SHOWN = 200
+"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
+COMMONEST, RANGES, CUTS = 8, 3, 100
+"""Most categories of a column that are listed one by one, ranges of its numbers, and cuts tried for a range."""
+ROUNDING = 1e-9
+"""Share of a column's spread of outputs below which a cut gains nothing."""
 QUOTED = "| "
 """Begins each line of a cell with several lines, so that none reads as a fence, a row's number or a heading."""
 
@@ -112,13 +117,25 @@ def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
 def render_mistakes(
     rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
 ) -> str:
-    """Return the rows whose prediction is not exactly the correct output, with both values."""
-    wrong = [
-        f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
-        for row, given in zip(rows, predictions, strict=True)
-        if given.value != row.target
-    ]
-    return "\n".join(wrong) or "none"
+    """Return the rows whose prediction is not exactly the correct output, with both values.
+
+    If branches of a program gave them, each branch stands above its rows: `x >= 80: 'no' is wrong on 5 of 8 rows:`.
+    """
+    branches: defaultdict[int, list[tuple[Row, Prediction]]] = defaultdict(list)
+    for row, given in zip(rows, predictions, strict=True):
+        branches[-1 if given.branch is None else given.branch].append((row, given))
+    lines = []
+    for branch, answered in sorted(branches.items()):
+        wrong = [
+            f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
+            for row, given in answered
+            if given.is_mistake(row)
+        ]
+        if wrong and branch >= 0 and len(branches) > 1:
+            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
+        lines += wrong
+    return "\n".join(lines) or "none"
 
 
 def turned_columns(row: Row, seed: int) -> Row:
@@ -131,52 +148,77 @@ def turned_columns(row: Row, seed: int) -> Row:
 
 
 def render_values(rows: Sequence[Row], units: Mapping[str, str] = NO_UNITS) -> str:
-    """Return the rows column by column: cells of one output only, and cells that several share.
+    """Return the rows column by column: each cell, or range of numbers, with the outputs of its rows.
 
-    `sky: only no: rain; shared: clear, haze`. A number is shared if it lies in the ranges of several outputs:
-    `size: only no: 2, 8 to 9; shared: 3 to 4`. Columns with long texts are left out.
+    `sky: clear: 4 yes; rain: 3 no, 1 yes`, `size: 2 to 5: 3 no; 8 to 9: 4 yes`. Of numbers to predict, their bounds:
+    `sky: clear: 4; rain: 7 to 10`. Columns with long texts are left out.
     """
-    by_output: dict[Value | None, list[Row]] = {}
-    for row in sorted(rows, key=_by_target):
-        by_output.setdefault(row.target, []).append(row)
     lines = []
     for at, (name, _) in enumerate(rows[0].inputs):
-        cells = {render_value(output): [row.inputs[at][1] for row in group] for output, group in by_output.items()}
-        if all(len(cell or "") <= LISTED for column in cells.values() for cell in column):
-            lines.append(f"{one_line(name)}: {_cells_by_output(cells, units.get(name))}")
+        outputs: defaultdict[str | None, list[Value]] = defaultdict(list)
+        for row in rows:
+            outputs[row.inputs[at][1]] += [] if row.target is None else [row.target]
+        if all(len(cell or "") <= LISTED for cell in outputs):
+            parts = "; ".join(f"{text}: {_outputs(of)}" for text, of in _parts(outputs, units.get(name)))
+            lines.append(f"{one_line(name)}: {parts}")
     return "\n".join(lines)
 
 
-def _cells_by_output(cells: Mapping[str, Sequence[str | None]], unit: str | None) -> str:
-    """Return one line of `render_values`. cells: one column's cells by output."""
-    known = {output: [cell for cell in column if cell is not None] for output, column in cells.items()}
-    is_numeric = all(is_number(cell) for column in known.values() for cell in column)
-    missing = [output for output, column in cells.items() if None in column]
-    groups: dict[str, list[str]] = {f"only {output}": [] for output in cells}
-    groups["shared"] = []
-    for text, outputs in (*(_spans(known, unit) if is_numeric else _categories(known)), (MISSING, missing)):
-        if outputs:
-            groups["shared" if len(outputs) > 1 else f"only {outputs[0]}"].append(text)
-    return "; ".join(f"{group}: {', '.join(texts)}" for group, texts in groups.items() if texts)
+def _outputs(outputs: Sequence[Value]) -> str:
+    """Return `3 no, 1 yes` for labels, `7 to 10` for numbers."""
+    if isinstance(outputs[0], str):
+        return ", ".join(f"{n} {one_line(str(label))}" for label, n in sorted(Counter(outputs).items()))
+    return _span(render_value(min(outputs)), render_value(max(outputs)))
 
 
-def _categories(known: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each cell, sorted, with the outputs that have it."""
-    for cell in sorted({cell for column in known.values() for cell in column}):
-        yield one_line(cell), [output for output, column in known.items() if cell in column]
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
-def _spans(known: Mapping[str, Sequence[str]], unit: str | None) -> Iterator[tuple[str, list[str]]]:
-    """Yield runs of neighbouring numbers that lie in the ranges of the same outputs, with these outputs."""
-    ranges = {output: (min(map(float, column)), max(map(float, column))) for output, column in known.items() if column}
+def _parts(outputs: Mapping[str | None, list[Value]], unit: str | None) -> Iterator[tuple[str, list[Value]]]:
+    """Yield a column's ranges or commonest cells, each with its outputs. outputs: by cell."""
+    known = {cell: of for cell, of in outputs.items() if cell is not None}
+    if all(map(is_number, known)):
+        for cut in _ranges(known):
+            yield _span(_cell(cut[0], unit), _cell(cut[-1], unit)), _joined(known, cut)
+    else:
+        common = sorted(known, key=lambda cell: (-len(known[cell]), cell))
+        for cell in sorted(common[:COMMONEST]):
+            yield one_line(cell), known[cell]
+        if rest := common[COMMONEST:]:
+            yield f"{len(rest)} others", _joined(known, rest)
+    if None in outputs:
+        yield MISSING, outputs[None]
 
-    def outputs_at(cell: str) -> list[str]:
-        return [output for output, (low, high) in ranges.items() if low <= float(cell) <= high]
 
-    cells = sorted({cell for column in known.values() for cell in column}, key=float)
-    for outputs, group in groupby(cells, key=outputs_at):
-        run = list(group)
-        yield " to ".join(_cell(end, unit) for end in dict.fromkeys((run[0], run[-1]))), outputs
+def _ranges(known: Mapping[str, list[Value]]) -> list[list[str]]:
+    """Return the numbers in ascending order, cut where outputs differ most, as a regression tree cuts."""
+    ranges = [sorted(known, key=float)] if known else []
+    least = ROUNDING * _spread(_joined(known, known))
+    while len(ranges) < RANGES:
+        best, gain = ranges, least
+        for at, cells in enumerate(ranges):
+            for k in range(1, len(cells), 1 + len(cells) // CUTS):
+                parts = [cells[:k], cells[k:]]
+                less = _spread(_joined(known, cells)) - sum(_spread(_joined(known, part)) for part in parts)
+                if less > gain:
+                    best, gain = [*ranges[:at], *parts, *ranges[at + 1 :]], less
+        if best is ranges:
+            break
+        ranges = best
+    return ranges
+
+
+def _joined(known: Mapping[str, list[Value]], cells: Iterable[str]) -> list[Value]:
+    return [output for cell in cells for output in known[cell]]
+
+
+def _spread(outputs: Sequence[Value]) -> float:
+    """Return the sum of squared distances from the mean; of labels n times their Gini impurity."""
+    if isinstance(outputs[0], str):
+        return len(outputs) - sum(n * n for n in Counter(outputs).values()) / len(outputs)
+    mean = sum(map(float, outputs)) / len(outputs)
+    return sum((float(output) - mean) * (float(output) - mean) for output in outputs)
 
 
 def render_columns(dataset: Dataset) -> str:

@@ -97,19 +97,6 @@ class Template:
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
         return "".join(words + ("" if slot is None else keep_inside_fence(given[slot])) for words, slot in self._parts)
 
-    def warnings(self) -> Iterator[str]:
-        """Yield a sentence for each thing that works, but costs more or fails more often than needed."""
-        theta = "rule" if "rule" in self.slots else "hypothesis"
-        slots = [(brace[1], brace.start()) for brace in _BRACES.finditer(self.text)]
-        place = dict(reversed(slots)).get("input", len(self.text))
-        if self.role == "learner" and place < dict(slots)[theta]:
-            yield (
-                f"The learner template puts {{input}} (line {_line(self.text, place)}) before {{{theta}}}: "
-                "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
-            )
-        if "\x00" in self.text or "\ufffd" in self.text:
-            yield f"The {self.role} template holds characters that are no text: was it saved as UTF-8?"
-
 
 def keep_inside_fence(value: str) -> str:
     """Return `value` with a space before each line that is a fence, so that data cannot close its own fence."""
@@ -216,7 +203,7 @@ def name_of(text: str | None, role: Role) -> str | None:
     return next((name for name in GALLERY if text in (gallery_text(name, role), shipped(role, name).text)), None)
 
 
-def check_templates(texts: dict[Role, str | None]) -> tuple[str, ...]:
-    """Return the warnings about a user's own templates. Raises InputError for one that cannot be used."""
-    own = [Template(text, role=role) for role in ROLES if (text := texts.get(role)) is not None]
-    return tuple(warning for template in own for warning in template.warnings())
+def check_templates(texts: dict[Role, str | None]) -> None:
+    """Raise InputError for a user's own template that cannot be used."""
+    for role, text in texts.items():
+        template_of(text, role=role)

@@ -68,7 +68,8 @@ class ProgramLearner:
 
     def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
         """Keep the learner's own answers of an earlier session."""
-        self.by_row.preload(entries)
+        if self.by_row:
+            self.by_row.preload(entries)
 
     def preload_programs(self, entries: Iterable[Translation | TextAnswer]) -> None:
         """Keep programs and answers about texts of an earlier session, without calling `on_program`."""
@@ -80,9 +81,9 @@ class ProgramLearner:
         identity = hypothesis_id(hypothesis)
         program = await self.program(hypothesis)
         if program is None:
-            if self._falls_back:
-                return await self.by_row.predict(hypothesis, rows)
             reason = self._translations[identity].reason
+            if self._falls_back and reason != NO_RULE_YET:
+                return await self.by_row.predict(hypothesis, rows)
             return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
         new = [row for row in rows if (identity, row.id) not in self._answers]
         answers = {row.id: self._answers[identity, row.id] for row in rows if (identity, row.id) in self._answers}
@@ -93,6 +94,11 @@ class ProgramLearner:
             if self._on_answer:
                 self._on_answer(identity, prediction, 0)
         return tuple(answers[row.id] for row in rows)
+
+    def needs_model(self, hypothesis: str) -> bool:
+        """Return False if the hypothesis has a program already, which asks about no text."""
+        translation = self._translations.get(hypothesis_id(hypothesis))
+        return translation is None or translation.code is None or bool(self._read(translation.code).questions)
 
     async def program(self, hypothesis: str) -> Program | None:
         """Return the hypothesis as a program; None if it cannot be one. Raises EndpointError."""

@@ -1,7 +1,7 @@
 """A table's columns as a program sees them: names that are identifiers, and cells as Python values."""
 
 import keyword
-import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,7 +14,7 @@ from vpp.programs.source import ENTRY, QUESTION
 
 Type = Literal["number", "text", "numbers", "prose"]
 """Of a column's cells: int or float, str of few words, list of numbers, str of free text."""
-_RESERVED = frozenset({ENTRY, QUESTION, "math"})
+RESERVED = frozenset({ENTRY, QUESTION, "math"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +34,32 @@ class Columns:
     """The input columns of a table, in file order."""
 
     def __init__(self, dataset: Dataset) -> None:
-        kinds = {column.name: column.kind for column in dataset.columns}
-        self.arguments: dict[str, Argument] = {}
+        self._dataset = dataset
+        self._kinds = {column.name: column.kind for column in dataset.columns}
+        self.names: dict[str, str] = {}
         """By alias."""
-        for at, name in enumerate(dataset.inputs):
-            cells = [row.inputs[at][1] for row in dataset.labelled]
+        for name in dataset.inputs:
+            self.names[_alias(name, set(self.names))] = name
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """By alias. Reads every row; the aliases do not."""
+        arguments = {}
+        for at, (alias, name) in enumerate(self.names.items()):
+            cells = [row.inputs[at][1] for row in self._dataset.labelled]
             present = sorted({cell for cell in cells if cell is not None})
-            alias = _alias(name, {*self.arguments, *_RESERVED})
-            self.arguments[alias] = Argument(name, alias, _type(kinds[name], present), tuple(present), None in cells)
+            type_ = _type(self._kinds[name], present)
+            arguments[alias] = Argument(name, alias, type_, tuple(present), None in cells)
+        return arguments
 
     @cached_property
     def aliases(self) -> tuple[str, ...]:
-        return tuple(self.arguments)
+        return tuple(self.names)
 
     @cached_property
     def texts(self) -> frozenset[str]:
         """Aliases of the columns of free text."""
-        return frozenset(alias for alias, argument in self.arguments.items() if argument.type == "prose")
+        return frozenset(alias for alias, name in self.names.items() if self._kinds[name] == "text")
 
     def cells(self, row: Row, aliases: Sequence[str]) -> tuple[Cell, ...]:
         """The row's cells under these aliases, as values; None where a cell is missing."""
@@ -77,20 +86,24 @@ def _type(kind: str, present: Sequence[str]) -> Type:
         return "prose"
     if kind == "sequence":
         return "numbers"
-    are_numbers = bool(present) and all(map(is_number, present)) and not are_codes(present)
-    return "number" if kind == "number" or are_numbers else "text"
+    # A column of numbers may have 100,000 different ones: only others are read.
+    holds_numbers = kind == "number" or (bool(present) and all(map(is_number, present)) and not are_codes(present))
+    return "number" if holds_numbers else "text"
 
 
 @lru_cache(maxsize=4096)
 def _identifier(name: str) -> str:
-    word = re.sub(r"\W+", "_", name).strip("_") or "column"
-    return f"_{word}" if word[0].isdigit() else word
+    # Python reads names in this form of Unicode.
+    characters = unicodedata.normalize("NFKC", name)
+    words = "".join(each if f"a{each}".isidentifier() else " " for each in characters).split()
+    word = "_".join(words).strip("_") or "column"
+    return word if word.isidentifier() else f"_{word}"
 
 
 def _alias(name: str, taken: set[str]) -> str:
     """An identifier like the name, which no other column has."""
     word = _identifier(name)
-    if keyword.iskeyword(word):
+    if keyword.iskeyword(word) or word in RESERVED:
         word += "_"
     alias, n = word, 2
     while alias in taken:

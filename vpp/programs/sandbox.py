@@ -1,14 +1,16 @@
 """The sandbox: programs run in worker processes of `pydantic-monty`, which know no file, network or environment.
 
 Each run of a program has its own session with limits of time and memory. A program that breaks one, or its interpreter,
-costs an answer, never this process.
+costs an answer, never this process. Clock, sleep and chance are fixed, so a program is a function of its row.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import pydantic_monty as monty
 
@@ -24,6 +26,7 @@ DEPTH = 200
 FAULT_LENGTH = VALUE_LENGTH = 200
 LARGEST = 10**15
 """Whole numbers from here on come back as floats: Python refuses to write numbers of thousands of digits."""
+POLICY: monty.OSPolicy = {"sleep": "zero", "datetime": datetime(2000, 1, 1, tzinfo=UTC), "random_start": {"seed": 0}}
 Cell = str | int | float | list[float] | None
 Yes = Mapping[str, Mapping[str, bool]]
 """Answers about texts: by question, then by text."""
@@ -65,19 +68,27 @@ class Given:
 
 
 class Sandbox:
-    """A pool of worker processes, one a core; used as an asynchronous context."""
+    """A pool of worker processes, one a core; used as an asynchronous context.
 
-    def __init__(self) -> None:
-        self._pool = monty.AsyncMonty(max_processes=os.cpu_count() or 1, min_processes=1, request_timeout=4 * SECONDS)
+    Threads wait for the workers: with the library's own event loop, an exit of this process may abort it.
+    """
+
+    def __init__(self, *, seconds: float = SECONDS) -> None:
+        self._limits: monty.ResourceLimits = {
+            "max_feed_duration_secs": seconds,
+            "max_memory": MEMORY,
+            "max_recursion_depth": DEPTH,
+        }
+        self._pool = monty.Monty(max_processes=os.cpu_count() or 1, min_processes=1, request_timeout=4 * seconds)
 
     async def __aenter__(self) -> Self:
-        await self._pool.__aenter__()
+        await asyncio.to_thread(self._pool.__enter__)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._pool.__aexit__(kind, error, traceback)
+        await asyncio.to_thread(self._pool.__exit__, kind, error, traceback)
 
     async def run(self, program: Program, rows: Sequence[Sequence[Cell]], yes: Yes | None = None) -> list[Given]:
         """Return what the program gives for each row. rows: (N, columns of the program).
@@ -86,20 +97,34 @@ class Sandbox:
         """
         given: list[Given] = []
         for at in range(0, len(rows), CHUNK):
-            given += await self._run_chunk(program, rows[at : at + CHUNK], yes or {})
+            given += await asyncio.to_thread(self._run_chunk, program, rows[at : at + CHUNK], yes or {})
         return given
 
-    async def _run_chunk(self, program: Program, rows: Sequence[Sequence[Cell]], yes: Yes) -> list[Given]:
-        limits: Any = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_recursion_depth": DEPTH}
+    def _run_chunk(self, program: Program, rows: Sequence[Sequence[Cell]], yes: Yes) -> list[Given]:
         inputs = {"_ROWS": [list(row) for row in rows], "_YES": {words: dict(known) for words, known in yes.items()}}
         try:
-            async with self._pool.checkout(limits=limits) as session:
-                given = await session.feed_run(
+            with self._pool.checkout(limits=self._limits, os_policy=POLICY) as session:
+                given = session.feed_run(
                     f"{program.instrumented}\n{_RUN}", inputs=inputs, print_callback=monty.CollectString()
                 )
         except monty.MontyError as error:
             return [Given(None, None, _reason(error))] * len(rows)
-        return [Given(*each) for each in given]
+        if not isinstance(given, list) or len(given) != len(rows):
+            return [Given(None, None, "it changes the list of rows")] * len(rows)
+        return [_checked(each, len(program.branches)) for each in given]
+
+
+def _checked(each: object, n_branches: int) -> Given:
+    """Return what came back for a row, if it has the form that it should: a program may redefine abs or isinstance."""
+    match each:
+        case (str(value), int(branch), "") if branch in range(n_branches):
+            return Given(value[:VALUE_LENGTH], branch)
+        case (int() | float() as value, int(branch), "") if branch in range(n_branches):
+            if isinstance(value, float) or abs(value) < LARGEST:
+                return Given(value, branch)
+        case (None, None, str(fault)):
+            return Given(None, None, fault[:FAULT_LENGTH])
+    return Given(None, None, "it gives no text and no number")
 
 
 def _reason(error: monty.MontyError) -> str:

@@ -6,6 +6,7 @@ only the sandbox runs it.
 
 import ast
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,9 @@ ENTRY, QUESTION = "predict", "ask"
 REFUSAL = re.compile(r"\W*no program\b", re.IGNORECASE)
 _FENCED = re.compile(r"^```[\w ]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^(?:def|import|from) ", re.MULTILINE)
+
+_GUARD = re.compile(r"\b\w{1,100} is not None and ")
+"""Of a comparison with a cell that may be missing."""
 
 
 class ProgramFault(Exception):
@@ -47,9 +51,16 @@ class Program:
     """The code whose `predict` returns a pair: the value, and the index of the branch."""
 
     def words(self, branch: int) -> str:
-        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`."""
+        """A branch in one line: `math >= 80 and letters > 1: 'admitted'`, `otherwise: 'rejected'`; no guards."""
         at = self.branches[branch]
-        return f"{at.condition or ('otherwise' if branch else 'always')}: {at.output}"
+        return f"{_GUARD.sub('', at.condition) or ('otherwise' if branch else 'always')}: {at.output}"
+
+    def without(self, branch: int) -> str:
+        """Return the code without a branch: its rows go to the branches after it, or have no answer."""
+        tree = ast.parse(self.code)
+        entry = _entry(tree, self.columns)
+        entry.body = list(_without_line(entry.body, self.branches[branch].line)) or [ast.Pass()]
+        return ast.unparse(tree)
 
 
 @lru_cache(maxsize=512)
@@ -59,7 +70,8 @@ def read_program(answer: str, aliases: tuple[str, ...], texts: frozenset[str] = 
     aliases: of all columns. texts: aliases of the columns that hold free text, about which a program may ask.
     """
     try:
-        tree = ast.parse(_code_in(answer))
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as "\\d"
+            tree = ast.parse(_code_in(answer))
         entry = _entry(tree, aliases)
         questions = tuple(dict.fromkeys(_questions(tree, texts)))
         entry.body = list(_without_conditional_returns(entry.body))
@@ -137,19 +149,43 @@ def _without_conditional_returns(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]
                 yield statement
 
 
-def _number(body: Sequence[ast.stmt], conditions: tuple[str, ...], branches: list[Branch]) -> None:
+def _number(body: Sequence[ast.stmt], conditions: tuple[ast.expr, ...], branches: list[Branch]) -> None:
     """Note each return of the function in `branches`, and make it return its index too."""
     for statement in body:
         if isinstance(statement, ast.Return):
             value = statement.value or ast.Constant(value=None)
-            branches.append(Branch(" and ".join(conditions), ast.unparse(value), statement.lineno))
+            branches.append(Branch(_all_of(conditions), ast.unparse(value), statement.lineno))
             statement.value = ast.Tuple(elts=[value, ast.Constant(value=len(branches) - 1)], ctx=ast.Load())
         elif isinstance(statement, ast.If):
-            test = ast.unparse(statement.test)
-            inside = f"({test})" if isinstance(statement.test, ast.BoolOp) and conditions else test
-            _number(statement.body, (*conditions, inside), branches)
+            test = statement.test
+            parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+            _number(statement.body, (*conditions, *parts), branches)
             _number(statement.orelse, conditions, branches)
         else:
-            for part in ("body", "orelse", "handlers", "finalbody"):
+            for part in ("body", "orelse", "handlers", "finalbody", "cases"):
                 if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                     _number(getattr(statement, part, ()), conditions, branches)
+
+
+def _without_line(body: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """Yield the statements without the one that begins on this line; a condition for nothing gives way to its else."""
+    for statement in body:
+        if isinstance(statement, ast.Return) and statement.lineno == line:
+            continue
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            if hasattr(statement, part):
+                setattr(statement, part, list(_without_line(getattr(statement, part), line)))
+        if isinstance(statement, ast.If) and not statement.body:
+            yield from statement.orelse
+            continue
+        if not getattr(statement, "body", True):
+            setattr(statement, "body", [ast.Pass()])  # noqa: B010
+        yield statement
+
+
+def _all_of(conditions: Sequence[ast.expr]) -> str:
+    """Join with "and", in brackets where that binds less."""
+    loose = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr) if len(conditions) > 1 else ()
+    return " and ".join(
+        f"({ast.unparse(each)})" if isinstance(each, loose) else ast.unparse(each) for each in conditions
+    )

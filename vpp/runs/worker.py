@@ -411,7 +411,7 @@ def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
     """Return the endpoint's last error, and how long the run waited; the error alone if it was not to wait."""
     if not max_wait_s:
         return str(error)
-    waited = f"the run waited for {max_wait_s:g} s (--max-wait) and gave up"
+    waited = f"the run waited for {max_wait_s:g} s (--limit wait=N) and gave up"
     return f"{error}; {waited}: resume it once the endpoint answers"
 
 

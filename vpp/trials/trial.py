@@ -3,7 +3,8 @@
 A changed row has another value in one cell, so that a sentence's answer must change, or must stay. Which it is follows
 from the sentence alone: the built-in reader of plain rules works out both answers (`vpp.demo.reading`). A column that
 the sentence does not name must not matter. A sentence that cannot be read completely has no such rows: it may mean a
-column by other words. A clause is a part that can be left out, by punctuation and conjunctions alone.
+column by other words. A clause is a part that can be left out: a branch of the sentence's program, which costs no call,
+or a part by punctuation and conjunctions alone.
 """
 
 import re
@@ -26,11 +27,13 @@ from vpp.demo.rules import read_row
 from vpp.errors import InputError, RunError
 from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Idea, merge_ideas
+from vpp.inspection.programs import program_readings
 from vpp.llm.rendering import render_input
 from vpp.posterior.metric import CHANCE, sign_test, wilson
 from vpp.posterior.prediction import settled
 from vpp.posterior.weights import Floats
-from vpp.problem import Prediction, likelihood_of, losses_of
+from vpp.problem import Prediction, Translation, likelihood_of, losses_of
+from vpp.programs.source import Program
 from vpp.runs.asking import WITHOUT, Asking, OnProgress
 from vpp.runs.directory import RunDirectory, write_or_refuse
 from vpp.runs.keys import Keys
@@ -41,7 +44,7 @@ PAIRS = 107
 """Purpose number of the draw of changes: SeedSequence(seed, spawn_key=(PAIRS, sentence's number))."""
 TRIES = 40
 """Most draws for each change."""
-Program = Callable[[Row], Value | None]
+Rule = Callable[[Row], Value | None]
 """A sentence's answer to a row, worked out without a model."""
 
 
@@ -79,7 +82,7 @@ def agree(one: Value | None, other: Value | None) -> bool:
     return settled(float(one) - float(other), of=max(abs(float(one)), abs(float(other)))) == 0
 
 
-def program_of(text: str, dataset: Dataset) -> Program | None:
+def plain_rule_of(text: str, dataset: Dataset) -> Rule | None:
     """Return a sentence as a program; None if the reader of plain rules leaves any part of it unread.
 
     text: the whole hypothesis, seed sentence included.
@@ -110,7 +113,7 @@ def changes(
 
     text: the whole hypothesis. sentence: the same without the seed sentence, in which columns are looked for.
     """
-    program = program_of(text, dataset)
+    program = plain_rule_of(text, dataset)
     if program is None:
         return ()
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PAIRS, number)))
@@ -150,7 +153,7 @@ def _distinct(draws: Iterator[Change], judged: Callable[[Change], Change | None]
             return
 
 
-def _matters(program: Program, change: Change) -> Change | None:
+def _matters(program: Rule, change: Change) -> Change | None:
     """Return the change if the sentence's answer differs."""
     before, after = program(change.base), program(change.row)
     if before is None or after is None or agree(before, after):
@@ -158,7 +161,7 @@ def _matters(program: Program, change: Change) -> Change | None:
     return replace(change, must_change=True, wanted=(before, after))
 
 
-def _spares(program: Program, change: Change) -> Change | None:
+def _spares(program: Rule, change: Change) -> Change | None:
     """Return the change, in a column that the sentence does not name, if the sentence's answer stays."""
     return change if program(change.base) == program(change.row) else None
 
@@ -193,6 +196,18 @@ class Clause:
     """Its place in the sentence."""
     text: str
     without: str
+    code: str = ""
+    """The program without it, of a clause that is a branch."""
+
+
+def branch_clauses(program: Program, sentence: str) -> tuple[Clause, ...]:
+    """Return the branches that have a condition; empty if only the whole could be left out."""
+    places = [at for at, branch in enumerate(program.branches) if branch.condition and len(program.branches) > 1]
+    end = len(sentence) if len(places) <= MOST else 0
+    return tuple(
+        Clause(start=0, end=end, text=program.words(at), without=f"{sentence} (without {at})", code=program.without(at))
+        for at in places[:MOST]
+    )
 
 
 def clauses(sentence: str) -> tuple[Clause, ...]:
@@ -460,7 +475,8 @@ class TrialAsking:
         changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
         self._asked = [
             self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
-            self._asking(self._scored, list(dict.fromkeys(self._sentences()))),
+            self._asking(self._scored, list(dict.fromkeys(self._sentences())), programs=tuple(self._programs())),
+            self._asking(self._scored, [self._whole(WITHOUT)], by_row=True),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -488,7 +504,9 @@ class TrialAsking:
 
     def _on_trial(self, ideas: Sequence[Idea], size: TrialSize) -> Iterator[_OnTrial]:
         first_id = self._dataset.next_id
-        for number, idea in enumerate(ideas):
+        answers, ids = self._reader.read_answers(), [hypothesis_id(idea.text) for idea in ideas]
+        programs = [each.program for each in program_readings(self._view, answers, self._dataset, ids).values()]
+        for number, (idea, program) in enumerate(zip(ideas, programs, strict=True)):
             sentence = idea.text.removeprefix(self._seed_text).strip()
             found = changes(
                 idea.text,
@@ -500,18 +518,23 @@ class TrialAsking:
                 sentence=sentence,
             )
             first_id += len(found)
-            yield _OnTrial(idea=idea, sentence=sentence, changes=found, clauses=clauses(sentence))
+            parts = branch_clauses(program, sentence) if program else clauses(sentence)
+            yield _OnTrial(idea=idea, sentence=sentence, changes=found, clauses=parts)
 
-    def _asking(self, rows: Sequence[Row], texts: Sequence[str]) -> Asking:
+    def _asking(self, rows: Sequence[Row], texts: Sequence[str], **how: Any) -> Asking:
         known = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known)
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, **how)
+
+    def _programs(self) -> Iterator[Translation]:
+        """Yield what each sentence without a branch is read as."""
+        for each in (clause for tried in self._tried for clause in tried.clauses if clause.code):
+            yield Translation(hypothesis=hypothesis_id(self._whole(each.without)), code=each.code, attempts=0)
 
     def _whole(self, sentence: str) -> str:
         return f"{self._seed_text} {sentence}".strip()
 
     def _sentences(self) -> Iterator[str]:
-        """Yield every text that is scored: the learner without a rule, and each idea whole and without each clause."""
-        yield self._whole(WITHOUT)
+        """Yield every text that is scored: each idea whole and without each clause."""
         for tried in self._tried:
             yield tried.idea.text
             yield from (self._whole(clause.without) for clause in tried.clauses)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
@@ -17,10 +16,10 @@ from vpp.runs.budget import outlook, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
-from vpp.runs.view import RunView, StepView
+from vpp.runs.view import RunView, StepView, log_evidence
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
-from vpp.wording.counts import ending_words, miss_words, steps_done, steps_text
+from vpp.wording.counts import activity_words, miss_words, steps_done, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
@@ -56,7 +55,8 @@ def phase(snapshot: Snapshot) -> str:
     if state == "queued":
         return nothing_yet(state).removesuffix(".")
     if state == "running":
-        return f"Running: {_activity(view)}"
+        steps = "" if view.last_step is None else f" · {steps_text(view)} done"
+        return capitalised(f"{activity_words(view, snapshot.spec.config)}{steps}")
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
     if state == "stopped" and not view.drawn:
@@ -73,17 +73,6 @@ def pace(snapshot: Snapshot) -> str:
     spent = f"{seconds(view.wall_s)} so far"
     left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
     return spent if left is None else f"{spent}, about {seconds(left)} to go"
-
-
-def _activity(view: RunView) -> str:
-    last = view.last_step
-    if last is None:
-        return "writing the first hypotheses"
-    if last == view.total_steps - 1:
-        return ending_words(view)
-    step = view.steps.get(last + 1)
-    doing = "rewriting" if step and (step.reweighted or step.proposed) else "scoring"
-    return f"{doing}, {steps_text(view)} done"
 
 
 def nothing_yet(state: State) -> str:
@@ -248,7 +237,8 @@ def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
         return []
     exponent = number(1 / made.beta, 3)
     carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
-    evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
+    found = log_evidence(view) if at is None else made.log_evidence
+    evidence = "–" if found is None else fixed(found)
     label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see the note below."
     if is_exact(snapshot.spec):
         prior = "the given" if snapshot.spec.start_prior else "equal"
@@ -281,17 +271,8 @@ def _most_calls(config: Config, n_train: int, n_test: int, n_calibration: int, *
     return plan(config, n_train=n_train, n_test=n_test, n_calibration=n_calibration, given=given).calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchErrors:
-    """Mean error of the particles on each step's batch."""
-
-    by_step: dict[int, float]
-    name: str
-    top: float
-    """End of the axis."""
-
-
-def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
+def batch_errors(view: RunView, config: Config, dataset: Dataset) -> dict[int, float]:
+    """Return the mean error of the particles on each step's batch: a share, or a root mean square."""
     targets = {row.id: row.target for row in dataset.train}
     spread = None if dataset.task == "classification" else dataset.target_range
 
@@ -311,10 +292,7 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
         return sum(errors) / len(errors) if errors else None
 
     means = {step: at.once("batch error", partial(mean, at)) for step, at in sorted(view.steps.items())}
-    by_step = {step: value for step, value in means.items() if value is not None}
-    if spread is None:
-        return BatchErrors(by_step=by_step, name="wrong", top=1.0)
-    return BatchErrors(by_step=by_step, name="off by", top=max(by_step.values(), default=1.0))
+    return {step: value for step, value in means.items() if value is not None}
 
 
 # One step in a sentence or two: its events in order
@@ -428,7 +406,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
 
 
 def final_rows(config: Config) -> str:
-    return "all training rows" if config.final_weights == "train" else "the last buffer"
+    return "all training rows" if config.is_final_on_train else "the last buffer"
 
 
 def _test_words(test: Evaluated, config: Config, balanced: float | None) -> str:
