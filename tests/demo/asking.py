@@ -1,13 +1,15 @@
 """Requests as a client of the demo model writes them, and a server process to send them to."""
 
-import http.client
 import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import httpx2
 
 from vpp.demo import chat
 
@@ -66,33 +68,22 @@ def reply(*contents: str) -> str:
     return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
 
 
+@dataclass(frozen=True)
 class Server:
     """A server process."""
 
-    def __init__(self, process: "subprocess.Popen[str]", address: str) -> None:
-        self.process, self.address = process, address
+    process: "subprocess.Popen[str]"
+    address: str
 
-    def request(self, method: str, path: str, payload: object = None) -> tuple[int, dict[str, Any], dict[str, str]]:
-        """Status, body and headers of the answer."""
-        host, port = self.address.removeprefix("http://").removesuffix("/v1").split(":")
-        connection = http.client.HTTPConnection(host, int(port), timeout=20)
-        try:
-            data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-            connection.request(method, path, None if payload is None else data, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            return response.status, json.loads(response.read()), dict(response.getheaders())
-        finally:
-            connection.close()
+    def request(self, method: str, path: str, payload: object = None) -> httpx2.Response:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return httpx2.request(method, self.address.removesuffix("/v1") + path, content=data, timeout=20)
 
-    def chat(self, payload: object) -> tuple[int, dict[str, Any], dict[str, str]]:
+    def chat(self, payload: object) -> httpx2.Response:
         return self.request("POST", "/v1/chat/completions", payload)
 
-    def say(self, payload: object) -> str:
-        status, answer, _ = self.chat(payload)
-        assert status == 200, answer
-        content = answer["choices"][0]["message"]["content"]
-        assert isinstance(content, str)
-        return content
+    def say(self, payload: object) -> Any:
+        return self.chat(payload).raise_for_status().json()["choices"][0]["message"]["content"]
 
 
 @contextmanager
