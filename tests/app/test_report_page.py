@@ -1,5 +1,6 @@
 """The Report page: what it offers, what it shows, and files that are made when they are asked for."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
 from tests.inference import scripted
+from tests.reporting.builders import run
 from tests.verification.kept import kept_run
 from vpp.runs.reader import RunReader
 from vpp.wording.command import repeat_command
@@ -35,7 +37,8 @@ def test_files_and_the_command_are_offered_and_a_journal_that_does_not_hold_is_n
 
 
 def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: AppTest, tmp_path: Path) -> None:
-    reader = inspected.labels(tmp_path)
+    config = replace(inspected.LABEL_CONFIG, reading="auto")
+    reader = run(tmp_path, *inspected.label_events(), data=inspected.LABELS, config=config)
     inspected.translate(reader, {inspected.EVEN: "def predict(a):\n    return 'no' if a % 2 else 'yes'"})
     assert offered(opened(app, reader, "report"))[4] == "Python"
     words = "posterior.py predicts new rows in plain Python, without a model: python posterior.py new.csv."
