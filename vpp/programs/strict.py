@@ -29,7 +29,7 @@ _PASSES = 8
 _WORD = 64
 _AT_ONCE = 16
 """Words, characters or items that take about as long as an operation."""
-_LONGEST = 300
+_LONGEST = 400
 """Most words of a number."""
 _FLOAT = 16
 """Words of the largest float as a whole number."""
@@ -37,6 +37,7 @@ _FLOAT = 16
 _FUNCTIONS = dict.fromkeys(re.findall(r"\w+", "abs all any bool float int len list reversed set sorted str tuple"), 1)
 _FUNCTIONS |= {"enumerate": 2, "round": 2, "sum": 2, "range": 3, "zip": 9, "max": 99, "min": 99}
 """Most arguments of each function."""
+_EAGER = {"all", "any", "list", "max", "min", "set", "sorted", "sum", "tuple"}
 _OPTIONS = {"sorted": "reverse", "max": "default", "min": "default", "enumerate": "start", "round": "ndigits"}
 _SAME_TEXT = {"lower", "upper", "strip", "lstrip", "rstrip", "title", "capitalize", "casefold"}
 _TESTS = {"startswith", "endswith", "isdigit", "isalpha", "isalnum", "isnumeric", "isspace", "isupper", "islower"}
@@ -138,7 +139,7 @@ def _check_module(tree: ast.Module, types: Types) -> None:
         raise _at(functions[-1] if functions else tree, f"a function beside {ENTRY} is not allowed")
     _check_signature(functions[0], types)
     names = {each.arg for each in functions[0].args.args} | set(_assigned(functions[0].body))
-    _Following(names).follow(functions[0], types)
+    _Statements(names).follow(functions[0], types)
 
 
 def _at(node: ast.AST, words: str) -> _Fault:
@@ -194,21 +195,6 @@ def _assigned(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 def _names(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _carried(loop: ast.For) -> set[str]:
-    """Names that a loop's statements assign, and targets of loops over values made of these."""
-    inner = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
-    carried = {
-        name
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
-        for target in _targets(node)
-        for name in _names(target)
-    }
-    for _ in inner:
-        carried |= {name for each in inner if _names(each.iter) & carried for name in _names(each.target)}
-    return carried
 
 
 def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
@@ -278,8 +264,8 @@ def _whole(node: ast.expr) -> int | None:
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
-class _Following:
-    """The program followed with bounds. Raises _Fault."""
+class _Expressions:
+    """Bounds of expressions, with what is known of the names. Raises _Fault."""
 
     def __init__(self, names: set[str]) -> None:
         """names: those that the function assigns, its arguments included."""
@@ -290,16 +276,261 @@ class _Following:
         self._steps = 0
         self._sums = 0
         """Additions of two numbers that loops change: each makes the longer one longer by a bit at most."""
-        self._carried: set[str] = set()
-        """Names whose values a round hands on to the next."""
         self._in_loop: frozenset[str] = frozenset()
         """Names that the loops around the current place assign."""
+
+    def _assign(self, target: ast.expr, value: _Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                _check_name(target, name)
+                self._known[name] = _join(self._known.get(name, _NONE), value) if name in self._in_loop else value
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                parts = value.parts if len(value.parts) == len(targets) else [_item(value)] * len(targets)
+                for each, part in zip(targets, parts, strict=True):
+                    self._assign(each, part)
+            case _:
+                raise _at(target, "a value that is changed in place is not allowed")
+
+    def _enter(self, target: ast.expr, iterable: ast.expr) -> None:
+        """Go into a loop: the caller restores the rounds."""
+        several = self._value(iterable)
+        self._rounds *= max(1, several.count)
+        if self._rounds > ROUNDS:
+            raise _at(iterable, f"more than {ROUNDS:,} rounds, {CELL} for a cell, are not allowed")
+        self._assign(target, _item(several))
+
+    def _value(self, node: ast.expr) -> _Value:
+        return self._pay(node, self._bounds(node))
+
+    def _pay(self, node: ast.AST, value: _Value) -> _Value:
+        """Count what it takes to make a value; to read a name takes no copy."""
+        self._count(0 if isinstance(node, ast.Name) else value.size)
+        if value.size > (_LONGEST if value.kind == "number" else LARGEST) or value.count > LARGEST:
+            raise _at(node, "a value that can become very large is not allowed")
+        if self._steps > STEPS:
+            raise _at(node, f"more than {STEPS:,} steps for a row are not allowed")
+        return value
+
+    def _count(self, *sizes: int) -> None:
+        self._steps += self._rounds * (1 + sum(sizes) // _AT_ONCE)
+
+    def _bounds(self, node: ast.expr) -> _Value:
+        match node:
+            case ast.Constant(value=value):
+                return _constant(node, value)
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _CONSTANTS:
+                return _NUMBER
+            case ast.Attribute(attr=name):
+                raise _at(node, f"the attribute .{name} is not allowed")
+            case ast.Call():
+                return self._call(node)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._binary(node, op, self._value(left), self._value(right), right)
+            case ast.UnaryOp(op=op, operand=operand):
+                of = self._value(operand)
+                return _TRUTH if isinstance(op, ast.Not) else replace(_NUMBER, size=of.size, most=of.most)
+            case ast.BoolOp(values=values):
+                return _join_all([self._value(each) for each in values])
+            case ast.Compare(left=left, comparators=others):
+                self._count(*(self._value(each).size for each in (left, *others)))
+                return _TRUTH
+            case ast.IfExp(test=test, body=yes, orelse=no):
+                self._value(test)
+                return _join(self._value(yes), self._value(no))
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return _display([self._value(each) for each in items])
+            case ast.Set(elts=items):
+                return _display([self._value(each) for each in items], is_ordered=False)
+            case ast.Dict(keys=keys, values=texts):
+                if None in keys:
+                    raise _at(node, "a star before a value is not allowed")
+                found, held = [self._value(each) for each in keys if each], [self._value(each) for each in texts]
+                size = sum(each.size for each in (*found, *held)) + 1
+                return replace(_display(found, is_ordered=False), size=size, value=_join_all(held))
+            case ast.ListComp(elt=item, generators=generators) | ast.SetComp(elt=item, generators=generators):
+                return self._comprehension(generators, item)
+            case ast.GeneratorExp():  # names may mean other values when it is used
+                raise _at(node, "a generator outside a function that uses it up is not allowed")
+            case ast.DictComp(key=key, value=item, generators=generators):
+                return self._comprehension(generators, key, item)
+        raise _at(node, "an expression of this kind is not allowed here")
+
+    def _name(self, node: ast.Name) -> _Value:
+        if node.id in self._known:
+            return self._known[node.id]
+        if node.id in self._names:
+            return _NONE  # reading it fails
+        if node.id == QUESTION:
+            raise _at(node, "it asks the model about a text")
+        raise _at(node, f"the name {node.id} is not allowed")
+
+    def _subscript(self, node: ast.Subscript) -> _Value:
+        value = self._value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            for part in (node.slice.lower, node.slice.upper, node.slice.step):
+                if part:
+                    self._value(part)
+            return replace(value, parts=(), value=None)
+        self._value(node.slice)
+        at = _whole(node.slice)
+        if value.parts and at is not None and -len(value.parts) <= at < len(value.parts):
+            return value.parts[at]
+        return _held(value)
+
+    def _comprehension(
+        self, generators: Sequence[ast.comprehension], item: ast.expr, value: ast.expr | None = None
+    ) -> _Value:
+        known, rounds, inside = dict(self._known), self._rounds, self._in_loop
+        self._in_loop = frozenset()
+        for generator in generators:
+            if generator.is_async:
+                raise _at(generator.target, "async is not allowed")
+            self._enter(generator.target, generator.iter)
+            for test in generator.ifs:
+                self._value(test)
+        found, held = self._value(item), self._value(value) if value else None
+        count = self._rounds // rounds
+        self._known, self._rounds, self._in_loop = known, rounds, inside
+        return _Value("many", count * (found.size + (held.size if held else 0)), count, found, value=held)
+
+    def _binary(self, node: ast.AST, op: ast.operator, left: _Value, right: _Value, by: ast.expr) -> _Value:
+        """by: the right side as it is written."""
+        match op:
+            case ast.Add() | ast.Sub() if _is_number(left, right):
+                sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (by,)
+                if self._in_loop and all(_names(side) & self._in_loop for side in sides):
+                    self._sums += self._rounds
+                most = None if left.most is None or right.most is None else left.most + right.most
+                return _Value("number", max(left.size, right.size) + (not self._in_loop), most=most)
+            case ast.Add():
+                kind: Kind = left.kind if left.kind == right.kind else "other"
+                item = _join(_item(left), _item(right))
+                return _Value(kind, left.size + right.size, left.count + right.count, item)
+            case ast.Mult() | ast.Mod() | ast.Pow() if not _is_number(left, right):
+                what = {"Mult": "*", "Mod": "%", "Pow": "**"}[type(op).__name__]
+                raise _at(node, f"{what} of what may be a text or a list is not allowed")
+            case ast.Mult():
+                most = None if left.most is None or right.most is None else left.most * right.most
+                return _Value("number", left.size + right.size, most=most)
+            case ast.Pow():
+                exponent = _whole(by)
+                is_root = isinstance(by, ast.Constant) and isinstance(by.value, float)
+                if not is_root and (exponent is None or abs(exponent) > _WORD):
+                    raise _at(node, f"** is allowed only with a number of {_WORD} at most as its exponent")
+                power = abs(exponent or 1)
+                return _Value("number", left.size * power, most=None if left.most is None else left.most**power)
+            case ast.Sub() | ast.BitAnd() if left.kind in ("many", "other"):
+                return left
+            case ast.BitOr() | ast.BitXor() | ast.BitAnd():
+                joined = _join(left, right)
+                return replace(joined, size=left.size + right.size, count=left.count + right.count, most=None)
+            case ast.FloorDiv():
+                return _Value("number", left.size, most=left.most)
+            case ast.Sub() | ast.Div() | ast.Mod():
+                return _Value("number", max(left.size, right.size), most=right.most if type(op) is ast.Mod else None)
+        raise _at(node, f"the operator {type(op).__name__} is not allowed")
+
+    def _call(self, node: ast.Call) -> _Value:
+        match node.func:
+            case ast.Name(id=name) if name in _FUNCTIONS and name not in self._names and name not in self._known:
+                return self._function(node, name)
+            case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _MATH:
+                return self._math(node, name)
+            case ast.Attribute(value=value, attr=name) if name in _METHODS:
+                if node.keywords:
+                    raise _at(node, f"named arguments of .{name} are not allowed")
+                return self._method(node, name, self._value(value))
+            case ast.Name(id=name):
+                if name == QUESTION:
+                    self._name(node.func)
+                raise _at(node, f"a call of {name} is not allowed")
+            case ast.Attribute(attr=name):
+                raise _at(node, f"the attribute .{name} is not allowed")
+        raise _at(node, "a call of a value is not allowed")
+
+    def _arguments(self, node: ast.Call, *, is_eager: bool) -> list[_Value]:
+        """is_eager: whether the function uses a generator up."""
+        return [
+            self._comprehension(each.generators, each.elt)
+            if is_eager and isinstance(each, ast.GeneratorExp)
+            else self._value(each)
+            for each in node.args
+        ]
+
+    def _function(self, node: ast.Call, name: str) -> _Value:
+        if any(keyword.arg != _OPTIONS.get(name, "") for keyword in node.keywords):
+            raise _at(node, f"this named argument of {name} is not allowed")
+        if len(node.args) > _FUNCTIONS[name]:
+            raise _at(node, f"{name} with {len(node.args)} arguments is not allowed")
+        arguments = self._arguments(node, is_eager=name in _EAGER)
+        named = [self._value(keyword.value) for keyword in node.keywords]
+        self._count(*(each.size**2 if name == "str" and each.kind == "number" else each.size for each in arguments))
+        first = arguments[0] if arguments else _NONE
+        if name == "round" and len(arguments + named) > 1:
+            digits = _whole([*node.args, *(keyword.value for keyword in node.keywords)][1])
+            if digits is None or abs(digits) > DIGITS:
+                raise _at(node, f"round is allowed only to a written number of {DIGITS} digits at most")
+        if name == "enumerate" and len(arguments + named) > 1:
+            return replace(_many(first), item=_display([_NUMBER, _item(first)]))
+        if name == "sum" and not _is_number(*arguments[1:]):
+            raise _at(node, "a sum that does not begin with a number is not allowed")
+        if name == "range":
+            return _range(node, arguments)
+        if name in ("max", "min"):
+            return _join_all([*(arguments if len(arguments) > 1 else [_item(first)]), *named])
+        if name == "zip":
+            items = _display(list(map(_item, arguments)))
+            count = max((each.count for each in arguments), default=1)
+            return _Value("many", sum(each.size for each in arguments), count, items)
+        return _result(name, first)
+
+    def _math(self, node: ast.Call, name: str) -> _Value:
+        if any(keyword.arg not in ("rel_tol", "abs_tol") for keyword in node.keywords):
+            raise _at(node, f"this named argument of math.{name} is not allowed")
+        arguments = self._arguments(node, is_eager=True)
+        arguments += [self._value(keyword.value) for keyword in node.keywords]
+        self._count(*(each.size for each in arguments))
+        if name == "prod" and not _is_number(*map(_item, arguments)):
+            raise _at(node, "a product of what may be a text or a list is not allowed")
+        return _Value("number", sum(each.size for each in arguments) + _FLOAT)
+
+    def _method(self, node: ast.Call, name: str, of: _Value) -> _Value:
+        arguments = self._arguments(node, is_eager=name == "join")
+        self._count(of.size, *(each.size for each in arguments))
+        first = arguments[0] if arguments else _NONE
+        if name == "replace":
+            match node.args:
+                case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
+                    return replace(of, kind="text")
+            raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
+        if name == "join":
+            size = first.size + first.count * of.size
+            return _Value("text", size, size)
+        if name == "split":
+            return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
+        if name in _SAME_TEXT:
+            return _Value("text", of.size, of.size)
+        if name in _TESTS:
+            return _TRUTH
+        if name in _PLACES:
+            return _Value("number", most=of.count)
+        held = of.value or _OTHER
+        if name == "get":
+            return _join_all([held, *arguments[1:]])
+        pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
+        return _Value("many", of.size, of.count, pair)
+
+
+class _Statements(_Expressions):
+    """Statements followed with bounds. Raises _Fault."""
 
     def follow(self, function: ast.FunctionDef, types: Types) -> None:
         self._known = {each.arg: _ARGUMENTS[types[each.arg]] for each in function.args.args}
         self._run(function.body)
-
-    # --- statements ---
 
     def _run(self, body: Sequence[ast.stmt]) -> None:
         for statement in body:
@@ -341,24 +572,12 @@ class _Following:
         names = {*after, *self._known}
         self._known = {name: _join(after.get(name, _NONE), self._known.get(name, _NONE)) for name in names}
 
-    def _assign(self, target: ast.expr, value: _Value) -> None:
-        match target:
-            case ast.Name(id=name):
-                _check_name(target, name)
-                self._known[name] = _join(self._known.get(name, _NONE), value) if name in self._in_loop else value
-            case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                parts = value.parts if len(value.parts) == len(targets) else [_item(value)] * len(targets)
-                for each, part in zip(targets, parts, strict=True):
-                    self._assign(each, part)
-            case _:
-                raise _at(target, "a value that is changed in place is not allowed")
-
     def _loop(self, loop: ast.For) -> None:
         """Follow a loop, the outermost one until the bounds of the names that it assigns no longer change."""
         if self._in_loop:
             self._round(loop)
             return
-        self._in_loop, self._carried = frozenset(_assigned([loop])), _carried(loop)
+        self._in_loop = frozenset(_assigned([loop]))
         steps, sums = self._steps, self._sums
         for at in range(_PASSES):
             before, self._steps, self._sums = self._loop_names(), steps, sums
@@ -381,236 +600,6 @@ class _Following:
         self._enter(loop.target, loop.iter)
         self._run(loop.body)
         self._rounds = rounds
-
-    def _enter(self, target: ast.expr, iterable: ast.expr) -> None:
-        """Go into a loop: the caller restores the rounds."""
-        several = self._value(iterable)
-        self._rounds *= max(1, several.count)
-        if self._rounds > ROUNDS:
-            raise _at(iterable, f"more than {ROUNDS:,} rounds, {CELL} for a cell, are not allowed")
-        self._assign(target, _item(several))
-
-    # --- expressions ---
-
-    def _value(self, node: ast.expr) -> _Value:
-        return self._pay(node, self._bounds(node))
-
-    def _pay(self, node: ast.AST, value: _Value) -> _Value:
-        """Count what it takes to make a value; to read a name takes no copy."""
-        self._count(0 if isinstance(node, ast.Name) else value.size)
-        if value.size > (_LONGEST if value.kind == "number" else LARGEST) or value.count > LARGEST:
-            raise _at(node, "a value that can become very large is not allowed")
-        if self._steps > STEPS:
-            raise _at(node, f"more than {STEPS:,} steps for a row are not allowed")
-        return value
-
-    def _count(self, *sizes: int) -> None:
-        self._steps += self._rounds * (1 + sum(sizes) // _AT_ONCE)
-
-    def _bounds(self, node: ast.expr) -> _Value:
-        match node:
-            case ast.Constant(value=value):
-                return _constant(node, value)
-            case ast.Name():
-                return self._name(node)
-            case ast.Attribute():
-                return self._attribute(node)
-            case ast.Call():
-                return self._call(node)
-            case ast.BinOp(left=left, op=op, right=right):
-                return self._binary(node, op, self._value(left), self._value(right), right)
-            case ast.UnaryOp(op=op, operand=operand):
-                of = self._value(operand)
-                return _TRUTH if isinstance(op, ast.Not) else replace(_NUMBER, size=of.size, most=of.most)
-            case ast.BoolOp(values=values):
-                return _join_all([self._value(each) for each in values])
-            case ast.Compare(left=left, comparators=others):
-                self._count(*(self._value(each).size for each in (left, *others)))
-                return _TRUTH
-            case ast.IfExp(test=test, body=yes, orelse=no):
-                self._value(test)
-                return _join(self._value(yes), self._value(no))
-            case ast.Subscript():
-                return self._subscript(node)
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                return _display([self._value(each) for each in items])
-            case ast.Set(elts=items):
-                return _display([self._value(each) for each in items], is_ordered=False)
-            case ast.Dict(keys=keys, values=texts):
-                if None in keys:
-                    raise _at(node, "a star before a value is not allowed")
-                found, held = [self._value(each) for each in keys if each], [self._value(each) for each in texts]
-                size = sum(each.size for each in (*found, *held)) + 1
-                return replace(_display(found, is_ordered=False), size=size, value=_join_all(held))
-            case ast.ListComp(elt=item, generators=generators) | ast.GeneratorExp(elt=item, generators=generators):
-                return self._comprehension(generators, item)
-            case ast.SetComp(elt=item, generators=generators):
-                return self._comprehension(generators, item)
-            case ast.DictComp(key=key, value=item, generators=generators):
-                return self._comprehension(generators, key, item)
-        raise _at(node, "an expression of this kind is not allowed here")
-
-    def _name(self, node: ast.Name) -> _Value:
-        if node.id in self._known:
-            return self._known[node.id]
-        if node.id in self._names:
-            return _NONE  # reading it fails
-        if node.id == QUESTION:
-            raise _at(node, "it asks the model about a text")
-        raise _at(node, f"the name {node.id} is not allowed")
-
-    def _attribute(self, node: ast.Attribute) -> _Value:
-        if isinstance(node.value, ast.Name) and node.value.id == "math" and node.attr in _CONSTANTS:
-            return _NUMBER
-        raise _at(node, f"the attribute .{node.attr} is not allowed")
-
-    def _subscript(self, node: ast.Subscript) -> _Value:
-        value = self._value(node.value)
-        if isinstance(node.slice, ast.Slice):
-            for part in (node.slice.lower, node.slice.upper, node.slice.step):
-                if part:
-                    self._value(part)
-            return replace(value, parts=(), value=None)
-        self._value(node.slice)
-        at = _whole(node.slice)
-        if value.parts and at is not None and -len(value.parts) <= at < len(value.parts):
-            return value.parts[at]
-        return _held(value)
-
-    def _comprehension(
-        self, generators: Sequence[ast.comprehension], item: ast.expr, value: ast.expr | None = None
-    ) -> _Value:
-        known, rounds, inside = dict(self._known), self._rounds, self._in_loop
-        self._in_loop = frozenset()
-        for generator in generators:
-            if generator.is_async:
-                raise _at(generator.target, "async is not allowed")
-            self._enter(generator.target, generator.iter)
-            for test in generator.ifs:
-                self._value(test)
-        found, held = self._value(item), self._value(value) if value else None
-        count = self._rounds // rounds
-        self._known, self._rounds, self._in_loop = known, rounds, inside
-        return _Value("many", count * (found.size + (held.size if held else 0)), count, found, value=held)
-
-    def _binary(self, node: ast.AST, op: ast.operator, left: _Value, right: _Value, by: ast.expr) -> _Value:
-        """by: the right side as it is written."""
-        match op:
-            case ast.Add() | ast.Sub() if _is_number(left, right):
-                sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (by,)
-                if self._in_loop and all(_names(side) & self._carried for side in sides):
-                    self._sums += self._rounds
-                most = None if left.most is None or right.most is None else left.most + right.most
-                return _Value("number", max(left.size, right.size) + (not self._in_loop), most=most)
-            case ast.Add():
-                kind: Kind = left.kind if left.kind == right.kind else "other"
-                item = _join(_item(left), _item(right))
-                return _Value(kind, left.size + right.size, left.count + right.count, item)
-            case ast.Mult() | ast.Mod() | ast.Pow() if not _is_number(left, right):
-                what = {"Mult": "*", "Mod": "%", "Pow": "**"}[type(op).__name__]
-                raise _at(node, f"{what} of what may be a text or a list is not allowed")
-            case ast.Mult():
-                most = None if left.most is None or right.most is None else left.most * right.most
-                return _Value("number", left.size + right.size, most=most)
-            case ast.Pow():
-                exponent = _whole(by)
-                is_root = isinstance(by, ast.Constant) and isinstance(by.value, float)
-                if not is_root and (exponent is None or abs(exponent) > _WORD):
-                    raise _at(node, f"** is allowed only with a number of {_WORD} at most as its exponent")
-                power = abs(exponent or 1)
-                return _Value("number", left.size * power, most=None if left.most is None else left.most**power)
-            case ast.Sub() | ast.BitAnd() if left.kind in ("many", "other"):
-                return left
-            case ast.BitOr() | ast.BitXor() | ast.BitAnd():
-                joined = _join(left, right)
-                return replace(joined, size=left.size + right.size, count=left.count + right.count, most=None)
-            case ast.FloorDiv():
-                return _Value("number", left.size, most=left.most)
-            case ast.Sub() | ast.Div() | ast.Mod():
-                return _Value("number", max(left.size, right.size), most=right.most if type(op) is ast.Mod else None)
-        raise _at(node, f"the operator {type(op).__name__} is not allowed")
-
-    # --- calls ---
-
-    def _call(self, node: ast.Call) -> _Value:
-        match node.func:
-            case ast.Name(id=name) if name in _FUNCTIONS and name not in self._names and name not in self._known:
-                return self._function(node, name)
-            case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _MATH:
-                return self._math(node, name)
-            case ast.Attribute(value=value, attr=name) if name in _METHODS:
-                if node.keywords:
-                    raise _at(node, f"named arguments of .{name} are not allowed")
-                return self._method(node, name, self._value(value))
-            case ast.Name(id=name):
-                if name == QUESTION:
-                    self._name(node.func)
-                raise _at(node, f"a call of {name} is not allowed")
-            case ast.Attribute(attr=name):
-                raise _at(node, f"the attribute .{name} is not allowed")
-        raise _at(node, "a call of a value is not allowed")
-
-    def _function(self, node: ast.Call, name: str) -> _Value:
-        if any(keyword.arg != _OPTIONS.get(name, "") for keyword in node.keywords):
-            raise _at(node, f"this named argument of {name} is not allowed")
-        if len(node.args) > _FUNCTIONS[name]:
-            raise _at(node, f"{name} with {len(node.args)} arguments is not allowed")
-        arguments = [self._value(each) for each in node.args]
-        named = [self._value(keyword.value) for keyword in node.keywords]
-        self._count(*(each.size**2 if name == "str" and each.kind == "number" else each.size for each in arguments))
-        first = arguments[0] if arguments else _NONE
-        if name == "round" and len(arguments + named) > 1:
-            digits = _whole([*node.args, *(keyword.value for keyword in node.keywords)][1])
-            if digits is None or abs(digits) > DIGITS:
-                raise _at(node, f"round is allowed only to a written number of {DIGITS} digits at most")
-        if name == "enumerate" and len(arguments + named) > 1:
-            return replace(_many(first), item=_display([_NUMBER, _item(first)]))
-        if name == "sum" and not _is_number(*arguments[1:]):
-            raise _at(node, "a sum that does not begin with a number is not allowed")
-        if name == "range":
-            return _range(node, arguments)
-        if name in ("max", "min"):
-            return _join_all([*(arguments if len(arguments) > 1 else [_item(first)]), *named])
-        if name == "zip":
-            items = _display(list(map(_item, arguments)))
-            count = max((each.count for each in arguments), default=1)
-            return _Value("many", sum(each.size for each in arguments), count, items)
-        return _result(name, first)
-
-    def _math(self, node: ast.Call, name: str) -> _Value:
-        if any(keyword.arg not in ("rel_tol", "abs_tol") for keyword in node.keywords):
-            raise _at(node, f"this named argument of math.{name} is not allowed")
-        arguments = [self._value(each) for each in (*node.args, *(keyword.value for keyword in node.keywords))]
-        self._count(*(each.size for each in arguments))
-        if name == "prod" and not _is_number(*map(_item, arguments)):
-            raise _at(node, "a product of what may be a text or a list is not allowed")
-        return _Value("number", sum(each.size for each in arguments) + _FLOAT)
-
-    def _method(self, node: ast.Call, name: str, of: _Value) -> _Value:
-        arguments = [self._value(each) for each in node.args]
-        self._count(of.size, *(each.size for each in arguments))
-        first = arguments[0] if arguments else _NONE
-        if name == "replace":
-            match node.args:
-                case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
-                    return replace(of, kind="text")
-            raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
-        if name == "join":
-            size = first.size + first.count * of.size
-            return _Value("text", size, size)
-        if name == "split":
-            return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
-        if name in _SAME_TEXT:
-            return _Value("text", of.size, of.size)
-        if name in _TESTS:
-            return _TRUTH
-        if name in _PLACES:
-            return _Value("number", most=of.count)
-        held = of.value or _OTHER
-        if name == "get":
-            return _join_all([held, *arguments[1:]])
-        pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
-        return _Value("many", of.size, of.count, pair)
 
 
 def _constant(node: ast.AST, value: object) -> _Value:
