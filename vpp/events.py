@@ -199,7 +199,7 @@ class Proposed:
     origin: Literal["refined", "prior"] = "refined"
     """Refined from parent and batch, or drawn from the prior without data."""
     rows: tuple[int, ...] = ()
-    """Ids of the rows in the prompt if the batch held no mistake of the parent; else empty: the batch's."""
+    """Ids of the rows in the prompt, if they are not the batch's."""
     shown: int | None = None
     """Number of first batch rows that fitted into the prompt; null if all did."""
     thoughts: str = ""

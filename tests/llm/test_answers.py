@@ -9,8 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from vpp.data.answers import cut_thinking, look_alike, shown_label, why_unreadable
-from vpp.llm.answers import RULE_LIMIT, UNSURE_ALONE, Parsed, contradicts, parse_label, parse_number, parse_rule
-from vpp.problem import Prediction
+from vpp.llm.answers import RULE_LIMIT, UNSURE_ALONE, Parsed, parse_label, parse_number, parse_rule
 
 BITS = ("0", "1")
 SPECIES = ("Adelie", "Chinstrap", "Gentoo")
@@ -237,28 +236,3 @@ def test_thinking_is_cut() -> None:
     assert cut_thinking("<think>a</think>b") == "b"
     assert cut_thinking("a</think>b\n<think>c") == "b\n"
     assert cut_thinking("a") == "a"
-
-
-CONTRADICTIONS = {
-    "Is soil dry? dry: holds. So answer lush.": True,
-    "The soil is dry, therefore the output is Lush": True,
-    "Is soil wet? dry: fails. So otherwise answer lush.": True,
-    "Is soil wet? dry: no. So answer bare.": True,
-    "Is soil wet? dry: holds. So answer bare.": False,
-    "Is soil wet? dry: fails. Is it May? May: holds. So bare.": False,
-    "So not lush.": False,
-    "So lush or bare.": False,
-    "Lush grows here.": False,
-    "Is soil wet? dry: fails. Rain comes.": False,
-    "": False,
-}
-
-
-@pytest.mark.parametrize("explanation", CONTRADICTIONS)
-def test_an_answer_contradicts_another_conclusion_and_a_failed_condition(explanation: str) -> None:
-    rule = "If soil is wet or it is May, answer bare; otherwise answer lush."
-    for label, is_odd in (("bare", CONTRADICTIONS[explanation]), (None, False)):
-        prediction = Prediction(row=0, value=label, explanation=explanation)
-        assert contradicts(prediction, rule=rule, classes=("bare", "lush")) == is_odd
-    other = Prediction(row=0, value="bare", explanation="Is soil wet? dry: fails. So bare.")
-    assert not contradicts(other, rule="Wet soil is lush, the rest is bare.", classes=("bare", "lush"))

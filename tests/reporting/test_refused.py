@@ -55,7 +55,6 @@ def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     assert "1 unreadable, 2 proposals refused as no rule." in strip
     assert "2 answers not readable, 6 answers refused as no rule;" in strip
     assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)
-    assert "7 answers contradict their own explanation" in summary(reader.directory, snapshot.view)
     assert result(reader.directory, snapshot.view)["calls"]["refused"] == 6
     report = report_markdown(reader, simple_models=False)
     assert (

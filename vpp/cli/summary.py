@@ -13,16 +13,7 @@ from vpp.wording.brief import constant_sentence, deciding_sentence, support_sent
 from vpp.wording.counts import cut_cells_text, error_text, miss_words, number_text, r2_text, share_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
-from vpp.wording.words import (
-    EQUAL,
-    cached_words,
-    contradictory_answers,
-    counted,
-    number,
-    percent,
-    refused_answers,
-    seconds,
-)
+from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
 
 
 def summary(directory: RunDirectory, view: RunView) -> str:
@@ -48,8 +39,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     if view.usage.unparsable:
         lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
     cut = cut_cells_text(dataset, directory.spec().cell_limit) if dataset else ""
-    odd = refused_answers(view.usage.refused), contradictory_answers(view.usage.contradictory)
-    lines += filter(None, (cut, *odd, cache_sentence(view.usage)))
+    lines += filter(None, (cut, refused_answers(view.usage.refused), cache_sentence(view.usage)))
     if directory.spec().config.is_weighing and view.started:
         decided = deciding_rows(view, directory.spec().config, dataset) if dataset else None
         lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])

@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
-from vpp.problem import Prediction
 
 # --- values ---------------------------------------------------------------------------------------------------------
 
@@ -322,33 +321,6 @@ def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
 def in_one_line(explanation: str) -> str:
     """Return the beginning of an explanation in one line."""
     return " ".join(explanation[: 4 * EXPLANATION_LIMIT].split())[:EXPLANATION_LIMIT]
-
-
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b", re.IGNORECASE)
-_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b", re.IGNORECASE)
-_FAILURE = re.compile(r"\b(?:no|fails)[.!]\Z", re.IGNORECASE)
-
-
-def contradicts(prediction: Prediction, *, rule: str, classes: tuple[str, ...]) -> bool:
-    """Return whether a readable label contradicts its own explanation.
-
-    Either the explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives
-    another. What cannot be read so is no contradiction.
-    """
-    *before, last = _SENTENCE_END.split(prediction.explanation.strip())
-    due = {_named_after(_CONCLUSION, last, classes)}
-    if before and _FAILURE.search(before[-1]) and _CONCLUSION.search(last):
-        due.add(_named_after(_OTHERWISE, rule, classes))
-    return prediction.value is not None and not due <= {None, prediction.value}
-
-
-def _named_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
-    """Return the one label in the words after the last mark; None if there is none or several, or a `not`."""
-    *before, words = mark.split(text.casefold())
-    words = words if before else ""
-    named = [label for label in classes if re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)]
-    return named[0] if len(named) == 1 and not re.search(r"\bnot\b", words) else None
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------

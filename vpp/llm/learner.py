@@ -1,6 +1,7 @@
 """The learner: a model that applies a hypothesis to rows, a request each."""
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +10,7 @@ from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Parsed, contradicts, parse_label, parse_number
+from vpp.llm.answers import Parsed, parse_label, parse_number
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
 from vpp.llm.counters import Counters
 from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
@@ -225,3 +226,30 @@ def _prediction(row: Row, read: Read, completion: Completion) -> Prediction:
         reason=read.reason,
         thoughts=(completion.reasoning or "")[: THOUGHTS_LIMIT if is_read else None],
     )
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|answer|output|label)\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"\b(?:otherwise|others?|else)\b", re.IGNORECASE)
+_FAILURE = re.compile(r"\b(?:no|fails)[.!]\Z", re.IGNORECASE)
+
+
+def contradicts(prediction: Prediction, *, rule: str, classes: tuple[str, ...]) -> bool:
+    """Return whether a readable label contradicts its own explanation.
+
+    Either the explanation concludes with another label, or its last condition fails and the rule's `otherwise` gives
+    another. What cannot be read so is no contradiction.
+    """
+    *before, last = _SENTENCE_END.split(prediction.explanation.strip())
+    due = {_named_after(_CONCLUSION, last, classes)}
+    if before and _FAILURE.search(before[-1]) and _CONCLUSION.search(last):
+        due.add(_named_after(_OTHERWISE, rule, classes))
+    return prediction.value is not None and not due <= {None, prediction.value}
+
+
+def _named_after(mark: re.Pattern[str], text: str, classes: tuple[str, ...]) -> str | None:
+    """Return the one label in the words after the last mark; None if there is none or several, or a `not`."""
+    *before, words = mark.split(text.casefold())
+    words = words if before else ""
+    named = [label for label in classes if re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)]
+    return named[0] if len(named) == 1 and not re.search(r"\bnot\b", words) else None
