@@ -160,8 +160,8 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-        rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
-        rows = rows[: proposed.shown]
+        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
+        rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
         known: dict[int, Value | None] = {
             row: value
             for scored in at.scored.values()  # the answers are the same in every slot
