@@ -1,7 +1,6 @@
 """Every shipped set of templates is whole, is read by the demo model, and its answers are read back."""
 
 import json
-import re
 from collections.abc import Sequence
 from itertools import product
 
@@ -11,16 +10,16 @@ from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
-from vpp.llm.answers import is_truth_word, parse_label, parse_number, parse_rule
+from vpp.llm.answers import parse_label, parse_number, parse_rule
 from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_input, render_values
+from vpp.llm.rendering import render_input
 from vpp.llm.templates import Template, check_templates, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
-from .tables import LINE, PARITY, optimizer_prompts, row
+from .tables import LINE, PARITY, optimizer_prompts
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
 STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
@@ -120,22 +119,6 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
     assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)
 
 
-@pytest.mark.parametrize("name", [EXAMPLES, TEXT])
-def test_no_worked_answer_answers_a_condition_with_a_word_that_may_be_a_label(name: str) -> None:
-    answers = [turn["content"] for turn in shipped("learner", name).opening if turn["role"] == "assistant"]
-    assert [word for text in answers for word in re.findall(r"\w+", text) if is_truth_word(word)] == []
-
-
-def test_worked_examples_list_their_rows_by_column_as_a_prompt_does() -> None:
-    asked = [turn["content"] for turn in shipped("optimizer", EXAMPLES).opening if turn["role"] == "user"]
-    for text in asked:
-        rows, by_column = text.partition("\nRows:\n")[2].split("\nBy column:\n")
-        each = [line.rpartition(" -> ") for line in rows.splitlines()]
-        cells = [dict(cell.split(": ") for cell in inputs.split(", ")) for inputs, _, _ in each]
-        outputs = [float(output) if output.isdigit() else output for _, _, output in each]
-        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)]) == by_column
-
-
 GIVEN = [Prediction(row=row.id, value="0") for row in PARITY.train]
 SHOWN = optimizer_prompts(PARITY, EXAMPLES)
 
@@ -165,17 +148,6 @@ def test_the_last_two_worked_examples_change_places_by_the_seed() -> None:
     assert exchanged == [*as_written[:-4], *as_written[-2:], *as_written[-4:-2]]
     assert about_batch("", 16)[:-1] == as_written, "where there is no rule yet, the last example has none either"
     assert shipped("optimizer", "paper").opening_for(16) == shipped("optimizer", "paper").opening
-
-
-@pytest.mark.parametrize("name", GALLERY)
-def test_only_a_prompt_that_shows_predictions_asks_for_those_of_the_seed_sentence(name: str) -> None:
-    prompts, odd = optimizer_prompts(PARITY, name), [Prediction(row=row.id, value="odd one") for row in PARITY.train]
-    seeds = prompts.seed_text, f"{prompts.seed_text} {RULE}"
-    shows = ["odd one" in prompts.about_batch(text, PARITY.train, odd)[-1]["content"] for text in seeds]
-    assert shows == [prompts.shows_predictions(text) for text in seeds] == [name in DEMO_READS, True]
-    assert shows[0] or prompts.about_batch(seeds[0], PARITY.train, ()) == prompts.about_batch(
-        seeds[0], PARITY.train, odd
-    )
 
 
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:
