@@ -21,8 +21,6 @@ from vpp.drawing.comparison import (
     ideas_sentences,
     left_out_text,
     legend_html,
-    points_html,
-    points_sentence,
     spread_html,
     standings_html,
     state_words,
@@ -30,26 +28,16 @@ from vpp.drawing.comparison import (
 )
 from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.comparison import (
-    Candidate,
-    Comparison,
-    SharedIdeas,
-    compare,
-    conditions,
-    differing_points,
-    shared_ideas,
-    spreads,
-)
+from vpp.inspection.comparison import Candidate, Comparison, SharedIdeas, compare, conditions, shared_ideas, spreads
 from vpp.runs.directory import RunDirectory
 from vpp.wording import markup
 from vpp.wording.listing import labels
 from vpp.wording.options import has_effect
 from vpp.wording.words import counted, listed
 
-SHOWS = "sets runs side by side: which predicts better, on which rows they differ, and which ideas they share."
+SHOWS = "sets runs side by side: which predicts better, by which settings, and which ideas they share."
 MOST = 300  # runs that can be picked: the newest
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
-FEW_POINTS = 20  # rows of the table until all are asked for
 FEW_IDEAS = 6
 
 
@@ -204,7 +192,6 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
 
 
 def draw_rest(names: Mapping[str, str], comparison: Comparison, shared: SharedIdeas | None) -> None:
-    draw_points(comparison)
     if shared:
         about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
         blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
@@ -261,21 +248,6 @@ def draw_result(comparison: Comparison, _: SharedIdeas | None) -> None:
         letters = [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered]
         words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
         blocks.draw(legend_html({i: runs[i] for i in comparison.unanswered}), markup.caption(words))
-
-
-def draw_points(comparison: Comparison) -> None:
-    places = comparison.comparable
-    if len(places) < 2:
-        return
-    own = [standing for place in places if (standing := comparison.standings[place])]
-    differing = differing_points(own)
-    words = points_sentence(differing, places, len(own[0].rows))
-    blocks.draw(markup.heading("Test rows they differ on", "averaged predictions"), markup.caption(words))
-    if not differing:
-        return
-    more = len(differing) > FEW_POINTS and st.toggle(f"Show all {len(differing)}", key="compare.points")
-    decimals = comparison.base.dataset.target_decimals
-    blocks.draw(points_html(differing if more else differing[:FEW_POINTS], places, decimals))
 
 
 def draw_settings(comparison: Comparison, names: Mapping[str, str]) -> None:

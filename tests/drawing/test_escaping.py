@@ -17,13 +17,12 @@ from vpp.drawing.comparison import (
     idea_rows,
     ideas_html,
     legend_html,
-    points_html,
     spread_html,
     standings_html,
 )
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import conditions, differing_points, shared_ideas, spreads
+from vpp.inspection.comparison import conditions, shared_ideas, spreads
 from vpp.inspection.points import Contender, votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
@@ -47,14 +46,12 @@ def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     pair = side_by_side(first, second)
     runs = dict(enumerate(pair.runs))
     shared = shared_ideas(runs)
-    differing = differing_points([own for own in pair.standings if own])
     return [
         standings_html(pair, baselines(DATA)),
         legend_html(runs),
         spread_html(pair, spreads(pair)),
         elsewhere_html(pair, lambda run: baselines(run.dataset)),
         ideas_html(idea_rows(shared), runs),
-        points_html(differing, (0, 1)),
         conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0, name="all"),
     ]
 

@@ -1,4 +1,4 @@
-"""Runs side by side, in words and HTML: standings, ideas in common and not, test rows, cost, and conditions.
+"""Runs side by side, in words and HTML: standings, ideas in common and not, cost, and conditions.
 
 Runs go by a letter; their names are text from outside and escaped here.
 """
@@ -9,13 +9,11 @@ from itertools import groupby, zip_longest
 from string import ascii_uppercase
 
 from vpp.drawing.deck import without_seed
-from vpp.drawing.matrix import inputs_line
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
 from vpp.inspection.comparison import (
     Candidate,
     Compared,
     Comparison,
-    DifferingPoint,
     SharedIdea,
     SharedIdeas,
     Spread,
@@ -25,11 +23,10 @@ from vpp.inspection.comparison import (
 )
 from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
-from vpp.posterior.prediction import Value
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
-from vpp.wording.markup import CUE, badge, group, group_row, scrolling, table, term, text
+from vpp.wording.markup import CUE, group, group_row, scrolling, table, term, text
 from vpp.wording.options import changed_words, name_of
 from vpp.wording.verdicts import chance_verdict
 from vpp.wording.words import (
@@ -47,8 +44,6 @@ from vpp.wording.words import (
     percent,
     score_text,
     seconds,
-    target_text,
-    value_text,
 )
 
 CODES = ascii_uppercase
@@ -410,57 +405,6 @@ def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
     return f'<div style="--w:{weight:.4f}"><p class="num">{held}</p><p class="hyp">{text(sentence)}</p></div>'
 
 
-# Points on which they differ
-
-
-def points_html(points: Sequence[DifferingPoint], places: Sequence[int], decimals: int | None = None) -> str:
-    """A row a point: inputs, truth, and each run's average, with what is wrong marked, or what is nearest."""
-    row, true, inputs = (f'<th scope="col">{words}</th>' for words in ("row", "true", "inputs"))
-    head = f"{row}{true}{_letters(places)}{inputs}"
-    body = "".join(_point(point, decimals) for point in points)
-    return grid("points", "Points on which they differ", head, body)
-
-
-def _letters(places: Sequence[int]) -> str:
-    return "".join(f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places)
-
-
-def _point(point: DifferingPoint, decimals: int | None) -> str:
-    whole = inputs_line(point.row, len(point.row.inputs))
-    answers = "".join(
-        f"<td>{text(_answer(answer, decimals))} {_mark(point, loss)}</td>"
-        for answer, loss in zip(point.answers, point.losses, strict=True)
-    )
-    return (
-        f'<tr><td class="num">{point.row.id}</td><td>{text(_answer(point.row.target, decimals))}</td>{answers}'
-        f'<td title="{text(whole)}">{text(inputs_line(point.row))}</td></tr>'
-    )
-
-
-def _answer(value: Value | None, decimals: int | None) -> str:
-    return target_text(value, decimals) if isinstance(value, float) else value_text(value)
-
-
-def _mark(point: DifferingPoint, loss: float) -> str:
-    if isinstance(point.row.target, str):
-        return badge("rej", "wrong") if loss else badge("acc", "right")
-    nearest = min(point.losses)
-    return badge("acc", "nearest") if loss == nearest and loss < max(point.losses) else ""
-
-
-def points_sentence(points: Sequence[DifferingPoint], places: Sequence[int], n_rows: int) -> str:
-    """`5 of 60 test rows. Right: A 3 of 5, B 1 of 5.`"""
-    if not points:
-        return f"The runs give the same answer on all {counted(n_rows, 'test row')}."
-    is_label = isinstance(points[0].row.target, str)
-    best = [0.0 if is_label else min(point.losses) for point in points]
-    counts = [sum(p.losses[i] == least for p, least in zip(points, best, strict=True)) for i in range(len(places))]
-    of = integer(len(points))
-    found = ", ".join(f"{CODES[place]} {integer(n)} of {of}" for place, n in zip(places, counts, strict=True))
-    lead = f"{of} of {counted(n_rows, 'test row')}{'' if is_label else ', widest apart first'}."
-    return f"{lead} {'Right' if is_label else 'Nearest'}: {found}."
-
-
 # Cost
 
 
@@ -485,7 +429,9 @@ def cost_html(runs: Mapping[int, Candidate]) -> str:
 
 
 def conditions_html(conditions: Iterable[Compared], places: Sequence[int], *, reference: int, name: str) -> str:
-    head = f'<th scope="col">setting</th>{_letters(places)}'
+    head = '<th scope="col">setting</th>' + "".join(
+        f'<th scope="col"><b class="code">{CODES[place]}</b></th>' for place in places
+    )
     body = []
     for kind, of_kind in groupby(conditions, key=lambda each: each.kind):
         body += [group_row(KIND_NAMES[kind], len(places) + 1), *(_condition(each, reference) for each in of_kind)]

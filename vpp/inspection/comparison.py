@@ -3,7 +3,6 @@
 Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from vpp.data.dataset import Dataset, Row, Task
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
 from vpp.inspection.scores import Score, rows_by_id, rows_of, score
-from vpp.inspection.slots import behaviour, grouped, recorded_answers, same_answer, totals
+from vpp.inspection.slots import behaviour, grouped, recorded_answers, totals
 from vpp.llm.budget import NO_CAP
 from vpp.posterior.metric import PairedDifference, deviation, mean_estimate, paired_difference
 from vpp.problem import losses_of
@@ -153,36 +152,6 @@ class Comparison:
 
 def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
     return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DifferingPoint:
-    """A test row on which averaged predictions differ."""
-
-    row: Row
-    answers: Votes
-    losses: tuple[float, ...]
-
-
-def differing_points(standings: Sequence[Standing]) -> tuple[DifferingPoint, ...]:
-    """Rows on which runs with the same test rows differ: labels by row, numbers by spread, abstentions first."""
-    answers = [dict(zip((row.id for row in own.rows), own.answers, strict=True)) for own in standings]
-    losses = [dict(zip((row.id for row in own.rows), own.losses, strict=True)) for own in standings]
-    differing = [
-        DifferingPoint(
-            row=row, answers=tuple(each[row.id] for each in answers), losses=tuple(each[row.id] for each in losses)
-        )
-        for row in standings[0].rows
-        if len({same_answer(each[row.id]) for each in answers}) > 1
-    ]
-    return tuple(sorted(differing, key=lambda point: (-_width(point.answers), point.row.id)))
-
-
-def _width(answers: Votes) -> float:
-    if any(isinstance(answer, str) for answer in answers):
-        return 0.0
-    numbers = [float(answer) for answer in answers if answer is not None]
-    return max(numbers) - min(numbers) if len(numbers) == len(answers) else math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
