@@ -17,7 +17,6 @@ def draw() -> None:
             st.Page("pages/posterior.py", title="Posterior"),
             st.Page("pages/disagreement.py", title="Disagreement"),
             st.Page("pages/compare.py", title="Compare"),
-            st.Page("pages/paper.py", title="Paper"),
             st.Page("pages/report.py", title="Report"),
         ],
         position="sidebar" if person.is_let_in() else "hidden",

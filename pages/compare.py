@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import beside, blocks, frame, opening, person, pieces
+from pages.parts import blocks, frame, opening, person, pieces
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -14,31 +14,25 @@ from vpp.drawing.comparison import (
     VOTE,
     conditions_html,
     cost_html,
-    elsewhere_html,
     elsewhere_sentence,
-    idea_rows,
-    ideas_html,
-    ideas_sentences,
     left_out_text,
     legend_html,
-    spread_html,
     standings_html,
     state_words,
     verdict,
 )
 from vpp.errors import VppError
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.comparison import Candidate, Comparison, SharedIdeas, compare, conditions, shared_ideas, spreads
+from vpp.inspection.comparison import Candidate, Comparison, compare, conditions
 from vpp.runs.directory import RunDirectory
 from vpp.wording import markup
 from vpp.wording.listing import labels
 from vpp.wording.options import has_effect
 from vpp.wording.words import counted, listed
 
-SHOWS = "sets runs side by side: which predicts better, by which settings, and which ideas they share."
+SHOWS = "sets runs side by side: which predicts better, and by which settings."
 MOST = 300  # runs that can be picked: the newest
 AT_FIRST = 6  # runs of the same rows, the open one among them, that are set side by side unasked
-FEW_IDEAS = 6
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -113,23 +107,16 @@ def page() -> None:
     def is_live() -> bool:
         return any(run.snapshot.state in opening.LIVE for run in read(runs, choice)[0])
 
-    def refreshed(draw: Callable[[Comparison, SharedIdeas | None], None]) -> None:
+    def refreshed(draw: Callable[[Comparison], None]) -> None:
         def part() -> None:
             if now := read(runs, choice)[0]:
-                draw(*comparison_of(now, reference))
+                draw(comparison_of(now, reference))
 
         blocks.refreshed(part, is_live=is_live, every_s=5.0)
 
-    above, prompted, below = st.container(), st.container(), st.container()
-    with above:
-        refreshed(draw_result)
-    if base := next((run for run in candidates if run.id == reference and "test" in run.view.evaluated), None):
-        directory = runs.directories[base.id]
-        current = opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot)
-        with prompted:
-            beside.draw_baselines(current, CODES[choice.index(reference)])
-    with below:
-        refreshed(partial(draw_rest, runs.labels))
+    for draw in (draw_result, partial(draw_rest, runs.labels)):
+        with st.container():
+            refreshed(draw)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
@@ -191,38 +178,21 @@ def read(runs: Shelf, choice: Sequence[str]) -> tuple[list[Candidate], list[tupl
     return candidates, faults
 
 
-def draw_rest(names: Mapping[str, str], comparison: Comparison, shared: SharedIdeas | None) -> None:
-    if shared:
-        about = f"grouped by equal answers to the {counted(shared.n_rows, 'row')} that every run evaluated"
-        blocks.draw(markup.heading("Ideas side by side", about), markup.caption(ideas_sentences(shared)))
-        rows = idea_rows(shared)
-        more = len(rows) > FEW_IDEAS and st.toggle(f"Show all {len(shared.all)}", key="compare.ideas")
-        runs = {place: comparison.runs[place] for place in shared.places}
-        blocks.draw(ideas_html(rows if more else rows[:FEW_IDEAS], runs))
+def draw_rest(names: Mapping[str, str], comparison: Comparison) -> None:
     draw_settings(comparison, names)
-    by_setting = spreads(comparison)
-    if any(len(spread.by_seed) > 1 for spread in by_setting):
-        title = markup.heading("Over seeds", "runs that differ in the seed alone, and in the split it makes")
-        blocks.draw(title, spread_html(comparison, by_setting))
     everything = dict(enumerate(comparison.runs))
     pieces.steady(markup.heading("Cost", "calls needed, cached or not") + cost_html(everything), key="compare.cost")
 
 
-def comparison_of(candidates: Sequence[Candidate], reference: str) -> tuple[Comparison, SharedIdeas | None]:
-    """Return the comparison and the shared ideas, made again only if a run has changed."""
+def comparison_of(candidates: Sequence[Candidate], reference: str) -> Comparison:
+    """Return the comparison, made again only if a run has changed."""
     ids = [run.id for run in candidates]
     place = ids.index(reference) if reference in ids else 0
     state = tuple((run.id, run.view.last_at, run.snapshot.state) for run in candidates), place
-
-    def make() -> tuple[Comparison, SharedIdeas | None]:
-        comparison = compare(candidates, reference=place)
-        alike = {each: comparison.runs[each] for each in comparison.comparable}
-        return comparison, shared_ideas(alike) if len(alike) > 1 else None
-
-    return pieces.remembered("compare.made", state, make)
+    return pieces.remembered("compare.made", state, lambda: compare(candidates, reference=place))
 
 
-def draw_result(comparison: Comparison, _: SharedIdeas | None) -> None:
+def draw_result(comparison: Comparison) -> None:
     """Draw the verdict, notes on live runs, and the standings."""
     runs = comparison.runs
     live = [f"{CODES[i]} {state_words(run)}" for i, run in enumerate(runs) if run.snapshot.state in opening.LIVE]
@@ -241,9 +211,8 @@ def draw_result(comparison: Comparison, _: SharedIdeas | None) -> None:
         table = markup.CUE + standings_html(comparison, simple)
         pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
     if comparison.elsewhere:
-        title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
-        sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
-        blocks.draw(title, sentence, elsewhere_html(comparison, baselines_of))
+        letters_html = legend_html({i: runs[i] for i in comparison.elsewhere})
+        blocks.draw(letters_html, markup.caption(elsewhere_sentence(comparison)))
     if comparison.unanswered:
         letters = [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered]
         words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."
@@ -251,17 +220,14 @@ def draw_result(comparison: Comparison, _: SharedIdeas | None) -> None:
 
 
 def draw_settings(comparison: Comparison, names: Mapping[str, str]) -> None:
-    facts = conditions(comparison.runs, used=has_effect, labels=names)
-    differing = [each for each in facts if each.matters]
+    facts = [each for each in conditions(comparison.runs, used=has_effect, labels=names) if each.matters]
     places, reference = range(len(comparison.runs)), comparison.reference
-    bold = f"Bold: not as in {CODES[reference]}." if len(places) > 1 else ""
-    folds = {"differing": (f"{counted(len(differing), 'setting')} that may explain the difference", differing),
-             "all": (f"All {len(facts)} settings", facts)}  # fmt: skip
-    for key, (title, rows) in folds.items():
-        if rows:
-            with st.expander(title, key=f"compare.{key}"):
-                blocks.draw(markup.caption(bold), conditions_html(rows, places, reference=reference, name=title))
-    if len(places) > 1 and not differing:
+    if facts:
+        title = f"{counted(len(facts), 'setting')} that may explain the difference"
+        with st.expander(title, key="compare.differing"):
+            bold = markup.caption(f"Bold: not as in {CODES[reference]}.")
+            blocks.draw(bold, conditions_html(facts, places, reference=reference, name=title))
+    elif len(places) > 1:
         blocks.captions("No setting differs that can change the result.")
 
 

@@ -6,18 +6,17 @@ import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent
-from vpp.drawing.figures import reliability_figure, risk_figure, spread_figure
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
+from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, VoteReliability, by_answers, by_particle, points, reject_option
+from vpp.inspection.points import Point, VoteReliability, by_answers, points, reject_option
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, unread_html, voting
 from vpp.wording.verdicts import promise_sentence, rule_sentence, too_few_words
-from vpp.wording.words import ROW_OF, counted, share_words
+from vpp.wording.words import ROW_OF, counted
 
 MOST = 60  # rows of the matrix at a time
-EACH, ALIKE = "Each particle", "Same answers together"
 ROW = "disagreement.row"
 ASKED = "disagreement.asked"
 JUDGED = "Does uncertainty mean error?"
@@ -53,7 +52,14 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     summary = markup.saying(dissent.saying(test_points, test, config))
     blocks.draw(unread_html(snapshot.view), summary, *map(markup.caption, notes))
     columns, decimals = by_answers(test), dataset.target_decimals
-    drawing = Opened(test=test, view=snapshot.view, columns=columns, held=held_by(config), decimals=decimals)
+    drawing = Opened(
+        test=test,
+        view=snapshot.view,
+        columns=columns,
+        held=held_by(config),
+        decimals=decimals,
+        readings=pieces.readings(run, snapshot, test.hypotheses),
+    )
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
     blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
@@ -72,8 +78,6 @@ def draw_dispute(run: opening.OpenRun, drawing: Opened, test_points: list[Point]
     html = picks_html(rows, point.row.id) + drawing.html(point, reasons)
     pick = partial(st.session_state.__setitem__, key)
     pieces.steady(html, key="disagreement.open", on_open=pick, on_ask=partial(ask, run))
-    if st.toggle("Answers and reasons", key="disagreement.reasons"):
-        blocks.draw(drawing.answers_html(point, run.reader.read_answers().by_pair))
 
 
 def ask(run: opening.OpenRun, row: int) -> None:
@@ -84,18 +88,11 @@ def ask(run: opening.OpenRun, row: int) -> None:
 def draw_rows(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -> None:
     """Draw the matrix, and a field that opens a row of it or another: its choice stays over a new evaluation."""
     test = drawing.test
-    size, numeric = len(test.weights), test.metric == "mse"
+    numeric = test.metric == "mse"
     heading = markup.heading("Row by row", dissent.order_words(test))
     blocks.draw(f'<div class="target" id="{TABLE}">{heading}</div>')
-    left, right = st.columns([1, 2]) if not numeric else (st.container(), st.container())
     uncertain = [point for point in test_points if point.is_uncertain or point.is_undecided]
-    only = not numeric and left.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
-    columns = ALIKE
-    if size > 1:
-        columns = right.segmented_control(
-            "Columns", (ALIKE, EACH), default=ALIKE, key="disagreement.columns", required=True,
-            label_visibility="collapsed",
-        )  # fmt: skip
+    only = not numeric and st.toggle("Only where they differ", bool(uncertain), key="disagreement.only")
     rows = uncertain if only else test_points
     key = f"disagreement.most.{run.directory.id}"
     most = int(st.session_state.get(key, MOST))
@@ -103,7 +100,7 @@ def draw_rows(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -
     point = by_id.get(st.session_state.get(ROW, -1))
     html = drawing.html(point, run.reader.read_answers().by_pair, with_answers=True) if point else ""
     is_inside = any(each is point for each in rows[:most])
-    draw_matrix(run, drawing, test_points, rows[:most], alike=columns == ALIKE, under=html if is_inside else "")
+    draw_matrix(run, drawing, test_points, rows[:most], under=html if is_inside else "")
     if most < len(rows):
         more = min(MOST, len(rows) - most)
         show = partial(st.session_state.__setitem__, key, most + more)
@@ -115,7 +112,7 @@ def draw_rows(run: opening.OpenRun, drawing: Opened, test_points: list[Point]) -
 
 
 def draw_matrix(
-    run: opening.OpenRun, drawing: Opened, test_points: list[Point], rows: list[Point], *, alike: bool, under: str
+    run: opening.OpenRun, drawing: Opened, test_points: list[Point], rows: list[Point], *, under: str
 ) -> None:
     """Draw the matrix. under: what stands under the open row, if it is among `rows`."""
     if not rows:
@@ -124,9 +121,8 @@ def draw_matrix(
     test, dataset = drawing.test, run.reader.dataset()
     numeric, size = test.metric == "mse", len(test.weights)
     unit = usual_distance(test_points) if numeric else 0.0
-    columns = drawing.columns if alike else by_particle(test.weights)
     table = Matrix(
-        columns=columns,
+        columns=drawing.columns,
         labels=dataset.classes,
         voting=voting(run.snapshot.spec.config, size),
         unit=unit,
@@ -134,7 +130,7 @@ def draw_matrix(
         opened=(st.session_state[ROW], under) if under else None,
     )
     legend = dissent.number_legend(unit, drawing.held) if numeric else dissent.vote_legend(dataset.classes)
-    merged = dissent.merged_words(len(columns), size) if alike and size > 1 else ""
+    merged = dissent.merged_words(len(drawing.columns), size) if size > 1 else ""
     blocks.captions(f"{legend} {merged}".strip())
     pieces.steady(table.html(rows), key="disagreement.matrix", on_open=open_row, on_ask=partial(ask, run))
     of = counted(len(test_points), ROW_OF[test.split])
@@ -151,24 +147,13 @@ def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point]
         return
     few = too_few_words(len(test_points))
     result, summary, numbers = dissent.judged(test_points, run.reader.dataset(), held)
-    left = markup.heading(JUDGED, "test rows, whose true labels are known")
-    blocks.draw(left, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
-    first, second = st.columns(2, gap="large")
+    parts = [markup.heading(JUDGED, "test rows, whose true labels are known")]
+    parts += [markup.saying(f"{few} {summary}".strip()), markup.strip(numbers)]
     if not result.is_equally_sure:
-        with first:
-            caption = "error if only the most certain rows are answered"
-            make = partial(risk_figure, result.curve, is_label=test.metric != "mse")
-            pieces.figure(make, title="Risk against coverage", caption=caption, key="disagreement.risk")
-    with first if result.is_equally_sure else second:
-        if isinstance(result, VoteReliability):
-            reject = test_points[0].reject
-            unsure = "" if reject.conformal else f" · “I don’t know” below {share_words(reject.clear)}"
-            caption = f"leading label right, by its share{unsure} · numbers: rows"
-            make = partial(reliability_figure, result)
-            pieces.figure(make, title="Reliability", caption=caption, key="disagreement.reliability")
-        elif not result.is_equally_sure:
-            make = partial(spread_figure, result)
-            pieces.figure(make, title="Error by spread", caption="a dot a row", key="disagreement.spread")
+        parts.append(risk_html(result.curve, is_label=test.metric != "mse"))
+    if isinstance(result, VoteReliability):
+        parts.append(reliability_html(result))
+    blocks.draw(*parts)
 
 
 frame.enter()

@@ -17,6 +17,7 @@
 """
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from tests.reporting.builders import (
@@ -32,9 +33,9 @@ from tests.reporting.builders import (
     scored,
     started,
 )
-from vpp.events import Event, RunFinished, hypothesis_id
+from vpp.events import Certified, Event, RunFinished, hypothesis_id
 from vpp.posterior.prediction import Value
-from vpp.problem import Prediction
+from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.journal import AnswerLog
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
@@ -53,6 +54,7 @@ SEVEN = f"{SEED} Say yes if a holds a 7, else no."
 LABELS = dataset(["yes", "no", "yes", "no"], ["yes", "no", "yes", "no", "yes", "no"])
 LABEL_CONFIG = Config(
     method="smc",
+    reading="rows",
     particles=4,
     batch_size=2,
     epochs=1,
@@ -81,7 +83,15 @@ SLOPE = f"{SEED} The output is a, and one more if a is above 2."
 FLAT = f"{SEED} The output is 2."
 NUMBERS = dataset([0.0, 1.0, 2.0, 4.0], [1.0, 3.0, 5.0, 2.0])
 NUMBER_CONFIG = Config(
-    method="smc", particles=3, batch_size=4, epochs=1, buffer_size=4, mutate="every", final_weights="paper", tau=1.0
+    method="smc",
+    reading="rows",
+    particles=3,
+    batch_size=4,
+    epochs=1,
+    buffer_size=4,
+    mutate="every",
+    final_weights="paper",
+    tau=1.0,
 )
 NUMBER_WEIGHTS = (0.5, 0.25, 0.25)
 NUMBER_SLOTS = (LINE, SLOPE, FLAT)
@@ -179,6 +189,38 @@ def numbers(folder: Path) -> RunReader:
     """The run of numbers, finished, with what the learner said of the test rows."""
     reader = run(folder, *number_events(), data=NUMBERS, config=NUMBER_CONFIG)
     _say(reader, NUMBERS_ON_TEST, [row.id for row in NUMBERS.test])
+    return reader
+
+
+SHORT, MOOD = f"{SEED} Say yes if a is short, else no.", f"{SEED} Go by your mood."
+PROGRAM = "def predict(a):\n    if ask('is it `short`?', a):\n        return 'yes'\n    return 'no'"
+"""SHORT as a program; MOOD cannot be one."""
+
+
+def programs(folder: Path) -> RunReader:
+    """Two particles that the labels' rows were read by, whose one column is text: SHORT by a program, MOOD row by row.
+
+    The program is right on training rows 0 and 1, wrong on row 2 and fails on row 3; the learner reads row 1 otherwise.
+    """
+    data = replace(LABELS, columns=(replace(LABELS.columns[0], kind="text"), LABELS.columns[1]))
+    votes = {SHORT: ["yes", "no", "no", None], MOOD: ["yes", "no", "yes", "no"]}
+    train = evaluated(data, votes, slots=(SHORT, MOOD), weights=(0.75, 0.25), split="train")
+    ids, program, reading = hypothesis_id(SHORT), ("yes", "no"), ("yes", None)
+    reader = run(
+        folder,
+        started(Config(particles=2), data),
+        *drawn(SHORT, MOOD),
+        finished(1, (SHORT, MOOD), weights=(0.75, 0.25)),
+        replace(train, branches=((0, 1, 1, None), ())),
+        Certified(step=1, hypothesis=ids, rows=(0, 1), program=program, reading=reading),
+        data=data,
+    )
+    log = AnswerLog(reader.directory.answers)
+    log.add_entry(Translation(hypothesis=ids, code=PROGRAM, attempts=1))
+    log.add_entry(Translation(hypothesis=hypothesis_id(MOOD), code=None, reason="*no program*", attempts=1))
+    for text, yes in zip("abcd", (True, False, None, False), strict=True):
+        log.add_entry(TextAnswer(question="is it `short`?", text=text, yes=yes, attempts=1))
+    log.close()
     return reader
 
 

@@ -53,7 +53,6 @@ PARTICLES = "tests/inference/test_particles.py"
 AHEAD = "tests/inference/test_ahead.py"
 CANCELLATION = "tests/inference/test_cancellation.py"
 WINDOW = "tests/llm/test_limits.py"
-CHARTS = "tests/drawing/test_calibration_figures.py"
 
 PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("posterior/weights.py", ACCEPTANCE): (
@@ -240,11 +239,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("drawing/figures.py", CHARTS): (
-        ("bar without its dot", "[high - each.accuracy for", "[high for"),
-        ("name of the line on the curve",
-         "10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else -10",
-         "-10 if max(curve.risk[: curve.rows_at(0.25)]) <= curve.area_random else 10"),
+    ("drawing/reliability.py", "tests/drawing/test_reliability.py"): (
+        ("rows right are no share", "for each in result.bins) / n\n    right", "for each in result.bins)\n    right"),
+        ("all for the half", "curve.at(0.5), curve.at(1)", "curve.at(1), curve.at(1)"),
     ),
     ("inspection/points.py", "tests/inspection/test_points.py"): (
         ("infinite log scores count as 0", "/ len(finite) if finite", "/ len(logs) if finite"),

@@ -156,7 +156,7 @@ class Desk:
     def run(self, name: str, *words: str | Path, data: Path = PENGUINS, **environment: str) -> Running:
         """Start a small `run` without a cache in the directory `name`."""
         return self.start(
-            *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache", "--max-wait", "30"),
+            *("run", data, *(TARGET if data == PENGUINS else ()), *SMALL, "--no-cache", "--limit", "wait=30"),
             *("--json", "--quiet", "--run-dir", self.folder / name, *words),
             **environment,
         )

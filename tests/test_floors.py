@@ -20,6 +20,7 @@ FLOORS = {
     "data": 1,
     "events": 1,
     "problem": 2,
+    "programs": 2,
     "inference": 3,
     "llm": 3,
     "runs": 4,

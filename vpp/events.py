@@ -37,6 +37,7 @@ Positive = Annotated[float, Gt(0), Lt(math.inf)]
 Amount = Annotated[float, Ge(0), Lt(math.inf)]
 Unit = Annotated[float, Ge(0), Le(1)]
 """From 0 to 1."""
+Branches = tuple[int | None, ...]
 Shares = tuple[dict[str, Unit] | None, ...]
 """Row by row, the probability of each label. A row without a readable answer has null."""
 
@@ -110,6 +111,8 @@ class Scored:
     """Natural log, summed over the rows (Eq. 5 or 6)."""
     shares: Shares = ()
     """Probability of each label, for each row; empty if answers are not graded. `predictions` are the likeliest."""
+    branches: Branches = ()
+    """Index of the program's return that answered each row; empty if the learner read the rows itself."""
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -263,6 +266,8 @@ class Evaluated:
     """The averaged prediction for each row."""
     shares: tuple[Shares, ...] = ()
     """The same for each particle; empty if answers are not graded."""
+    branches: tuple[Branches, ...] = ()
+    """The program's return that answered, for each particle and row; empty without programs."""
     noise: tuple[Unit, ...] = ()
     """Mass of each particle's wrong labels in the averaged prediction; empty for votes."""
     constant: Constant | None = None
@@ -272,6 +277,22 @@ class Evaluated:
     def answers(self) -> tuple[tuple[Answer, ...], ...]:
         """(K, N) answers that the vote averages."""
         return self.shares or self.predictions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """The learner read a hypothesis itself, beside its program."""
+
+    type: Literal["certified"] = "certified"
+    step: int
+    hypothesis: str
+    """Id of the text."""
+    rows: tuple[int, ...]
+    """Ids of training rows, from every branch in turn."""
+    program: Votes
+    """What the program gives for each."""
+    reading: Votes
+    """What the learner reads; null is an abstention."""
 
 
 def mixture_of(
@@ -338,6 +359,7 @@ Event = (
     | Proposed
     | StepFinished
     | Evaluated
+    | Certified
     | RunPaused
     | RunResumed
     | RunFinished

@@ -48,6 +48,8 @@ class Prediction:
     """Thoughts of a thinking model: the first 1,000 characters, or 20,000 if its answer could not be read."""
     shares: Grades | None = None
     """Probability of each label, if answers are graded; then `value` is the likeliest."""
+    branch: int | None = None
+    """Index of the program's return that answered; None for an answer that the model gave itself."""
 
     @property
     def answer(self) -> Answer:
@@ -64,10 +66,48 @@ def graded_of(predictions: Sequence[Prediction]) -> tuple[Grades | None, ...]:
     return shares if any(share is not None for share in shares) else ()
 
 
+def branches_of(predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
+    """(N,) index of the program's return that answered each row; empty if no program answered."""
+    branches = tuple(p.branch for p in predictions)
+    return branches if any(branch is not None for branch in branches) else ()
+
+
+def all_branches_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[int | None, ...], ...]:
+    """(K, N) the same of every particle; empty if no program answered."""
+    branches = tuple(map(branches_of, particles))
+    return branches if any(branches) else ()
+
+
 def all_graded_of(particles: Sequence[Sequence[Prediction]]) -> tuple[tuple[Grades | None, ...], ...]:
     """(K, N) graded answers, None for an abstention; empty if no answer of any particle is graded."""
     shares = tuple(tuple(p.shares for p in predictions) for predictions in particles)
     return shares if any(share is not None for each in shares for share in each) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """A hypothesis as a program, as the learner wrote it."""
+
+    hypothesis: str
+    """Id of the text."""
+    code: str | None
+    """Python with one function `predict`; None if the text cannot be one."""
+    reason: str | None = None
+    """Why it cannot."""
+    attempts: int
+    """Calls needed; 0 if nothing was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAnswer:
+    """What the learner says to a program's question about a cell of free text, once for all programs."""
+
+    question: str
+    text: str
+    """Id of the cell's text."""
+    yes: bool | None
+    """None if no answer could be read."""
+    attempts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +172,8 @@ class Problem:
     batch_size: int
     epochs: int
     seed: int
+    score_rows: int = 0
+    """Most training rows that steps use, a random sample; 0: all."""
     buffer_repeats: bool = False
     shows_predictions: bool = True
     """False if the prompts for first hypotheses show no predictions of the seed sentence."""
@@ -141,13 +183,23 @@ class Problem:
     """(K,) prior probabilities of hypotheses that are only weighed; empty if all are equal."""
     start_origin: Literal["continued", "yours"] = "continued"
     """Where these come from: an earlier run, or a person."""
+    reader: Learner | None = None
+    """The learner that reads the text of a program for each row itself; None if there are no programs."""
     reworded: int | None = None
     """Slot of the one text of an earlier run in whose place a person wrote another."""
 
     @property
     def steps_per_epoch(self) -> int:
         """Batches in one pass; a last short batch counts."""
-        return -(-len(self.dataset.train) // self.batch_size)
+        return -(-len(self.pool) // self.batch_size)
+
+    @property
+    def pool(self) -> tuple[Row, ...]:
+        """Training rows that steps use, in the order of the table: batches are cut from them."""
+        rows = self.dataset.train
+        if not 0 < self.score_rows < len(rows):
+            return rows
+        return tuple(rows[at] for at in _sample(self.seed, len(rows), self.score_rows))
 
     @property
     def steps(self) -> int:
@@ -157,8 +209,9 @@ class Problem:
     def batch(self, step: int) -> tuple[Row, ...]:
         """The step's rows: a seeded shuffle of the training rows each epoch, cut in order."""
         epoch, index = divmod(step, self.steps_per_epoch)
-        order, first = _shuffled(self.seed, epoch, len(self.dataset.train)), index * self.batch_size
-        return tuple(self.dataset.train[i] for i in order[first : first + self.batch_size])
+        pool = self.pool
+        order, first = _shuffled(self.seed, epoch, len(pool)), index * self.batch_size
+        return tuple(pool[i] for i in order[first : first + self.batch_size])
 
     def buffer(self, step: int, *, size: int) -> tuple[Row, ...]:
         """The last `size` rows seen up to and including the step's batch.
@@ -178,13 +231,12 @@ class Problem:
     def scored_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the step scores each particle: on both sides of Eq. 9, or for the weights of Eq. 10."""
         if config.scored_on == "train":
-            return self.dataset.train
+            return self.pool
         return self.buffer(step, size=config.buffer_size) if config.scored_on == "buffer" else self.batch(step)
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        on_train = config.final_weights == "train" or config.is_weighing
-        return self.dataset.train if on_train else self.buffer(step, size=config.buffer_size)
+        return self.dataset.train if config.is_final_on_train else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
         if slot >= len(self.start_texts):
@@ -201,6 +253,11 @@ class Problem:
 def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
     """The order of the rows in an epoch, which every step of it asks for."""
     return tuple(rng(seed, "batches", epoch).permutation(n).tolist())
+
+
+@lru_cache(maxsize=4)
+def _sample(seed: int, n: int, size: int) -> tuple[int, ...]:
+    return tuple(sorted(rng(seed, "score").choice(n, size, replace=False).tolist()))
 
 
 def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-Purpose = Literal["batches", "draw", "propose", "accept", "resample", "restart"]
+Purpose = Literal["batches", "draw", "propose", "accept", "resample", "restart", "score", "certify"]
 """In an order that never changes: a purpose is addressed by its place."""
 
 

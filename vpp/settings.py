@@ -12,11 +12,15 @@ Method = Literal["smc", "mh", "always-accept", "vml", "vml5", "weigh"]
 Preset = Literal["recommended", "paper"]
 PRESET_WORDS = "recommended: as this product advises; paper: as in the paper, but with our own wording of its prompts"
 FinalWeights = Literal["rescored", "train", "paper"]
-Tempering = Literal["paper", "incremental", "adaptive"]
+Tempering = Literal["auto", "paper", "incremental", "adaptive"]
 Mutation = Literal["every", "filtered"]
 ScoredRows = Literal["batch", "buffer", "train"]
 Grading = Literal["labels", "logprobs"]
-WEIGHING = ("seed", "tau", "likelihood", "learner_samples", "epsilon", "abstention_cost", "coverage")
+Reading = Literal["rows", "program", "auto"]
+WEIGHING = (
+    "seed", "reading", "score_rows", "certify", "tau", "likelihood", "learner_samples", "epsilon", "abstention_cost",
+    "coverage",
+)  # fmt: skip
 """Options with an effect where given sentences are weighed."""
 PRIOR_TEMPERATURE = 1.0
 """Sampling temperature of draws from the prior: the model's own distribution, which other temperatures distort."""
@@ -66,6 +70,18 @@ class Config:
     epochs: int = _option(2, "passes over the training rows", least=1)
     batch_size: int = _option(10, "M, rows a step", least=1)
     seed: int = _option(0, "decides the split, the batches, every random number and the models' seeds", least=0)
+    reading: Reading = _option(
+        "auto",
+        "how sentences are read: rows (the learner reads the sentence for every row, as in the paper), program (it "
+        "translates the sentence once, and the program answers every row) or auto (a program, and rows for a sentence "
+        "that cannot be one)",
+    )
+    score_rows: int = _option(
+        1_000, "most training rows, drawn at random, that steps use with programs; the final weights use all", least=1
+    )
+    certify: int = _option(
+        8, "training rows that the learner also reads itself for each heavy program at the end; 0 to skip", least=0
+    )
     prior: str = _option("", "what you already believe, in plain words; becomes part of every hypothesis")
     restart: float = _option(
         0.0,
@@ -77,9 +93,9 @@ class Config:
     mh_rows: ScoredRows = _option("batch", "rows on which mh compares a proposal: batch, buffer, or all training rows")
     buffer_size: int = _option(60, "B, the last rows seen, on which smc weighs particles", least=1)
     tempering: Tempering = _option(
-        "paper",
-        "smc's weights: paper (each step anew, on the buffer), incremental (ratios of tempered posteriors on all "
-        "training rows, with evidence) or adaptive (the same, exponents found as it goes)",
+        "auto",
+        "smc's weights: auto (adaptive for programs, else paper), paper (each step anew), incremental (ratios of "
+        "tempered posteriors on all training rows, with evidence) or adaptive (the same, exponents found as it goes)",
     )
     beta_start: float = _option(
         10.0,
@@ -107,11 +123,11 @@ class Config:
     epsilon: str = _option(
         "auto", "mass of all wrong answers together in classification's likelihood, or auto: integrated out"
     )
-    abstention_cost: float = _option(
-        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
-    )
     coverage: float = _option(
         0.9, "with calibration rows, how often the truth is to be among what is called possible", least=0.5, most=0.99
+    )
+    abstention_cost: float = _option(
+        1 / 3, "cost of “I don’t know” in errors: a label decides from the probability 1 - cost on", least=0, most=1
     )
 
     def __post_init__(self) -> None:
@@ -120,6 +136,8 @@ class Config:
         _check_options(self)
         if self.likelihood == "logprobs" and self.learner_samples > 1:
             raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
+        if self.reading == "program" and self._is_graded:
+            raise InputError("a program gives no label probabilities: take reading rows, or likelihood labels")
 
     @property
     def size(self) -> int:
@@ -135,13 +153,31 @@ class Config:
         return self.method == "weigh"
 
     @property
+    def _is_graded(self) -> bool:
+        return self.likelihood == "logprobs" or self.learner_samples > 1
+
+    @property
+    def has_programs(self) -> bool:
+        """True if sentences are translated into programs, which answer all rows alike fast."""
+        return self.reading != "rows" and not self._is_graded
+
+    @property
+    def schedule(self) -> Literal["paper", "incremental", "adaptive"]:
+        """How smc tempers; adaptive by default for programs."""
+        if self.tempering == "auto":
+            return "adaptive" if self.has_programs else "paper"
+        return self.tempering
+
+    @property
     def is_telescoping(self) -> bool:
         """True if weights are ratios of tempered posteriors on fixed rows, carried from step to step."""
-        return self.is_weighing or (self.method == "smc" and self.tempering != "paper")
+        return self.is_weighing or (self.method == "smc" and self.schedule != "paper")
 
     @property
     def scored_on(self) -> ScoredRows:
         """Rows on which a step scores each particle: its batch, the rolling buffer, or all training rows."""
+        if self.has_programs and (self.is_weighted or self.method == "mh"):
+            return "train"
         if self.is_weighted:
             return "train" if self.is_telescoping else "buffer"
         return self.mh_rows if self.method == "mh" else "batch"
@@ -175,9 +211,13 @@ class Config:
         """True if smc weighs its texts once more after the last rewrite.
 
         The paper's last weights belong to the texts before that rewrite, and `final_weights = "paper"` leaves it so.
-        Telescoping weights are carried along with each rewrite.
         """
-        return self.method == "smc" and not self.is_telescoping and self.final_weights != "paper"
+        return self.method == "smc" and self.final_weights != "paper"
+
+    @property
+    def is_final_on_train(self) -> bool:
+        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+        return self.final_weights == "train" or self.is_telescoping or self.has_programs
 
     @property
     def draws_initial(self) -> bool:
@@ -188,6 +228,10 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
+
+    def n_pool(self, n_train: int) -> int:
+        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
+        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""
@@ -229,7 +273,9 @@ def preset(name: Preset) -> Config:
         raise InputError(f"preset is {name!r}: choose one of {', '.join(get_args(Preset))}")
     if name == "recommended":
         return Config()
-    return replace(Config(), mutate="every", buffer_size=40, final_weights="paper", tau="1.0", epsilon="0.05")
+    return replace(
+        Config(), reading="rows", mutate="every", buffer_size=40, final_weights="paper", tau="1.0", epsilon="0.05"
+    )
 
 
 def option_docs() -> dict[str, str]:

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import repeat
 from typing import Any, cast
@@ -22,6 +22,7 @@ from vpp import files
 from vpp.data.dataset import Row
 from vpp.errors import VppError
 from vpp.events import (
+    Certified,
     Evaluated,
     Event,
     ParticleDrawn,
@@ -39,10 +40,17 @@ from vpp.events import (
 from vpp.inference import sample
 from vpp.inference.drawing import PRIOR_DRAWS
 from vpp.inference.sampling import conclude
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LearnerOptions
+from vpp.llm.prompts import ProgramPrompts
+from vpp.llm.protocol import Completion
+from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Problem, Proposal
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Sandbox
 from vpp.randomness import call_seed
 from vpp.runs.directory import RunDirectory, load_dataset
-from vpp.runs.journal import AnswerReader, Record, decode
+from vpp.runs.journal import Answer, AnswerReader, Record, decode, read_answers
 from vpp.runs.prompts import own_templates, problem_of, start_of
 from vpp.runs.spec import first_fault
 from vpp.runs.view import fold, population_of
@@ -147,7 +155,7 @@ def verify(directory: RunDirectory, exports: Ways | None = None) -> Verification
     if status in ("finished", "stopped", "failed"):
         ledger.compare("files", "status", status, journal.phase or "not ended", file="run.json")
     if not any(fault.claim == "files" and fault.line for fault in ledger.faults):
-        _check_lines(journal, _with_answers(problem, directory, journal, ledger), spec.config, ledger)
+        _check_lines(journal, _with_answers(problem, directory, journal, ledger), spec.config, directory, ledger)
     _check_exports(directory, exports if exports and journal.has_ended else {}, ledger)
     n_faults = Counter(fault.claim for fault in ledger.faults)
     return Verification(
@@ -266,6 +274,10 @@ class _Recorded:
     async def propose(self, *_: Any, temperature: float, seed: int, **__: Any) -> Proposal:
         return await self.draw(temperature=temperature, seed=seed)
 
+    async def complete(self, *_: Any, **__: Any) -> Completion:
+        """Refuse a translation that was asked for ahead, and never recorded."""
+        return Completion(text="no program", finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
         unreadable = Proposal(text=None, raw="", temperature=temperature, seed=seed)
         return replace(self.proposals.get(seed, unreadable), temperature=temperature)
@@ -275,7 +287,7 @@ def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal, 
     """Return the problem with what was recorded in the place of its models."""
     reader = AnswerReader(directory.answers)
     reader.refresh()
-    answers = dict(reader.by_pair)
+    answers = reader.by_pair | reader.readings
     # A resume discards the answers to an unfinished step before it discards the step's lines.
     unstored = [] if journal.has_ended else journal.tail
     if not directory.answers.exists():
@@ -292,8 +304,10 @@ def _with_answers(problem: Problem, directory: RunDirectory, journal: _Journal, 
 def _answers_in(event: Event) -> Iterator[tuple[tuple[str, int], Prediction]]:
     """Yield an event's answers by hypothesis id and row id."""
     match event:
-        case Scored():
+        case Scored(branches=()):
             each = [(event.hypothesis, event.predictions, event.shares)]
+        case Certified():
+            each = [(event.hypothesis, event.reading, ())]
         case Evaluated():
             each = list(zip(event.hypotheses, event.predictions, event.shares or repeat(()), strict=False))
         case _:
@@ -318,8 +332,34 @@ def _proposals_in(event: Event, seed: int) -> Iterator[tuple[int, Proposal]]:
     yield from ((each, Proposal(text=text, seed=each, **same)) for each in seeds)
 
 
-async def _replay(problem: Problem, config: Config, journal: _Journal, events: list[Event]) -> None:
+def _with_programs(problem: Problem, config: Config, directory: RunDirectory, sandbox: Sandbox) -> Problem:
+    """Return the problem whose learner runs the recorded programs."""
+    recorded = cast(Any, problem.learner)
+    learner = ProgramLearner(
+        recorded,
+        recorded,
+        ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset)),
+        LearnerOptions(seed=problem.seed, max_tokens=1),
+        sandbox,
+        counters=Counters(),
+        falls_back=config.reading == "auto",
+    )
+    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    return replace(problem, learner=learner, reader=recorded)
+
+
+async def _replay(
+    problem: Problem, config: Config, directory: RunDirectory, journal: _Journal, events: list[Event]
+) -> None:
     """Add the sampler's events up to the step that the journal has reached, and those of its end."""
+    async with AsyncExitStack() as stack:
+        if config.has_programs:
+            sandbox = await stack.enter_async_context(Sandbox())
+            problem = _with_programs(problem, config, directory, sandbox)
+        await _sampled(problem, config, journal, events)
+
+
+async def _sampled(problem: Problem, config: Config, journal: _Journal, events: list[Event]) -> None:
     n_steps = journal.n_finished + bool(journal.tail and not journal.concludes)
     async with aclosing(cast(AsyncGenerator[Event, None], sample(problem, config))) as stream:
         while n_steps and (event := await anext(stream, None)):
@@ -331,12 +371,12 @@ async def _replay(problem: Problem, config: Config, journal: _Journal, events: l
             events.append(event)
 
 
-def _check_lines(journal: _Journal, problem: Problem, config: Config, ledger: _Ledger) -> None:
+def _check_lines(journal: _Journal, problem: Problem, config: Config, directory: RunDirectory, ledger: _Ledger) -> None:
     """Compare the sampler's lines with the replay, up to the first that is missing or superfluous."""
     events: list[Event] = []
     end = NOTHING
     try:
-        asyncio.run(_replay(problem, config, journal, events))
+        asyncio.run(_replay(problem, config, directory, journal, events))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         end = f"nothing: the sampler fails ({error})"
     due, lines = deque(events), journal.events

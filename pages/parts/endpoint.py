@@ -35,8 +35,7 @@ SERVERS = {
 }
 """Labels of what names a server, in EndpointSpec as in Environment."""
 STRUCTURED_WORDS = {
-    "auto": "auto: up to three short test calls show how the server can hold the model to the answer form, if it can. "
-    "With a JSON schema the model is asked for JSON.",
+    "auto": "auto: if a test call shows that the server can hold the model to a JSON schema, it is asked for JSON.",
     "off": "off: the model writes freely and ends with its output. It can reason first.",
 }
 HAS_MODEL = ("context length", "answers")

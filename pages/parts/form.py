@@ -20,7 +20,7 @@ from vpp.data.text import shown_name
 from vpp.errors import VppError
 from vpp.llm import rendering
 from vpp.llm.budget import Cap, Price
-from vpp.llm.forms import carrier_for
+from vpp.llm.forms import SCHEMA
 from vpp.runs.budget import estimate
 from vpp.runs.preparation import Preparation, check_run, check_size, read_sentences, with_start
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec
@@ -138,7 +138,7 @@ def completed(dataset: Dataset, config: Config, model: Model, earlier: RunSpec |
         dataset,
         config=config,
         is_demo=endpoint.is_demo,
-        carrier=None if endpoint.is_demo else carrier_for(endpoint.structured, model.carrier),
+        is_structured=not endpoint.is_demo and endpoint.structured == "auto" and model.carrier == SCHEMA,
         earlier=earlier.templates if earlier else None,
     )
     prices, cap = choose_budget(endpoint)

@@ -16,7 +16,6 @@ from vpp.errors import InputError
 from vpp.llm import templates as template_sets
 from vpp.llm.choices import AUTO, AUTO_WORDS, GALLERY, ROLES, TEMPLATES, Role, chosen_templates
 from vpp.llm.context import LEAST_SHOWN, longest_cell, prompt_tokens
-from vpp.llm.forms import Carrier
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import check_templates, lettered, set_texts, template_of
 from vpp.runs.prompts import as_text
@@ -26,11 +25,12 @@ from vpp.wording.options import (
     ABOUT,
     DEMO_PRIOR,
     OPEN,
+    OPTIONS,
+    READ,
     config_of,
     decided,
     groups,
     has_effect,
-    idle_words,
     name_of,
     value_words,
 )
@@ -55,7 +55,7 @@ def choose_config(*, prior: str, task: Task | None) -> Config:
     names = {name: f"{words} ({name})" for name, words in METHOD_NAMES.items()}
     field = {**blocks.lasting(key_of("method")), "label_visibility": "collapsed"}
     st.radio("Method", list(names), format_func=names.__getitem__, captions=about, **field)
-    deciding = decided(options(), base())
+    deciding = decided(options(), base(), task)
     common_options(deciding)
     with st.expander("More options"):
         more_options(deciding, task=task)
@@ -83,12 +83,15 @@ def common_options(deciding: Config) -> None:
     if deciding.is_weighing:
         own_sentences("Your sentences, one a line")
     of_method = [name for name in OPEN if not deciding.is_weighing or has_effect(name, deciding)]
-    numbers = [name for name in of_method if name not in ("method", "prior")]
+    numbers = [name for name in of_method if name not in ("method", "reading", "prior")]
     for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
         if has_effect(name, deciding):
             ask(column, name)
         else:
             column.number_input(name_of(name), value=deciding.size, key=f"new.fixed.{deciding.size}", disabled=True)
+    if has_effect("reading", deciding):
+        label, labels, about = name_of("reading"), OPTIONS["reading"].values, list(READ.values())
+        st.radio(label, list(READ), format_func=labels.__getitem__, captions=about, **blocks.lasting(key_of("reading")))
     example = "Petal size matters more than sepal size."
     st.text_area(name_of("prior"), **blocks.lasting(key_of("prior")), height=80, placeholder=example)
     if not deciding.is_weighing:
@@ -105,10 +108,10 @@ def own_sentences(label: str) -> None:
 def more_options(deciding: Config, *, task: Task | None) -> None:
     def fill_from_preset() -> None:
         values = asdict(base())
-        for name in chain(*groups().values()):
+        for name in ("reading", *chain(*groups().values())):
             put(name, values[name])
 
-    about = f"Fills every field below ({PRESET_WORDS})."
+    about = f"Fills every field below, and how sentences are read ({PRESET_WORDS})."
     st.selectbox("Preset", list(PRESETS), **blocks.lasting("new.preset"), on_change=fill_from_preset, help=about)
     for title, group in groups().items():
         names = [name for name in group if has_effect(name, deciding, task)]
@@ -117,8 +120,6 @@ def more_options(deciding: Config, *, task: Task | None) -> None:
         for some, across in (([n for n in names if choices(n)], 2), ([n for n in names if not choices(n)], 3)):
             for place, name in blocks.in_columns(some, across):
                 ask(place, name)
-    if idle := () if deciding.is_weighing else idle_words(deciding, task):
-        blocks.draw(markup.group("No effect with these choices"), *map(markup.caption, idle))
 
 
 def ask(place: DeltaGenerator, name: str) -> None:
@@ -149,14 +150,14 @@ def choose_templates(
     *,
     config: Config,
     is_demo: bool,
-    carrier: Carrier | None,
+    is_structured: bool,
     earlier: Mapping[Role, str | None] | None = None,
 ) -> tuple[Texts, int]:
     """Ask for the text of each role's template, None for the set `paper`, and the characters shown of a cell.
 
     Raises InputError.
 
-    carrier: of structured answers, for the preview. earlier: templates of the run that is started again.
+    is_structured: in the preview. earlier: templates of the run that is started again.
     """
     with st.expander("Prompts"):
         names = {template_sets.name_of(text, role) for role, text in (earlier or {}).items()}
@@ -171,15 +172,15 @@ def choose_templates(
         roles: Sequence[Role] = ("learner",) if config.is_weighing else ROLES
         before = dict(earlier or {}) if choice == AS_BEFORE else set_texts(named)
         texts = _own(named, roles) if choice == OWN else before
-        warnings = check_templates(texts)
+        check_templates(texts)
         about = [AUTO_WORDS] if choice == AUTO else []
         about += [GALLERY[named]] if named in GALLERY and choice != OWN else []
-        blocks.captions(*about, *warnings)
+        blocks.captions(*about)
         cell_limit = _cell_limit(dataset)
         of_roles = {role: texts.get(role) for role in roles}
         if config.likelihood == "logprobs" and dataset.classes and choice != OWN:
-            of_roles["learner"], carrier = lettered().text, None
-        _preview(of_roles, dataset, config.prior, carrier, cell_limit)
+            of_roles["learner"], is_structured = lettered().text, False
+        _preview(of_roles, dataset, config.prior, is_structured, cell_limit)
     return texts, cell_limit
 
 
@@ -208,13 +209,13 @@ def _own(rest: str, roles: Sequence[Role]) -> Texts:
     return texts
 
 
-def _preview(texts: Texts, dataset: Dataset, prior: str, carrier: Carrier | None, cell_limit: int) -> None:
+def _preview(texts: Texts, dataset: Dataset, prior: str, is_structured: bool, cell_limit: int) -> None:
     """Show each template, and what the learner is asked about the first row."""
     *templates, filled = st.tabs([*(TITLES[role] for role in texts), "Asked about a row"])
     for (role, text), tab in zip(texts.items(), templates, strict=True):
         tab.code(template_of(text, role=role).text, language=None, wrap_lines=True)
     template = template_of(texts.get("learner"), role="learner")
-    prompts = LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=cell_limit)
+    prompts = LearnerPrompts(dataset=dataset, template=template, is_structured=is_structured, cell_limit=cell_limit)
     messages = prompts.messages(seed_sentence(dataset, prior), dataset.train[0])
     filled.code(as_text(messages), language=None, wrap_lines=True)
     filled.html(markup.block(markup.caption(f"About {prompt_tokens(messages):,} tokens, estimated from above.")))

@@ -239,13 +239,9 @@ def starting(endpoint: EndpointSpec, but: RunDirectory | None = None) -> Iterato
 
     but: a run of the visitor that is about to resume, and is not counted. Raises RunError above the cap.
     """
-    # Late: only a start asks for the sweeps.
-    from vpp.bench.sweep import sweeps
-
     with _STARTING:
         mine = store()
-        held = sum(sweep.is_held() for sweep in sweeps(mine.folder))
-        check_runs(mine.runs(), most=environment().max_runs_per_user, but=but, sweeps=held)
+        check_runs(mine.runs(), most=environment().max_runs_per_user, but=but)
         yield keys_of(endpoint)
 
 

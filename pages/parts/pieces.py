@@ -1,11 +1,10 @@
-"""Pieces of a page: header, decks, charts, and parts that survive or skip refreshes."""
+"""Pieces of a page: header, decks, and parts that survive or skip refreshes."""
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from pages.parts.opening import ASSETS, OpenRun, settings
 from vpp.data.descriptions import recorded
 from vpp.drawing.cache import DrawingCache
 from vpp.errors import VppError
+from vpp.inspection.programs import ProgramReading, program_readings
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import Snapshot
 from vpp.runs.store import EXAMPLES, made_at
@@ -21,16 +21,10 @@ from vpp.settings import METHOD_NAMES
 from vpp.wording import markup
 from vpp.wording.listing import labels, when_words
 from vpp.wording.options import changed_words
-from vpp.wording.theme import Mode
 from vpp.wording.words import counted, integer
-
-if TYPE_CHECKING:
-    from vpp.drawing.figures import Figure
 
 T = TypeVar("T")
 EXPORT, MAIN = "export default function", "function main"
-MOST_CELLS = 400
-"""Cells of a chart's table that are drawn unasked; a larger one is drawn on request."""
 
 
 def component(name: str, *parts: str) -> Any:
@@ -91,6 +85,13 @@ def made(directory: RunDirectory) -> str:
     return "shipped example" if directory.id in EXAMPLES else when_words(made_at(directory), datetime.now())
 
 
+def readings(run: OpenRun, snapshot: Snapshot, hypotheses: Iterable[str]) -> Mapping[str, ProgramReading]:
+    """Return how hypotheses are read, by id; empty for a run that reads every sentence row by row."""
+    if not snapshot.spec.config.has_programs:
+        return {}
+    return program_readings(snapshot.view, run.reader.read_answers(), run.reader.dataset(), hypotheses)
+
+
 _DECK = component("deck")
 
 
@@ -108,29 +109,6 @@ def wanted(key: str, *, most: int) -> tuple[int, ...]:
     """Return the slots below `most` whose prompts are open in a deck, as the browser reports them."""
     wanted = st.session_state.get(key, {}).get("wanted")
     return tuple(slot for slot in range(most) if slot in wanted) if isinstance(wanted, list) else ()
-
-
-def figure(make: "Callable[[Mode], Figure]", *, title: str, caption: str, key: str) -> None:
-    """Draw a chart with its title, its finding in words, and its numbers as a table."""
-    # Plotly looks into pandas where something else has begun to import it: it must not be met half imported.
-    import_module("pandas")
-    # Late: the first page has no chart.
-    from vpp.drawing.figures import CONFIG
-
-    figure = make("dark" if st.context.theme.type == "dark" else "light")
-    blocks.draw(markup.heading(title, caption))
-    st.plotly_chart(figure.chart, theme=None, key=key, config=CONFIG, alt=figure.alt)
-    finding = markup.caption(f"{figure.alt}.")
-
-    def numbers() -> str:
-        return markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
-
-    if len(figure.rows) * len(figure.head) <= MOST_CELLS:
-        blocks.draw(finding, f'<details class="astable"><summary>Show as table</summary>{numbers()}</details>')
-        return
-    blocks.draw(finding)
-    if st.toggle("Show as table", key=f"{key}.table"):
-        blocks.draw(numbers())
 
 
 # HTML that is patched in place: what a reader has focused, selected or scrolled stays over a refresh

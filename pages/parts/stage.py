@@ -1,7 +1,7 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,14 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
-from vpp.inspection.summary import evidence
+from vpp.inspection.programs import ProgramReading
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
-from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.brief import COMPARABLE, unread_html
+from vpp.wording.brief import unread_html
 from vpp.wording.counts import step_name
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import final_rows, happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import happened, headline, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
@@ -102,7 +101,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         "said": said_html(run, snapshot, moment),
         "deck": cards_html(run, snapshot, moment),
         "rail": rail_html(run, snapshot, moment),
-        "numbers": numbers_html(run, snapshot, moment),
     }
     place = INITIAL_STEP if moment.newest is None else moment.step
     header = {
@@ -123,9 +121,7 @@ def said_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
 
     def make() -> str:
         if view.last_step is None and snapshot.state in opening.LIVE:
-            written = f"{len(view.drawn)} of {snapshot.spec.config.size} are written."
-            lead = markup.saying(asking_words(snapshot.spec))
-            return f'<div class="lead">{lead}</div>{markup.happening(written)}'
+            return f'<div class="lead">{markup.saying(asking_words(snapshot.spec))}</div>'
         lead = f'<div class="lead">{unread_html(view)}{markup.saying(headline(snapshot, moment.step))}</div>'
         if view.last_step is None:
             return lead
@@ -158,7 +154,7 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
             return skeletons_html(range(config.size))
         dataset = run.reader.dataset()
         prompts = PromptMaker(snapshot.spec, dataset, answers=run.reader.read_answers)
-        maker = CardMaker(view, config, dataset, prompts, wanted=wanted)
+        maker = CardMaker(view, config, dataset, prompts, wanted=wanted, readings=readings(run, snapshot, moment.step))
         if moment.newest is None:
             waiting = () if view.has_ended else (slot for slot in range(config.size) if slot not in view.drawn)
             return deck_html(maker.initial(), seed_text=view.started.seed_text) + skeletons_html(waiting)
@@ -166,6 +162,13 @@ def cards_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
         return deck_html(cards, seed_text=view.started.seed_text)
 
     return pieces.drawn(run, snapshot, "deck", moment.newest, moment.step, wanted, make=make)
+
+
+def readings(run: opening.OpenRun, snapshot: Snapshot, step: int | None) -> Mapping[str, ProgramReading]:
+    """Return how the texts on the cards of a step are read, by hypothesis id; None is the end."""
+    at = snapshot.view.steps.get(step) if step is not None else None
+    scored = (*at.scored.values(), *at.proposals_scored.values()) if at else snapshot.view.population
+    return pieces.readings(run, snapshot, {each.hypothesis for each in scored})
 
 
 def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
@@ -182,29 +185,3 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
         return f'<section><h3 class="group">{markup.term(title)}</h3>{bars}</section>'
 
     return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
-
-
-def numbers_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    view = snapshot.view
-    if view.last_step is None:
-        return ""
-
-    def make() -> str:
-        scope = "the whole run" if moment.step is None else f"step {moment.step}"
-        strip = markup.strip(metrics(snapshot, moment.step))
-        return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, notes(run, view)))
-
-    return pieces.drawn(run, snapshot, "numbers", moment.step, snapshot.state, make=make)
-
-
-def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
-    """Yield what the numbers leave out."""
-    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if found and found["because"]:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
-    if config.is_rescored:
-        yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
-    if not (config.is_filtered or config.is_weighing):
-        yield "Every proposal is taken, so none is accepted or rejected."
-    if not config.is_weighted:
-        yield "There are no weights, so there is no effective sample size."

@@ -8,15 +8,13 @@ from playwright.sync_api import Page
 
 from tests import beside, inspected
 
-LABELS, OTHER = (f"20260104-000{i}-toy-smc-000{i}" for i in range(2))
+LABELS, OTHER, PROGRAMS = (f"20260104-000{i}-toy-smc-000{i}" for i in range(3))
 EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
     const main = document.querySelector('[data-testid="stMain"]')
-    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
     return app?.dataset.testScriptState === 'notRunning' && main?.querySelector('.vpp') &&
-        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]') &&
-        charts.every((chart) => chart.querySelector('.main-svg'))
+        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
 }"""
 FOLDS = "document.querySelectorAll('.vpp details').forEach((fold) => (fold.open = true))"
 
@@ -36,8 +34,8 @@ class Place:
 
 
 def write_runs(folder: Path) -> None:
-    """Write a run of labels, and another of the same rows."""
-    for make, name in ((inspected.labels, LABELS), (beside.other, OTHER)):
+    """Write a run of labels, another of the same rows, and one of programs."""
+    for make, name in ((inspected.labels, LABELS), (beside.other, OTHER), (inspected.programs, PROGRAMS)):
         make(folder / "made").directory.path.rename(folder / name)
 
 
@@ -71,7 +69,7 @@ def open_folds(page: Page) -> None:
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
     unfold(page, "This run", "Delete this run")
-    page.locator(".strip button.term", has_text="ESS").click()
+    page.locator(".at-rail button.term").click()
     page.locator("#term-ess").wait_for(state="visible")
 
 
@@ -94,10 +92,10 @@ def open_ancestors(page: Page) -> None:
 PLACES = {
     "new run, a table": Place("/", ".vpp h1", upload_and_unfold, title="New run", is_walked=True),
     "watch, a step": Place(f"/watch?run={LABELS}", ".card", open_folds, title="Watch", is_walked=True),
-    "posterior": Place(f"/posterior?run={LABELS}", ".kin-wrap", open_ancestors, title="Posterior", is_walked=True),
+    "posterior": Place(f"/posterior?run={LABELS}", ".ledger", open_ancestors, title="Posterior", is_walked=True),
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
-    "paper": Place("/paper", ".vpp h1", title="Paper", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
+    "posterior, a program": Place(f"/posterior?run={PROGRAMS}", ".card [data-fold=program]", title="Posterior"),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
 }

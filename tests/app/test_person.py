@@ -6,13 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from pages.parts import person
-from vpp.bench.sweep import SweepDirectory, SweepSpec
 from vpp.environment import Environment
-from vpp.errors import RunError
 from vpp.runs.keys import Keys
-from vpp.runs.spec import EndpointSpec
-
-SWEEP = SweepSpec(endpoint=EndpointSpec(demo=True, model="demo"), tasks=("two-blobs",), methods=("vml",), seeds=1)
 
 
 def at_home(home: Path, monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
@@ -57,14 +52,3 @@ def test_the_first_page_says_who_else_is_there(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(person, "is_reached_by_others", lambda name=name: name != "alone")
         said[name] = person.open_words()
     assert said == {"alone": "", "open": person.OPEN_WORDS, "meant": "", "demo": person.DEMO_WORDS}
-
-
-def test_runs_and_sweeps_that_go_on_count_before_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    at_home(tmp_path, monkeypatch, VPP_MAX_RUNS_PER_USER="1")
-    sweep = SweepDirectory(tmp_path / "bench-demo")
-    with sweep.lock():
-        sweep.write(SWEEP)
-        with pytest.raises(RunError, match="1 run goes on, and one user may have 1"), person.starting(SWEEP.endpoint):
-            pytest.fail("it starts")
-    with person.starting(SWEEP.endpoint):
-        pass

@@ -73,7 +73,7 @@ TABLE = "a,b,kind,same\n" + "".join(f"{i},{i % 7},{'x' if i % 2 else 'y'},1\n" f
         ("run t.csv --target kind --demo --split time:a --test t.csv", "leave out the split by 'a'"),
         ("run t.csv --target kind --demo --inputs a,zebra", "zebra"),
         ("run t.csv --target kind --demo --inputs ,", "name at least one column"),
-        ("run t.csv --target kind --demo --exclude zebra", "zebra"),
+        ("run t.csv --target kind --demo --inputs zebra", "zebra"),
         ("run t.csv --target kind --demo --kind kind=money", "'kind=money' is not COLUMN=KIND with one of number"),
         ("run t.csv --target kind --demo --kind kind=number", "column 'kind' cannot be read as numbers"),
         ("run t.csv --target kind --demo --describe a", "'a' is not COLUMN=TEXT or label:LABEL=TEXT"),

@@ -178,7 +178,9 @@ def test_the_demo_endpoint_checks_out(vpp: Vpp) -> None:
 
 def test_both_servers_are_checked_where_they_differ(vpp: Vpp) -> None:
     with model() as learner, model() as optimizer:
-        text = json.loads(vpp("check-endpoint", "--json", *learner.options, "--optimizer-base-url", optimizer.base_url))
+        text = json.loads(
+            vpp("check-endpoint", "--json", *learner.options, "--optimizer-model", f"@{optimizer.base_url}")
+        )
     assert text["usable"]
     assert [(server["roles"], server["base_url"]) for server in text["servers"]] == [
         (["learner"], learner.base_url),

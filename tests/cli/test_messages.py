@@ -68,7 +68,7 @@ def test_a_command_that_is_not_obeyed_in_time_says_what_happens(
 
 def test_a_run_that_gave_up_says_how_long_it_waited() -> None:
     gone = EndpointUnreachable("m: no connection")
-    text = "m: no connection; the run waited for 12 s (--max-wait) and gave up: resume it once the endpoint answers"
+    text = "m: no connection; the run waited for 12 s (--limit wait=N) and gave up: resume it once the endpoint answers"
     assert given_up(gone, 12.0) == text
     assert given_up(gone, 0) == "m: no connection"
 

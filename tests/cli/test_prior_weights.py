@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -11,13 +10,11 @@ from tests.processes import Desk, Model, Outcome, beside_the_constant
 from vpp.cli.summary import summary
 from vpp.errors import InputError
 from vpp.events import Evaluated
-from vpp.inspection.summary import Decided
 from vpp.library.posterior import Posterior
 from vpp.reporting.data_tree import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
-from vpp.wording.brief import deciding_sentence
 from vpp.wording.words import weight_text
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)
@@ -96,12 +93,6 @@ def test_weights_and_evidence_are_the_sum_over_the_list(
     assert " --start=" in repeated
 
 
-def test_two_sentences_with_equal_likelihoods_are_decided_by_their_priors_alone() -> None:
-    alike = Decided(slots=(1, 0), priors=(0.99, 0.01), rows=(), n_deciding=0, difference=0.0)
-    assert deciding_sentence(alike).endswith("between them. Their priors are 0.990 and 0.010.")
-    assert deciding_sentence(replace(alike, priors=(0.5, 0.5))).endswith("no row decides between them.")
-
-
 def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:
     assert weigh(table, served, "--prior=1,2,5").code == 0
     assert "has no test rows" in table.vpp("baseline", table.folder / "weighed").complaint
@@ -109,12 +100,6 @@ def test_a_changed_prior_is_found_by_verify(table: Desk, served: Model) -> None:
     spec.write_text(spec.read_text().replace("0.625", "0.5"))
     outcome = table.vpp("verify", table.folder / "weighed")
     assert (outcome.code, "log_weight" in outcome.out) == (1, True)
-
-
-def test_a_file_that_begins_as_a_json_list_and_is_none_is_refused(table: Desk) -> None:
-    (table.folder / "mine.txt").write_text('["One rule.", "Another.",]')
-    outcome = table.vpp("weigh", "table.csv", "--target=label", "--start=mine.txt", "--demo")
-    assert (outcome.code, outcome.complaint.split(":")[0]) == (2, "mine.txt begins with [ and is no JSON list")
 
 
 @pytest.mark.parametrize(

@@ -77,16 +77,3 @@ def test_a_text_is_compared_then_kept_as_a_new_run_that_verifies(
     verified = desk.vpp("verify", "second")
     assert verified.code == 0, verified.out
     assert "python -m vpp reword first --particle=1" in (desk.folder / "second" / "report.md").read_text()
-
-
-def test_a_text_that_cannot_be_scored_is_refused_in_one_line(desk: Desk) -> None:
-    first = began(desk, "run", PENGUINS, *TARGET, *SIZES)
-    held = RunReader(desk.directory("first")).refresh().view
-    own = held.texts[held.population[0].hypothesis]
-    for number, text, why in ((0, " ", "is empty"), (0, own, "says this already"), (7, TEXT, "no particle 7")):
-        refused = desk.vpp("reword", first, "--particle", str(number), "--text", text, "--keep")
-        assert (refused.code, why in refused.complaint) == (2, True)
-    (first / "data.csv").unlink()
-    gone = desk.vpp("reword", first, "--particle", "0", "--text", TEXT)
-    assert (gone.code, "data.csv" in gone.complaint) == (2, True)
-    assert [path.name for path in desk.runs.glob("[!.]*")] == []

@@ -1,13 +1,17 @@
 """Requests as a client of the demo model writes them, and a server process to send them to."""
 
-import http.client
 import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import httpx2
+
+from vpp.demo import chat
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "vpp" / "llm" / "templates" / "paper"
@@ -15,24 +19,19 @@ BINARY = "You are designed to do binary classification: predict label."
 REGRESSION = "You are designed to do regression: predict y."
 
 
-def answer_form(labels: Sequence[str]) -> str:
-    block = "Labels:\n" + "\n".join(f"- {label}" for label in labels) + "\n\n" if labels else ""
-    kind = "one of the labels" if labels else "a number"
-    form = f"Explanation: one or two short sentences\nOutput: {kind}, nothing else"
-    return f"{block}Answer in exactly this form:\n{form}"
+def listed(labels: Sequence[str]) -> str:
+    return "\n".join(("Labels:", *(f"- {label}" for label in labels))) if labels else ""
 
 
 def learner_prompt(hypothesis: str, row: str, labels: Sequence[str] = ()) -> str:
-    template = (TEMPLATES / "learner.txt").read_text()
-    return template.format(hypothesis=hypothesis, input=row, answer_form=answer_form(labels))
+    form = f"{listed(labels)}\n\nAnswer in exactly this form:\nExplanation: one or two short sentences\nOutput: …"
+    return (TEMPLATES / "learner.txt").read_text().format(hypothesis=hypothesis, input=row, answer_form=form)
 
 
 def prior_prompt(sentence: str, columns: Sequence[tuple[str, str]], labels: Sequence[str] = ()) -> str:
-    lines = [f"{name}: {kind}" for name, kind in columns]
-    lines += ["", "Labels:", *(f"- {label}" for label in labels)] if labels else []
+    lines = "\n".join(f"{name}: {kind}" for name, kind in columns) + f"\n\n{listed(labels)}".rstrip()
     template = (TEMPLATES / "prior.txt").read_text()
-    form = "Answer in exactly this form:\nReasoning: a few sentences\nNew rule: the whole rule"
-    return template.format(hypothesis=sentence, columns="\n".join(lines), answer_form=form)
+    return template.format(hypothesis=sentence, columns=lines, answer_form="Reasoning: …\nNew rule: …")
 
 
 def numbered(lines: Sequence[str], joint: str = " ") -> str:
@@ -42,20 +41,14 @@ def numbered(lines: Sequence[str], joint: str = " ") -> str:
 def optimizer_prompt(
     hypothesis: str, rows: Sequence[str], predictions: Sequence[str], targets: Sequence[str], labels: Sequence[str] = ()
 ) -> str:
-    block = "\n\nLabels:\n" + "\n".join(f"- {label}" for label in labels) if labels else ""
-    task = (
-        f"The output is the column label.{block}\n\nIf the rule is good, keep it word for word. Otherwise improve it,"
-        " so that it holds for the next batch too, and give exact values."
-    )
-    form = "Answer in exactly this form:\nReasoning: a few sentences\n\nNew rule:\nthe whole rule and nothing after it"
     template = (TEMPLATES / "optimizer.txt").read_text()
     return template.format(
         hypothesis=hypothesis,
         inputs=numbered(rows, "\n"),
         predictions=numbered(predictions),
         targets=numbered(targets),
-        task=task,
-        answer_form=form,
+        task=f"The output is the column label.\n\n{listed(labels)}",
+        answer_form="Reasoning: …\nNew rule: …",
     )
 
 
@@ -69,33 +62,28 @@ def body(prompt: str, *, temperature: float = 0.0, seed: int = 0, **more: Any) -
     }
 
 
+def reply(*contents: str) -> str:
+    """Answer to a conversation: turns of user and model in turn."""
+    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
+    return chat.respond(chat.read_request(json.dumps(body("") | {"messages": messages}).encode()))
+
+
+@dataclass(frozen=True)
 class Server:
     """A server process."""
 
-    def __init__(self, process: "subprocess.Popen[str]", address: str) -> None:
-        self.process, self.address = process, address
+    process: "subprocess.Popen[str]"
+    address: str
 
-    def request(self, method: str, path: str, payload: object = None) -> tuple[int, dict[str, Any], dict[str, str]]:
-        """Status, body and headers of the answer."""
-        host, port = self.address.removeprefix("http://").removesuffix("/v1").split(":")
-        connection = http.client.HTTPConnection(host, int(port), timeout=20)
-        try:
-            data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-            connection.request(method, path, None if payload is None else data, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            return response.status, json.loads(response.read()), dict(response.getheaders())
-        finally:
-            connection.close()
+    def request(self, method: str, path: str, payload: object = None) -> httpx2.Response:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return httpx2.request(method, self.address.removesuffix("/v1") + path, content=data, timeout=20)
 
-    def chat(self, payload: object) -> tuple[int, dict[str, Any], dict[str, str]]:
+    def chat(self, payload: object) -> httpx2.Response:
         return self.request("POST", "/v1/chat/completions", payload)
 
-    def say(self, payload: object) -> str:
-        status, answer, _ = self.chat(payload)
-        assert status == 200, answer
-        content = answer["choices"][0]["message"]["content"]
-        assert isinstance(content, str)
-        return content
+    def say(self, payload: object) -> Any:
+        return self.chat(payload).raise_for_status().json()["choices"][0]["message"]["content"]
 
 
 @contextmanager

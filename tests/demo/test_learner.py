@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.demo.asking import BINARY, body, learner_prompt, optimizer_prompt
-from vpp.demo import chat
+from tests.demo.asking import BINARY, learner_prompt, optimizer_prompt, reply
 from vpp.demo.learner import respond
 from vpp.demo.prompt import LearnerQuestion, read_prompt
 from vpp.llm.answers import parse_label
@@ -24,15 +23,9 @@ def say(hypothesis: str, row: str = ROW, labels: tuple[str, ...] = ("0", "1")) -
          "The sum 3 + 4 + 0 + 7 is 14, which is even, so the rule gives 1."),
         ("Output 0 if the sum of the integers is odd; otherwise output 1.",
          "The sum 3 + 4 + 0 + 7 is 14, which is not odd, so the rule gives 1."),
-        ("Output 1 if a > 2 and b <= 9, and 0 otherwise.",
-         "A is 3, which is greater than 2 and b is 4, which is at most 9, so the rule gives 1."),
         ("Output 0 if a > 2 and b > 9, and 1 otherwise.", "B is 4, which is not greater than 9, so the rule gives 1."),
         ("Output 1 if not (a > 5 or b > 9), and 0 otherwise.",
          "A is 3, which is not greater than 5 and b is 4, which is not greater than 9, so the rule gives 1."),
-        ("Output 0 if there are no 0s in the sequence, and 1 otherwise.",
-         "The number of 0s is 1, which is not equal to 0, so the rule gives 1."),
-        ("Output 0 if every integer is above 0, and 1 otherwise.",
-         "The number of numbers that are not greater than 0 is 1, which is not equal to 0, so the rule gives 1."),
         ("Output 0 if the integers are in ascending order, and 1 otherwise.",
          "It is not so that the numbers are in ascending order in 3 4 0 7, so the rule gives 1."),
         ("Output 1 if a, b and c are not in ascending order, and 0 otherwise.",
@@ -47,14 +40,10 @@ def test_an_explanation_names_the_numbers_used(rule: str, explanation: str) -> N
     assert say(f"{BINARY} {rule}").partition("\n")[0] == f"Explanation: {explanation}"
 
 
-def test_an_unreadable_rule_gets_an_honest_guess() -> None:
-    for labels, guess in ((("0", "1"), "0"), (("no", "yes"), "no"), ((), "0")):
-        said = say("Look deep inside yourself.", ROW, labels)
+def test_a_guess_a_part_unread_and_a_missing_cell_are_named() -> None:
+    for labels, guess in ((("no", "yes"), "no"), ((), "0")):
         expected = f"Explanation: The rule says nothing that I can read, so {guess} is only a guess.\nOutput: {guess}"
-        assert said == expected
-
-
-def test_a_rule_read_in_part_and_a_missing_cell_are_named() -> None:
+        assert say("Look deep inside yourself.", ROW, labels) == expected
     said = say(f"{BINARY} If the moon is full, output 0. Otherwise, output 1.")
     assert said.endswith("Part of the rule I could not read.\nOutput: 1")
     said = say(f"{BINARY} Output 1 if a > 2, and 0 otherwise.", "a: missing\nb: 4")
@@ -74,35 +63,7 @@ def test_no_input_breaks_the_learner() -> None:
             assert parsed.explanation, row[:40]
 
 
-PUBLISHED = """You are the model.
-** Pattern Descriptions: **
-Output 1 if a is 3, and 0 otherwise.
-
-** Input: **
-a: 3
-b: 4
-
-Labels:
-- 0
-- 1
-
-Please give your output strictly in this form:
-Explanation: ...
-Output: ..."""
-
-
-def test_a_users_own_template_is_read_by_its_headings() -> None:
-    question = read_prompt(PUBLISHED)
-    assert isinstance(question, LearnerQuestion)
-    assert respond(question).endswith("\nOutput: 1")
-
-
 ROWS = ("a: 3\nb: 5", "a: 3\nb: 4", "a: missing\nb: 2")
-
-
-def reply(*contents: str) -> str:
-    messages = [{"role": ("user", "assistant")[at % 2], "content": content} for at, content in enumerate(contents)]
-    return chat.respond(chat.read_request(chat.json.dumps(body("") | {"messages": messages}).encode()))
 
 
 def test_the_last_question_of_a_conversation_is_answered() -> None:

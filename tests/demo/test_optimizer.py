@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 
-from tests.demo.asking import BINARY, optimizer_prompt
+from tests.demo.asking import BINARY, REGRESSION, optimizer_prompt, prior_prompt
 from vpp.demo.fitting import Batch
 from vpp.demo.optimizer import propose, teller
-from vpp.demo.prompt import OptimizerQuestion, read_prompt
+from vpp.demo.prompt import OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.demo.reading import read_rule
 from vpp.demo.rules import Rule, read_row
 
@@ -33,25 +33,11 @@ def write(prompt: str, *, temperature: float = 0.7, seed: int = 0) -> str:
     return match[1]
 
 
-def read(text: str, names: tuple[str, ...] = DIGITS, labels: tuple[str, ...] = ("0", "1")) -> Rule:
-    reading = read_rule(text, names, labels)
+def read(text: str) -> Rule:
+    reading = read_rule(text, DIGITS, ("0", "1"))
     assert reading.rule is not None, text
     assert reading.unread == (), text
     return reading.rule
-
-
-def test_the_batch_is_read_from_the_prompt() -> None:
-    rows = digit_rows(0, 3)
-    question = read_prompt(
-        optimizer_prompt(f"{BINARY} {RIGHT}", rows, ["0", "no answer", "1"], ["1", "0", "1"], ["0", "1"])
-    )
-    assert question == OptimizerQuestion(
-        rule=f"{BINARY} {RIGHT}",
-        inputs=tuple(rows),
-        predictions=("0", None, "1"),
-        targets=("1", "0", "1"),
-        labels=("0", "1"),
-    )
 
 
 def test_a_rule_without_error_is_kept_word_for_word_or_changed_in_meaning() -> None:
@@ -66,21 +52,10 @@ def test_a_rule_without_error_is_kept_word_for_word_or_changed_in_meaning() -> N
         assert all(differs(read(text)) for text in texts if text != RIGHT)
 
 
-def test_a_prior_in_plain_words_steers_the_form() -> None:
-    points = np.random.default_rng(0).normal(size=(10, 2)).round(2)
-    rows = [f"east: {x}\nnorth: {y}" for x, y in points]
-    targets = [str(int(np.hypot(x, y) < 1)) for x, y in points]
-    share = {}
-    for prior in ("", " The decision boundary is a circle."):
-        prompt = optimizer_prompt(BINARY + prior, rows, ["0"] * 10, targets, ["0", "1"])
-        share[prior] = sum("distance" in write(prompt, seed=seed) for seed in range(60)) / 60
-    assert share[""] < 0.5 < share[" The decision boundary is a circle."]
-
-
 def test_proposals_vary_with_the_seed_and_are_neither_always_right_nor_always_wrong() -> None:
     rows = digit_rows(2, 300)
     fresh = [read_row(row) for row in rows]
-    right, texts = 0, set()
+    right, texts = 0, set[str]()
     for seed in range(300):
         batch = [rows[int(at)] for at in np.random.default_rng(seed).permutation(300)[:10]]
         targets = [large(row) for row in batch]
@@ -92,28 +67,23 @@ def test_proposals_vary_with_the_seed_and_are_neither_always_right_nor_always_wr
     assert 0.01 < right / 300 < 0.3
 
 
-COLOURS = ("blue", "green", "red")
-SHAPES = ("size", "weight", "colour")
+POINT = (("x", "number"), ("y", "number"))
+COLOUR = (("colour", "category"),)
 
 
-def shapes(seed: int, count: int) -> list[str]:
-    rng = np.random.default_rng(seed)
-    return [
-        f"size: {rng.random():.2f}\nweight: {rng.uniform(0, 50):.1f}\ncolour: {COLOURS[int(rng.integers(3))]}"
-        for _ in range(count)
-    ]
+def share(word: str, columns: tuple[tuple[str, str], ...], sentence: str = BINARY) -> float:
+    """Share of the rules written without any row that hold a word."""
+    question = read_prompt(prior_prompt(sentence, columns, () if sentence == REGRESSION else ("0", "1")))
+    assert isinstance(question, PriorQuestion)
+    return sum(word in propose(question, temperature=1.0, seed=seed) for seed in range(100)) / 100
 
 
-def likes(rows: list[str]) -> list[str]:
-    return ["yes" if float(read_row(row).numbers[0]) > 0.5 else "no" for row in rows]
-
-
-def test_first_rules_are_diverse_and_often_wrong() -> None:
-    fresh, rows = shapes(999, 200), shapes(1, 10)
-    prompt = optimizer_prompt("Guess.", rows, ["no answer"] * 10, likes(rows), ["no", "yes"])
-    read_rows = [read_row(row) for row in fresh]
-    rules = [read(write(prompt, temperature=0.7, seed=seed), SHAPES, ("no", "yes")) for seed in range(16)]
-    answers = [tuple(rule.answer(row) for row in read_rows) for rule in rules]
-    shares = [np.mean([given == true for given, true in zip(each, likes(fresh), strict=True)]) for each in answers]
-    assert len(set(answers)) > 8
-    assert min(shares) < 0.6 < 0.9 < max(shares)
+def test_the_forms_of_rules_without_rows_follow_the_kinds_of_the_columns_and_the_belief() -> None:
+    assert share("even", tuple((name, "number") for name in DIGITS)) > 0.05
+    assert share("even", POINT) == 0
+    assert (
+        0.1 < share("distance", POINT) < 0.5 < share("distance", POINT, f"{BINARY} The decision boundary is a circle.")
+    )
+    assert share("sin(", POINT[:1], REGRESSION) > 0.05
+    assert share("sin(", COLOUR, REGRESSION) == 0
+    assert share("contains the text", COLOUR) > 0.5

@@ -6,9 +6,9 @@ import pytest
 
 from tests.demo.asking import BINARY, REGRESSION
 from vpp.demo.reading import read_rule
-from vpp.demo.rules import Value, read_row
+from vpp.demo.rules import Value, read_row, read_value
 
-DIGITS = ("a", "b", "c", "d")
+DIGITS = tuple("abcd")
 
 
 def answer(text: str, row: str, labels: tuple[str, ...] = ("0", "1")) -> Value:
@@ -121,7 +121,6 @@ def test_conditions_on_digits() -> None:
 FORMULAS = {
     "y = 3x + 4.": 8.5,
     "The output is 3 times x plus 4.": 8.5,
-    "Multiply x by 3 and add 4.": 8.5,
     "Output 3(x + 1) + 1.": 8.5,
     "If x is missing, output 5; otherwise output 3x + 4.": 8.5,
     "y = 3x^2 + x + 2": 10.25,
@@ -144,23 +143,26 @@ def test_formulas() -> None:
 FLOWER = "sepal length (cm): 5\npetal length (cm): {}\npetal width (cm): {}\nplace: {}\nclass: {}"
 
 
+CATEGORIES = [
+    ("place is Biscoe", "Biscoe", True),
+    ("place is A", "A", True),
+    ("place is Biscoe or Dream", "dream", True),
+    ("place is one of Biscoe, Dream and Torgersen", "Torgersen", True),
+    ('place is not "St. Louis"', "St. Louis", False),
+    ("place is missing", "missing", True),
+    ("place is not missing", "missing", False),
+    ('place contains "sco"', "Biscoe", True),
+    ('place does not contain "sco"', "Biscoe", False),
+    ("place = Biscoe and petal length (cm) > 3", "Biscoe", True),
+    ("place != Biscoe", "Biscoe", False),
+    ("petal width (cm) < 0.5 or place is New York", "New York", True),
+    ("class is 1st and place is not New York", "Biscoe", True),
+    ("the place equals Self-employed and class is 1st or 2nd", "self-employed", True),
+]
+
+
 def test_conditions_on_categories() -> None:
-    for condition, place, holds in [
-        ("place is Biscoe", "Biscoe", True),
-        ("place is A", "A", True),
-        ("place is Biscoe or Dream", "dream", True),
-        ("place is one of Biscoe, Dream and Torgersen", "Torgersen", True),
-        ('place is not "St. Louis"', "St. Louis", False),
-        ("place is missing", "missing", True),
-        ("place is not missing", "missing", False),
-        ('place contains "sco"', "Biscoe", True),
-        ('place does not contain "sco"', "Biscoe", False),
-        ("place = Biscoe and petal length (cm) > 3", "Biscoe", True),
-        ("place != Biscoe", "Biscoe", False),
-        ("petal width (cm) < 0.5 or place is New York", "New York", True),
-        ("class is 1st and place is not New York", "Biscoe", True),
-        ("the place equals Self-employed and class is 1st or 2nd", "self-employed", True),
-    ]:
+    for condition, place, holds in CATEGORIES:
         row = FLOWER.format(4.0, 1.3, place, "1st")
         given = answer(f"Output a if {condition}; otherwise output b.", row, ("a", "b"))
         assert given == ("a" if holds else "b"), condition
@@ -209,3 +211,15 @@ def test_hostile_texts_are_read_or_refused_quickly() -> None:
             if reading.rule is not None:
                 reading.rule.answer(read_row("x: 1\ny: 2"))
             assert time.process_time() - started < 2, text[:40]
+
+
+CELLS = {
+    "1234.50 €": 1234.5, "-3 °C": -3.0, "45 %": 45.0, "12 km/h": 12.0, "5 US$": 5.0, "−5": -5.0, "1e5": 1e5, "0": 0.0,
+    "00123": "00123", "5 rooms and a bath": "5 rooms and a bath", "31.01.2024": "31.01.2024", "missing": None,
+    "3 4 0 7": (3.0, 4.0, 0.0, 7.0),
+}  # fmt: skip
+
+
+def test_a_cell_has_the_value_that_a_person_sees() -> None:
+    assert {text: read_value(text) for text in CELLS} == CELLS
+    assert read_row("price: 12.50 €\nzip: 00123").cells == {"price": 12.5, "zip": "00123"}

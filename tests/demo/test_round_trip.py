@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from tests.demo.asking import BINARY
+from tests.demo.asking import BINARY, REGRESSION
 from tests.demo.test_reading import CONDITIONS, EVEN_SUM, HAS_ZERO
 from vpp.demo import fitting, optimizer
 from vpp.demo.fitting import Batch
+from vpp.demo.prompt import PriorQuestion
 from vpp.demo.reading import RESERVED, read_rule
 from vpp.demo.rules import Row, Rule, Value
 from vpp.demo.writing import Unsayable, say_rule
@@ -92,47 +93,50 @@ def assert_read_back(rule: Rule, rows: tuple[Row, ...], seed: str, labels: tuple
         assert agree(reading.rule.answer(row), rule.answer(row)), (words, reading.rule, rule)
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
-    texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
-    labels=st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.casefold),
-    digits=st.booleans(),
-    seed=SEEDS,
-)
-def test_rules_for_labels_are_read_back(
-    names: list[str], texts: list[str], labels: list[str], digits: bool, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    rows = table(names, texts, digits=digits, rng=rng)
-    batch = Batch(rows[:10], tuple(labels[int(at)] for at in rng.integers(len(labels), size=10)))
-    for rule in label_rules(batch, rng):
-        sentence = "You are designed to do multi-class classification: predict label."
-        assert_read_back(rule, rows, sentence, tuple(sorted(labels)))
+RANDOM = {
+    "names": st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
+    "texts": st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
+    "labels": st.one_of(st.just([]), st.lists(TEXTS, min_size=2, max_size=4, unique_by=str.casefold)),
+    "digits": st.booleans(),
+    "seed": SEEDS,
+}
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    names=st.lists(NAMES, min_size=1, max_size=5, unique_by=str.casefold),
-    texts=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.casefold),
-    seed=SEEDS,
-)
-def test_formulas_are_read_back(names: list[str], texts: list[str], seed: int) -> None:
+@settings(max_examples=100, deadline=None)
+@given(**RANDOM)
+def test_rules_are_read_back(names: list[str], texts: list[str], labels: list[str], digits: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rows = table(names, texts, digits=False, rng=rng)
-    batch = Batch(rows[:10], tuple(float(number) for number in rng.normal(size=10).round(2) * 10))
-    for rule in number_rules(batch, rng):
-        assert_read_back(rule, rows, "You are designed to do regression: predict y.", ())
+    rows = table(names, texts, digits=digits and bool(labels), rng=rng)
+    numbers = tuple((rng.normal(size=10).round(2) * 10).tolist())
+    batch = Batch(rows[:10], tuple(labels[int(at)] for at in rng.integers(len(labels), size=10)) if labels else numbers)
+    for rule in (label_rules if labels else number_rules)(batch, rng):
+        assert_read_back(rule, rows, BINARY if labels else REGRESSION, tuple(sorted(labels)))
 
 
 @settings(max_examples=50, deadline=None)
 @given(length=st.integers(1, 5), seed=SEEDS)
 def test_rules_on_a_sequence_in_one_cell_are_read_back(length: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rows = tuple(Row({"numbers": tuple(float(one) for one in rng.integers(10, size=length + 1))}) for _ in range(20))
-    batch = Batch(rows[:10], tuple(str(int(label)) for label in rng.integers(2, size=10)))
-    for rule in label_rules(batch, rng):
-        assert_read_back(rule, rows, "You are designed to do binary classification: predict label.", ("0", "1"))
+    rows = tuple(Row({"numbers": tuple(map(float, rng.integers(10, size=length + 1)))}) for _ in range(20))
+    for rule in label_rules(Batch(rows[:10], tuple(str(int(label)) for label in rng.integers(2, size=10))), rng):
+        assert_read_back(rule, rows, BINARY, ("0", "1"))
+
+
+KINDS = st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=5, max_size=5)
+
+
+@settings(max_examples=50, deadline=None)
+@given(names=RANDOM["names"], kinds=KINDS, labels=RANDOM["labels"], temperature=st.floats(0, 2), seed=SEEDS)
+def test_rules_without_rows_are_read_back(
+    names: list[str], kinds: list[str], labels: list[str], temperature: float, seed: int
+) -> None:
+    sentence = BINARY if labels else REGRESSION
+    question = PriorQuestion(sentence, tuple(zip(names, kinds, strict=False)), tuple(labels))
+    text = optimizer.propose(question, temperature=temperature, seed=seed).partition("\n\nNew rule:\n")[2]
+    reading = read_rule(f"{sentence} {text}", tuple(names), tuple(labels))
+    assert reading.rule is not None, text
+    assert reading.unread == (), text
+    assert f"{sentence} {text}"[reading.start :] == text
 
 
 def test_a_rule_that_a_person_wrote_is_written_with_the_same_meaning() -> None:

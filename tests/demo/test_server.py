@@ -1,33 +1,17 @@
 """The server over real HTTP: the protocol, its options, purity over fresh processes, and how it ends."""
 
-import asyncio
-import json
 import socket
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
-from tests.demo.asking import BINARY, REGRESSION, ROOT, body, learner_prompt, optimizer_prompt, prior_prompt, serving
-from tests.inference import virtual_time
-from tests.llm.stub import Request
-from tests.processes import asked_of, wait_until
+from tests.demo.asking import BINARY, ROOT, body, learner_prompt, optimizer_prompt, prior_prompt, serving
+from tests.processes import wait_until
 from vpp.demo import VERSION
-from vpp.demo.server import DemoServer, Options
 
 ROW = "a: 3\nb: 4\nc: 0\nd: 7"
 EVEN = f"{BINARY} Output 1 if the sum of the integers is even, and 0 otherwise."
-
-
-def learner(hypothesis: str = EVEN, row: str = ROW) -> dict[str, Any]:
-    return body(learner_prompt(hypothesis, row, ("0", "1")))
-
-
-def optimizer(seed: int, temperature: float = 1.0) -> dict[str, Any]:
-    rows = [f"a: {at % 10}\nb: {at * 7 % 10}\nc: {at * 3 % 10}\nd: 5" for at in range(10)]
-    targets = ["0", "1", "1", "0", "1", "0", "0", "1", "0", "1"]
-    return body(optimizer_prompt(BINARY, rows, ["0"] * 10, targets, ("0", "1")), temperature=temperature, seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -39,24 +23,17 @@ def server():
 def test_it_prints_its_base_url_and_lists_its_one_model(server) -> None:
     assert server.address.startswith("http://127.0.0.1:")
     assert server.address.endswith("/v1")
-    status, answer, _ = server.request("GET", "/v1/models")
-    assert status == 200
-    [model] = answer["data"]
+    [model] = server.request("GET", "/v1/models").json()["data"]
     assert (model["id"], model["max_model_len"], model["version"]) == ("demo", 32768, VERSION)
     for path, expected in (("/health", 200), ("/v1/nothing", 404), ("/v1/chat/completions", 405)):
-        assert server.request("GET", path)[0] == expected, path
+        assert server.request("GET", path).status_code == expected, path
 
 
 def test_a_completion_has_the_protocols_shape(server) -> None:
-    status, answer, headers = server.chat(learner())
-    assert status == 200
-    assert headers["content-type"] == "application/json"
+    answer = server.chat(body(learner_prompt(EVEN, ROW, ("0", "1")))).json()
+    content = "Explanation: The sum 3 + 4 + 0 + 7 is 14, which is even, so the rule gives 1.\nOutput: 1"
     [choice] = answer["choices"]
-    assert choice["finish_reason"] == "stop"
-    assert choice["message"] == {
-        "role": "assistant",
-        "content": "Explanation: The sum 3 + 4 + 0 + 7 is 14, which is even, so the rule gives 1.\nOutput: 1",
-    }
+    assert (choice["finish_reason"], choice["message"]) == ("stop", {"role": "assistant", "content": content})
     usage = answer["usage"]
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
     assert usage["prompt_tokens"] > 50
@@ -66,58 +43,34 @@ def test_a_completion_has_the_protocols_shape(server) -> None:
     ("payload", "status", "param"),
     [
         (b"{", 400, None),
-        (b"[]", 400, None),
         (b"\xff\xfe", 400, None),
         ({"model": "gpt-9", "messages": []}, 404, "model"),
-        ({}, 404, "model"),
-        ({"model": "demo"}, 400, "messages"),
         ({"model": "demo", "messages": [{"role": "system", "content": "x"}]}, 400, "messages"),
         ({"model": "demo", "messages": [{"role": "user", "content": 3}]}, 400, "messages"),
-        ({"model": "demo", "messages": "hello"}, 400, "messages"),
-        (learner() | {"stream": True}, 400, "stream"),
-        (learner() | {"temperature": "hot"}, 400, "temperature"),
-        (learner() | {"max_tokens": 0}, 400, "max_tokens"),
-        (learner() | {"seed": [1]}, 400, "seed"),
+        (body("Hi") | {"stream": True}, 400, "stream"),
+        (body("Hi") | {"temperature": "hot"}, 400, "temperature"),
+        (body("Hi") | {"max_tokens": 0}, 400, "max_tokens"),
+        (body("Hi") | {"seed": [1]}, 400, "seed"),
         (b"[" * 100_000, 400, None),
         (b"x" * 5_000_000, 413, None),
     ],
 )
 def test_faulty_requests_get_an_error_in_the_protocols_shape(server, payload, status: int, param: str | None) -> None:
-    given, answer, _ = server.chat(payload)
-    assert given == status
-    assert set(answer["error"]) == {"message", "type", "param", "code"}
-    assert answer["error"]["param"] == param
+    answer = server.chat(payload)
+    assert answer.status_code == status
+    assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+    assert answer.json()["error"]["param"] == param
 
 
 def test_answers_are_the_same_in_fresh_processes_and_in_any_order() -> None:
-    requests = [optimizer(seed) for seed in range(3)]
-    requests += [learner(row=f"a: {at}\nb: 1\nc: 2\nd: 3") for at in range(3)]
-    requests += [
-        body(learner_prompt(f"{REGRESSION} y = 2x", "x: 3")),
-        body(prior_prompt(BINARY, [("a", "number")], ("0", "1"))),
-    ]
+    rows = [f"a: {at % 10}\nb: {at * 7 % 10}\nc: {at * 3 % 10}\nd: 5" for at in range(10)]
+    batch = optimizer_prompt(BINARY, rows, ["0"] * 10, list("0110100101"), ("0", "1"))
+    requests = [body(batch, temperature=1.0, seed=seed) for seed in range(3)]
+    requests += [body(learner_prompt(EVEN, row, ("0", "1"))) for row in rows[:3]]
+    requests += [body(prior_prompt(BINARY, [("a", "number")], ("0", "1")))]
     with serving() as one, serving() as another:
         said = [one.say(request) for request in requests]
         assert said == [another.say(request) for request in reversed(requests)][::-1]
-
-
-def answered(options: Options, requests: list[dict[str, Any]]) -> list[tuple[str, float]]:
-    """Answers to requests that are sent at once, and when each came, in seconds of a virtual clock."""
-    app = DemoServer(options)
-
-    async def one(request: dict[str, Any]) -> tuple[str, float]:
-        reply = await asked_of(app, "POST", Request("/v1/chat/completions", {}, request))
-        assert reply.status == 200
-        return json.loads(reply.body)["choices"][0]["message"]["content"], asyncio.get_running_loop().time()
-
-    async def together() -> list[tuple[str, float]]:
-        return await asyncio.gather(*map(one, requests))
-
-    return virtual_time.run_timed(together())[0]
-
-
-def waits(options: Options, requests: list[dict[str, Any]]) -> list[float]:
-    return [wait_s for _, wait_s in answered(options, requests)]
 
 
 def test_it_ends_when_whoever_started_it_is_killed() -> None:

@@ -7,28 +7,20 @@ from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
-from vpp.drawing.figures import (
-    acceptance_figure,
-    error_figure,
-    ess_figure,
-    evidence_figure,
-    reliability_figure,
-    risk_figure,
-    spread_figure,
-)
 from vpp.drawing.genealogy import ancestry_html
-from vpp.drawing.idea_deck import alt_words, groups_html, ideas_html, matrix_html, meaning
+from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
-from vpp.drawing.rail import band_html
+from vpp.drawing.rail import band_html, bars_html
+from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import INITIAL_STEP, Evaluated
 from vpp.inspection.baselines import Baselines
-from vpp.inspection.comparison import Candidate, compare, conditions, shared_ideas
+from vpp.inspection.comparison import Candidate, compare, conditions
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
-from vpp.inspection.points import VoteReliability, by_answers, by_particle, points
-from vpp.inspection.ruled_out import parted, ruled_out
+from vpp.inspection.points import VoteReliability, by_answers, points
+from vpp.inspection.ruled_out import ruled_out, without_survivors
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
 from vpp.reporting.document import report_body
@@ -50,7 +42,7 @@ from vpp.wording.brief import (
 from vpp.wording.counts import label_cells
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
-from vpp.wording.progress import batch_errors, happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -76,7 +68,7 @@ def exports(reader: RunReader) -> None:
 
 
 def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
-    """Every step, its cards, its numbers and the charts."""
+    """Every step, its cards, its numbers and its bars."""
     view, config, dataset = snapshot.view, snapshot.spec.config, reader.dataset()
     phase(snapshot)
     yield unread_html(view)
@@ -89,23 +81,13 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         if view.last_step is not None:
             balanced = balanced_accuracy(view, reader.dataset) if step is None else None
             happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
-            metrics(snapshot, step)
             yield band_html(view, shown=step, has_end=step is None)
+            yield bars_html(view, config, dataset, step)
     if view.started is not None and view.drawn:
         yield deck_html(maker.initial(), seed_text=seed_text)
         if newest is not None:
             yield deck_html(maker.final(), seed_text=seed_text)
             yield deck_html(maker.at(newest), seed_text=seed_text)
-    if view.last_step is not None:
-        _charts(reader, snapshot)
-
-
-def _charts(reader: RunReader, snapshot: Snapshot) -> None:
-    view, config = snapshot.view, snapshot.spec.config
-    for figure in (ess_figure, acceptance_figure, evidence_figure):
-        figure(view, "light")
-    errors = batch_errors(view, config, reader.dataset())
-    error_figure(view, "light", errors)
 
 
 def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -115,7 +97,7 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     if ideas is None or view.started is None:
         return
     seed_text, weighted = view.started.seed_text, config.is_weighted
-    gone, lived_on = parted(ruled_out(view, dataset), survivors(view, ideas))
+    gone = without_survivors(ruled_out(view, dataset), survivors(view, ideas))
     (
         shares_sentence(ideas, config, view),
         ruled_out_sentence(gone, config),
@@ -124,14 +106,13 @@ def posterior(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     )
     evidence_measure(snapshot), counts_words(gone), label_cells(by_label(view.evaluated.get("test"), dataset))
     yield ideas_html(ideas, seed_text=seed_text, is_weighted=weighted)
-    yield ruled_out_html((*gone, *lived_on), seed_text=seed_text, survivors=survivors(view, ideas))
+    yield ruled_out_html(gone, seed_text=seed_text, survivors=survivors(view, ideas))
     five = ensemble(view, dataset) if config.method == "vml5" else None
     ensemble_metrics(five) if five else None
     near = nearness(ideas, dataset)
     if near is not None and near.n > 1:
         groups = near.groups(0.95)
-        near_verdict(near, groups, 0.95), meaning(near, 0.95), alt_words(near)
-        yield matrix_html(near, groups, seed_text=seed_text, is_weighted=weighted)
+        near_verdict(near, groups, 0.95), meaning(near, 0.95)
         yield groups_html(near, groups, seed_text=seed_text, is_weighted=weighted)
     family = genealogy(view)
     if family is not None:
@@ -151,25 +132,20 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     opened = Opened(test=test, view=snapshot.view, columns=by_answers(test), held=held_by(config))
     for point in found[:3]:
         yield opened.html(point, reader.read_answers().by_pair)
-    for columns in (by_answers(test), by_particle(test.weights)):
-        voted = voting(config, len(test.weights))
-        decimals = dataset.target_decimals
-        yield Matrix(
-            columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals, opened=None
-        ).html(found)  # fmt: skip
-    _judged(reader, test)
+    columns, voted, decimals = by_answers(test), voting(config, len(test.weights)), dataset.target_decimals
+    yield Matrix(columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals).html(found)
+    yield from _judged(reader, test)
 
 
-def _judged(reader: RunReader, test: Evaluated) -> None:
+def _judged(reader: RunReader, test: Evaluated) -> Iterator[str]:
     if len(test.weights) == 1:
         return
     dataset = reader.dataset()
     result, _, _ = dissent.judged(points(test, dataset), dataset, "weight")
-    risk_figure(result.curve, "light", is_label=test.metric != "mse")
+    if not result.is_equally_sure:
+        yield risk_html(result.curve, is_label=test.metric != "mse")
     if isinstance(result, VoteReliability):
-        reliability_figure(result, "light")
-    else:
-        spread_figure(result, "light")
+        yield reliability_html(result)
 
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
@@ -180,5 +156,4 @@ def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
     yield cost_html({0: run, 1: run})
     if found.comparable:
         yield standings_html(found, NO_MODELS)
-        shared_ideas({place: found.runs[place] for place in found.comparable})
     yield conditions_html(conditions(found.runs, used=has_effect), range(2), reference=0, name="all")

@@ -135,7 +135,7 @@ def test_a_chain_shows_its_likelihood_its_decision_and_the_text_it_rejected(tmp_
     kept, taken = cards = maker(reader).at(0)
     assert [[each.slot for each in card.stack] for card in cards] == [[0, 2], [1]]
     chips = [each.marks for card in cards for each in card.stack]
-    assert [chip for (_, (_, chip)) in chips] == [
+    assert [chip for ((_, chip),) in chips] == [
         f"acceptance probability 14{NBSP}%, drew 0.24: rejected",
         f"acceptance probability 9.4{NBSP}%, drew 0.095: rejected",
         f"acceptance probability 100{NBSP}%, drew 0.71: accepted",

@@ -28,7 +28,7 @@ def contrasted(reader: RunReader, row: int) -> str:
     test, by_row = on_test(reader)
     texts = reader.refresh().view.texts
     said = [without_seed(texts[hypothesis], SEED) for hypothesis in test.hypotheses]
-    return contrast_html(camps(by_row[row], test.weights), said, "weight")
+    return contrast_html(camps(by_row[row], test.weights), said, "weight", {})
 
 
 def opened(reader: RunReader, held: str = "weight") -> Opened:
@@ -60,7 +60,7 @@ def test_the_heaviest_sentences_of_two_camps_are_side_by_side_with_the_words_tha
     # Sentences that share little are shown as they are; where all agree the heaviest stands alone.
     test, by_row = on_test(labels)
     said = ("Say yes if a is even, else no.", "Odd numbers are no.", "", "")
-    html = contrast_html(camps(by_row[8], test.weights), said, "chains")
+    html = contrast_html(camps(by_row[8], test.weights), said, "chains", {})
     assert '<p class="hyp">Odd numbers are no.</p>' in html
     assert "Fewer than half the words are shared: none are marked." in html
     assert f"40{NBSP}% of the chains" in html

@@ -11,18 +11,10 @@ from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
-from vpp.drawing.comparison import (
-    conditions_html,
-    elsewhere_html,
-    idea_rows,
-    ideas_html,
-    legend_html,
-    spread_html,
-    standings_html,
-)
+from vpp.drawing.comparison import conditions_html, legend_html, standings_html
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import conditions, shared_ideas, spreads
+from vpp.inspection.comparison import conditions
 from vpp.inspection.points import Contender, votes_on
 from vpp.runs.reader import RunReader
 from vpp.wording.options import has_effect
@@ -45,13 +37,9 @@ def hostile(folder: Path) -> RunReader:
 def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     pair = side_by_side(first, second)
     runs = dict(enumerate(pair.runs))
-    shared = shared_ideas(runs)
     return [
         standings_html(pair, baselines(DATA)),
         legend_html(runs),
-        spread_html(pair, spreads(pair)),
-        elsewhere_html(pair, lambda run: baselines(run.dataset)),
-        ideas_html(idea_rows(shared), runs),
         conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0, name="all"),
     ]
 

@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 from tests import inspected
 from tests.hostile.payload import MARK, formula, harm, short
 from tests.reporting.builders import SEED
-from vpp.bench.sweep import Cell, Sizes, SweepDirectory, SweepSpec
 from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
-from vpp.events import Event, RunFailed, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
+from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.budget import Cap, Price
-from vpp.problem import Prediction
+from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog, Record, encode
 from vpp.runs.preparation import dataset_spec
@@ -155,7 +154,7 @@ class Hostile:
 
     def label_run(self, name: str, *last: Event, **given: Any) -> RunDirectory:
         """Write an SMC run of labels. last: events in place of the end; without any, the run has finished."""
-        config = replace(inspected.LABEL_CONFIG, prior=self.harm("prior"))
+        config = replace(inspected.LABEL_CONFIG, prior=self.harm("prior"), reading="auto")
         data = self.dataset(inspected.LABELS)
         made = self.events(inspected.label_events(), inspected.LABELS, data, config)
         if last:
@@ -172,6 +171,10 @@ class Hostile:
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 given = unread if value is None else read
                 log.add(swap[hypothesis_id(text)], Prediction(row=row.id, thoughts=self.harm("mused"), **given), 1)
+        for number, text in enumerate(said):
+            code = None if number else f"def predict():\n    return {self.harm('program')!r}"
+            reason = self.harm("no-program") if number else None
+            log.add_entry(Translation(hypothesis=swap[hypothesis_id(text)], code=code, reason=reason, attempts=1))
         log.close()
 
     # The folder
@@ -199,24 +202,6 @@ class Hostile:
             self.folder_name(6), start=("a", "b", "c", "d"), started_from=self.harm("from"),
             command=("run", self.harm("command"), "--prior", f"\x1b[201~; touch {MARK}\n"),
         )  # fmt: skip
-
-    def sweep(self) -> SweepDirectory:
-        """One cell finished, one failed, and a last complaint."""
-        sweep = SweepDirectory(self.folder / f"bench-<b>{MARK}tag<b>:red[{MARK}red]")
-        sweep.path.mkdir(parents=True)
-        sweep.write(
-            SweepSpec(
-                endpoint=self.endpoint(), tasks=("two-blobs", "two-circles"), methods=("smc",), seeds=1, sizes=Sizes(),
-                versions={self.short("library"): self.harm("sweep-version")},
-            )
-        )  # fmt: skip
-        cells = Hostile(sweep.path / "runs", self.leak)
-        cells.label_run(Cell(task="two-blobs", method="smc", seed=0).name)
-        cells.label_run(
-            Cell(task="two-circles", method="smc", seed=0).name, RunFailed(reason="error", detail=self.harm("cell"))
-        )
-        sweep.log.write_text(f"vpp: {one_line(self.harm('complaint'))}\n")
-        return sweep
 
     def table(self) -> bytes:
         """A CSV for the form."""
@@ -257,7 +242,3 @@ def doubled(text: str) -> str:
 
 def quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -4,10 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from tests.reporting.builders import dataset as small
 from vpp.inference import sample
 from vpp.inference.plan import plan
 from vpp.inference.sampling import conclude
-from vpp.settings import preset
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
+from vpp.llm.protocol import Completion
+from vpp.llm.templates import shipped
+from vpp.llm.translator import ProgramLearner
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Given
+from vpp.settings import Config, preset
 
 from . import scripted, virtual_time
 
@@ -124,3 +133,82 @@ def test_fixed_rows_are_scored_once_a_text():
         assert measured["learner"] == 10 + 3 * 200 * 21 + 3 * N_TEST
         assert whole.calls - whole.optimizer_calls == measured["learner"] + 3 * 200, "the summary's rows are known"
         assert measured["rounds"] == whole.rounds
+
+
+class Writer:
+    """A learner that reads each row as a yes, and writes programs; counts its calls."""
+
+    def __init__(self):
+        self.asked = 0
+
+    async def complete(self, messages, **_):
+        self.asked += 1
+        await virtual_time.tick()
+        is_rule = messages[0]["content"].startswith("You translate")
+        text = (
+            "def predict(a):\n    return 'no' if a % 3 == 1 else 'yes'" if is_rule else "Explanation: so.\nOutput: yes"
+        )
+        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+
+
+class NoSandbox:
+    """Runs no process, which a virtual clock cannot wait for."""
+
+    async def run(self, program, rows, yes=None):
+        return [Given("no", 0) if row[0] % 3 == 1 else Given("yes", 1) for row in rows]
+
+
+def measure_programs(config, dataset):
+    """Calls and rounds of a whole run whose every text is new, and is a program at the first attempt."""
+    script = scripted.Script("classification", write=scripted.rewrite_anew, delay=virtual_time.tick)
+    script.imagine = lambda temperature, seed: scripted.rewrite_anew("", (), (), temperature, seed)
+    writer = Writer()
+    options, counters = LearnerOptions(seed=0, max_tokens=100), Counters()
+    prompts = LearnerPrompts(dataset=dataset, template=shipped("learner"))
+    reader = LlmLearner(writer, prompts, options, counters=counters)
+    translating = ProgramPrompts(dataset=dataset, columns=Columns(dataset))
+    is_mixed = config.reading == "auto"
+    learner = ProgramLearner(reader, writer, translating, options, NoSandbox(), counters=counters, falls_back=is_mixed)
+    problem = replace(
+        scripted.make_problem(config, script, dataset=dataset),
+        learner=learner,
+        reader=reader,
+        seed_text=seed_sentence(dataset),
+        start_texts=tuple(f"Rule {k}" for k in range(config.size)) if config.is_weighing else (),
+    )
+
+    async def whole():
+        events = await scripted.collect(sample(problem, config))
+        await scripted.collect(conclude(problem, config, scripted.populations(events)[-1]))
+
+    _, ticks = virtual_time.run_timed(whole())
+    return {"learner": writer.asked, "optimizer": len(script.proposed) + len(script.drawn), "rounds": ticks}
+
+
+PROGRAMS = {
+    "smc": {},
+    "smc unfiltered": {"tempering": "paper", "mutate": "every"},
+    "smc from the prior": {"restart": 1.0},
+    "mh": {},
+    "always-accept": {},
+    "vml": {},
+    "vml5": {},
+    "weigh": {},
+}
+
+
+@pytest.mark.parametrize("reading", ["program", "auto"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_plan_bounds_a_run_of_programs(name, reading):
+    """Every text is right on every row: all weigh the same, so as many are certified as can be."""
+    options = {"particles": 6, "epochs": 2, "batch_size": 10, **PROGRAMS[name]}
+    data = small(["yes", "no", "yes"] * 10, ["yes"] * 7)
+    if name == "weigh":
+        options |= {"batch_size": 30, "epochs": 1}
+    config = Config(method=name.split()[0], reading=reading, **options)
+    measured, whole = measure_programs(config, data), plan(config, n_train=30, n_test=7, given=6 * config.is_weighing)
+    assert measured["optimizer"] == whole.optimizer_calls
+    assert whole.least_learner_calls <= measured["learner"] <= whole.learner_calls
+    assert measured["rounds"] <= whole.rounds
+    if name.startswith("smc"):
+        assert measured == {"learner": whole.learner_calls, "optimizer": 6 * 7, "rounds": whole.rounds}

@@ -210,12 +210,16 @@ def test_the_last_step_goes_to_the_end_of_the_schedule_whatever_the_ess():
     assert reweighted.ess < 5.0, "bisection would have stopped short"
 
 
-def test_carried_weights_are_used_as_they_are_at_the_end():
-    problem, _, events = finished_run("smc incremental", final_weights="rescored")
+def test_carried_weights_are_used_as_they_are_at_the_end_only_if_the_papers_are_asked_for():
+    problem, _, events = finished_run("smc incremental", final_weights="paper")
     last = scripted.populations(events)[-1]
-    end = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="rescored"), last)
-    assert [type(e) for e in end] == [Evaluated, Evaluated]
-    assert end[0].weights == tuple(last.weights)
+    carried = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="paper"), last)
+    assert [type(e) for e in carried] == [Evaluated, Evaluated]
+    assert carried[0].weights == tuple(last.weights)
+    anew = scripted.run_conclusion(problem, scripted.variant("smc incremental", final_weights="train"), last)
+    final = next(each for each in anew if isinstance(each, Reweighted))
+    assert final.constant is not None
+    assert final.beta == 1.0
 
 
 # --- draws from the prior ----------------------------------------------------------------------------------------
@@ -305,7 +309,7 @@ def test_by_default_no_row_is_weighed_twice_and_in_the_papers_buffer_repeats_sta
     [
         ({"restart": 1.5}, "restart is 1.5: it must lie between 0 and 1"),
         ({"batch_size": 0}, "at least 1"),
-        ({"tempering": "cold"}, "choose one of paper, incremental, adaptive"),
+        ({"tempering": "cold"}, "choose one of auto, paper, incremental, adaptive"),
         ({"mutate": "never"}, "choose one of every, filtered"),
         ({"abstention_cost": 3.0}, "between 0 and 1"),
     ],

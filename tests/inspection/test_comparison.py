@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,18 +11,7 @@ from tests.beside import all_right, candidate, other, side_by_side
 from tests.inspected import BIG, EVEN, LABELS, LUCK, ODD
 from tests.reporting.builders import YES_NO, dataset, run
 from vpp.inspection.baselines import baselines
-from vpp.inspection.comparison import (
-    SharedIdeas,
-    against,
-    compare,
-    conditions,
-    same_rows,
-    shared_ideas,
-    spreads,
-    standing,
-    standing_of,
-)
-from vpp.llm.budget import Cap
+from vpp.inspection.comparison import against, conditions, same_rows, standing, standing_of
 from vpp.settings import Config
 from vpp.wording.options import has_effect
 
@@ -50,7 +38,7 @@ def test_numbers_stand_by_squared_errors(folder: Path) -> None:
     assert found is not None
     # Means 1, 3, 4.5 and 8/3 against 1, 3, 5 and 2.
     assert found.losses == pytest.approx((0, 0, 0.25, 4 / 9))
-    assert found.value == pytest.approx((0.25 + 4 / 9) / 4)
+    assert found.score.error == pytest.approx((0.25 + 4 / 9) / 4)
     mean = (0.25 + 4 / 9) / 4
     squares = 2 * mean**2 + (0.25 - mean) ** 2 + (4 / 9 - mean) ** 2
     assert found.standard_error == pytest.approx(math.sqrt(squares / 3) / 2)
@@ -97,85 +85,15 @@ def test_runs_with_other_rows_or_none_stand_apart(folder: Path) -> None:
     )
 
 
-def test_the_spread_is_over_seeds_that_differ_in_nothing_else(folder: Path) -> None:
-    found = spreads(pair(folder))
-    assert len(found) == 1
-    # 5/6 and 4/6: mean 3/4, sample standard deviation (1/6) / sqrt 2.
-    assert found[0].by_seed == ((0, pytest.approx(5 / 6)), (1, pytest.approx(4 / 6)))
-    assert (found[0].mean, found[0].deviation) == (pytest.approx(0.75), pytest.approx(1 / 6 / math.sqrt(2)))
-
-
-def test_another_setting_or_model_is_another_group(folder: Path) -> None:
-    model = replace(candidate(other(folder / "x")).snapshot.spec.endpoint, model="another")
-    runs = (inspected.labels(folder / "a"), other(folder / "b", endpoint=model))
-    assert [spread.places for spread in spreads(side_by_side(*runs))] == [(0,), (1,)]
-    assert spreads(side_by_side(runs[0]))[0].deviation is None
-
-
-def test_all_that_makes_a_run_but_its_seed_and_its_name_is_its_setting(folder: Path) -> None:
-    spec = candidate(other(folder / "usual")).snapshot.spec
-    table, columns = spec.dataset, [{**column, "kind": "text"} for column in spec.dataset["columns"]]
-    apart: list[dict[str, Any]] = [
-        {"cell_limit": 40},
-        {"learner_template": "{rule} {row}"},
-        {"endpoint": replace(spec.endpoint, reasoning_effort="low")},
-        {"endpoint": replace(spec.endpoint, structured="auto")},
-        {"endpoint": replace(spec.endpoint, learner_max_tokens=9)},
-        {"endpoint": replace(spec.endpoint, context_length=900)},
-        {"dataset": {**table, "descriptions": {"columns": {"a": "a number"}, "labels": {}}}},
-        {"dataset": {**table, "columns": columns}},
-        {"dataset": {**table, "provenance": {**table["provenance"], "split": "time:a"}}},
-    ]
-    alike: list[dict[str, Any]] = [
-        {"name": "another", "command": ("run",), "cap": Cap(calls=9)},
-        {"endpoint": replace(spec.endpoint, concurrency=2, cache=False)},
-        {"dataset": {**table, "fingerprint": "f", "provenance": {**table["provenance"], "sha256": "0"}}},
-    ]
-    usual = candidate(other(folder / "first"))
-    runs = [replace(usual, snapshot=replace(usual.snapshot, spec=replace(spec, **each))) for each in (*alike, *apart)]
-    together = (0, *range(1, 1 + len(alike)))
-    found = [spread.places for spread in spreads(compare([usual, *runs]))]
-    assert found == [together, *((place,) for place in range(len(together), len(runs) + 1))]
-
-
-def test_runs_that_go_on_from_others_are_settings_of_their_own(folder: Path) -> None:
+def test_the_run_that_another_goes_on_from_is_one_of_its_settings(folder: Path) -> None:
     runs = side_by_side(
         inspected.labels(folder / "a"),
         other(folder / "b", start=(EVEN, BIG), started_from="first"),
         other(folder / "c", start=(ODD, LUCK), started_from="second"),
     )
-    assert [spread.places for spread in spreads(runs)] == [(0,), (1,), (2,)]
     named = conditions(runs.runs, used=has_effect, labels={"first": "toy · SMC · 14:32"})
     found = {each.name: each.values for each in named}
     assert found["goes on from"] == ("no run", "toy · SMC · 14:32", "second"), "a run that is gone has its id"
-
-
-def by_text(found: SharedIdeas) -> dict[str, dict[int, float]]:
-    return {
-        idea.by_run[idea.held_by[0]].text: {place: holding.weight for place, holding in idea.by_run.items()}
-        for idea in found.all
-    }
-
-
-def test_ideas_of_two_runs_are_one_where_they_answer_alike(folder: Path) -> None:
-    comparison = pair(folder)
-    found = shared_ideas(dict(enumerate(comparison.runs)))
-    assert found.n_rows == 10
-    weights = by_text(found)
-    assert weights[EVEN] == {0: pytest.approx(0.6), 1: pytest.approx(0.45)}
-    assert weights[BIG] == {0: pytest.approx(0.3), 1: pytest.approx(0.15)}
-    assert (weights[ODD], weights[LUCK]) == ({0: 0.1}, {1: 0.4})
-    even = found.held_by(0, 1)[0]
-    assert (even.by_run[0].n_texts, even.by_run[0].n_particles) == (2, 2)
-    assert (even.by_run[1].n_texts, even.by_run[1].n_particles) == (1, 2)
-    assert [idea.score.n_correct for idea in (*found.held_by(0, 1), *found.held_by(0), *found.held_by(1))] == [
-        5,
-        3,
-        4,
-        3,
-    ]
-    assert found.weight_of(0, found.held_by(0, 1)) == pytest.approx(0.9)
-    assert found.partly == ()
 
 
 def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
@@ -186,7 +104,7 @@ def test_only_the_seed_differs_between_runs_of_two_seeds(folder: Path) -> None:
 def test_only_settings_that_can_change_a_result_matter(folder: Path) -> None:
     """An option that only one method has matters if it is not at its default; the cache never does."""
     smc, endpoint = candidate(inspected.labels(folder / "a")), candidate(other(folder / "b")).snapshot.spec.endpoint
-    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, mh_rows="train"),
+    mh = run(folder / "c", data=LABELS, config=Config(method="mh", particles=3, reading="rows", mh_rows="train"),
              endpoint=replace(endpoint, model="another", cache=False))  # fmt: skip
     found = conditions([smc, candidate(mh)], used=has_effect)
     differing = {each.name for each in found if each.differs}

@@ -79,21 +79,16 @@ def test_ruled_out_texts_have_their_reasons(labels: vpp.Posterior) -> None:
     }
 
 
-def test_a_notebook_gets_a_table_without_script_or_address(labels: vpp.Posterior) -> None:
-    html = labels._repr_html_()
-    assert re.findall(r">([0-9.]+)</td>", html)[:1] == ["0.600"]
-    assert inspected.BIG in html
-    assert not re.search(r"<(script|img|a|link|style)\b|https?:", html)
+def test_a_notebook_and_a_terminal_get_a_line_an_idea(labels: vpp.Posterior) -> None:
+    assert f"| 0.300 | 50.0 % | particle 1 | {inspected.BIG} |" in labels._repr_markdown_()
+    assert f"\n0.300  50.0 %  particle 1  {inspected.BIG}\n" in str(labels)
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     data = dataset(["yes", "no"], ["yes"])
     reader = run(tmp_path, started(Config(particles=2), data), *drawn(HOSTILE, "b"), data=data, name=HOSTILE)
     posterior = vpp.load_run(reader.directory.path)
-    html = posterior._repr_html_()
-    assert "<img" not in html
-    assert "<script" not in html
-    assert html.count("<table>") == html.count("</table>") == 1
+    assert not re.search(r"(?<!\\)<(img|script)", posterior._repr_markdown_())
     assert "\x1b" not in str(posterior)
 
 

@@ -82,28 +82,6 @@ async def test_an_answer_is_found_again_until_the_cache_is_cleared(tmp_path: Pat
     await again.aclose()
 
 
-async def test_simultaneous_look_ups_and_writes_are_one_batch_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batches: list[tuple[int, int]] = []
-    use_store = ResponseCache._use_store
-
-    def counted(self: ResponseCache, keys: list[str], unwritten: dict[str, Completion]) -> object:
-        batches.append((len(keys), len(unwritten)))
-        return use_store(self, keys, unwritten)
-
-    monkeypatch.setattr(ResponseCache, "_use_store", counted)
-
-    cache = ResponseCache(tmp_path)
-    for number in range(400):
-        cache.put(str(number), ANSWER)
-    await cache.flush()
-    answers = await asyncio.gather(*(cache.get(str(number)) for number in range(500)))
-    assert sum(each is not None for each in answers) == 400
-    assert batches == [(0, 400), (500, 0)]
-    await cache.aclose()
-
-
 def test_a_database_that_is_no_plain_file_is_refused_unopened(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     for name, make in product(("cache.db", "cache.db-wal"), (os.mkfifo, lambda path: path.symlink_to(elsewhere))):

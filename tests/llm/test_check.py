@@ -1,5 +1,4 @@
 import math
-import random
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +6,6 @@ from typing import Any
 import pytest
 
 from vpp.llm.check import Finding, Trial, check
-from vpp.llm.forms import FIELDS
 
 from .stub import Behaviour, Reply, Request, as_json, chat, endpoint_of, refusal, script
 
@@ -17,12 +15,12 @@ MODELS = as_json({"data": [{"id": "tiny", "max_model_len": 2048}, {"id": "tiny-c
 def answer(body: dict[str, Any]) -> Reply:
     """Answer of an obedient model."""
     asked = body["messages"][-1]["content"]
-    if "structured_outputs" in body:
-        return chat("KALUMI")
+    if body["messages"][0]["content"].startswith("You translate"):
+        return chat("def predict(length):\n    return 'wug' if length > 50 else 'dax'")
+    if "response_format" in body and "hello" in asked:
+        return chat('{"output": "KALUMI"}')
     if body.get("logprobs"):
         return lettered({"B": 0.9, " B": 0.08, "A": 0.015})
-    if "random digits" in asked:
-        return chat(str(random.Random(body.get("seed")).random()))
     if "New rule:" in asked:
         return chat("Reasoning: length decides.\nNew rule: Above 50 it is a wug, else a dax.")
     return chat("Explanation: it is long.\nOutput: wug")
@@ -64,11 +62,12 @@ async def test_a_good_server_is_said_to_do_all_of_it() -> None:
     findings = await findings_of(server())
     assert list(findings) == [
         *("reachable", "key", "models", "context length", "answers", "structured output", "learner prompt"),
-        *("optimizer prompt", "throughput", "seed", "log-probabilities", "optional fields"),
+        *("optimizer prompt", "writes programs", "throughput", "log-probabilities"),
     ]
     assert {one.mark for one in findings.values()} == {"works"}
     assert findings["context length"].words.startswith("2,048 tokens")
     assert "as the rule says" in findings["learner prompt"].words
+    assert findings["writes programs"].words == "yes: right on 8 of 8 rows, at answer 1"
     assert findings["optimizer prompt"].words == "read: 'Above 50 it is a wug, else a dax.'"
     said = r"4 of 4 short calls at once answered within [\d.]+ s, [\d.]+ a second; half"
     assert re.match(said, findings["throughput"].words)
@@ -89,25 +88,16 @@ def without(*fields: str) -> Callable[[dict[str, Any]], Reply]:
 
 def deaf(*fields: str) -> Callable[[dict[str, Any]], Reply]:
     """Ignores these fields in silence."""
-    seeds = iter(range(10_000))
-
-    def say(body: dict[str, Any]) -> Reply:
-        kept = {name: value for name, value in body.items() if name not in fields}
-        return answer({"seed": next(seeds), **kept})
-
-    return say
+    return lambda body: answer({name: value for name, value in body.items() if name not in fields})
 
 
 NOTED = (
-    (without("structured_outputs"), "structured output", "structured_outputs refused: ", "refused"),
+    (without("response_format"), "structured output", "response_format is refused: ", "refused"),
     (
-        lambda b: refusal(400, "xgrammar is not installed") if "structured_outputs" in b else answer(b),
+        lambda b: refusal(400, "xgrammar is not installed") if "response_format" in b else answer(b),
         *("structured output", "refused", "refused"),
     ),
-    (deaf("structured_outputs"), "structured output", "ignored in silence", "ignored"),
-    (without("seed"), "seed", "refused: no seed is sent", "refused"),
-    (deaf("seed"), "seed", "not honoured: one seed gave two answers", "ignored"),
-    (lambda b: answer({**b, "seed": 0}), "seed", "not known: two seeds gave one answer", "unknown"),
+    (deaf("response_format"), "structured output", "ignored in silence", "ignored"),
     (without("top_logprobs"), "log-probabilities", "refused: answers are labels alone", "refused"),
     (deaf("logprobs"), "log-probabilities", "none: the server does not send them", "none"),
     (unsteady(), "log-probabilities", "unstable: asked twice, a letter's probability differs by", "unstable"),
@@ -126,34 +116,33 @@ async def test_options_that_a_server_ignores_or_refuses_are_noted() -> None:
         assert words in finding.words
 
 
-def held_to(field: str) -> Callable[[dict[str, Any]], Reply]:
-    """Honours this field of structured output alone and ignores the others in silence."""
+def held(body: dict[str, Any]) -> Reply:
+    is_row = "response_format" in body and "hello" not in body["messages"][0]["content"]
+    return chat('{"explanation": "it is long", "output": "wug"}') if is_row else answer(body)
 
+
+async def test_a_server_that_honours_a_schema_is_asked_through_it() -> None:
+    findings = await findings_of(server(held), structured="auto")
+    assert findings["structured output"].values == {"structured": "honoured", "carrier": "json_schema"}
+    assert findings["learner prompt"].words.startswith("read: wug, as the rule says; it said 'it is long'")
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "values"),
+    [
+        ("no program", "no: the model says that no program can follow it; --reading auto", {"programs": False}),
+        ("I am a parrot.", "no: it has no function predict; --reading auto", {"answers": 3}),
+        ("def predict(length):\n    return 'dax'", "yes: right on 4 of 8 rows, at answer 1", {"right": 4}),
+    ],
+)
+async def test_a_model_that_writes_no_programs_or_wrong_ones_is_noted(said: str, words: str, values: Any) -> None:
     def say(body: dict[str, Any]) -> Reply:
-        rest = {name: value for name, value in body.items() if name not in FIELDS.values()}
-        if field not in body:
-            return answer(rest)
-        if "hello" in body["messages"][0]["content"]:
-            return chat('{"output": "KALUMI"}' if field == "response_format" else "KALUMI")
-        return chat('{"explanation": "it is long", "output": "wug"}' if field == "response_format" else "Output: wug")
+        return chat(said) if body["messages"][0]["content"].startswith("You translate") else answer(body)
 
-    return say
-
-
-async def test_the_field_that_is_honoured_is_named_and_the_learner_is_asked_through_it() -> None:
-    for carrier, field in FIELDS.items():
-        findings = await findings_of(server(held_to(field)), structured="auto")
-        assert findings["structured output"].mark == "works"
-        assert findings["structured output"].words.startswith(f"honoured through {carrier}")
-        assert findings["structured output"].values == {"structured": "honoured", "carrier": carrier}
-        assert findings["learner prompt"].words.startswith("read: wug, as the rule says")
-        assert findings["optional fields"].values["refused"] == []
-
-
-async def test_refused_fields_are_named() -> None:
-    findings = await findings_of(server(without("max_completion_tokens", "temperature")))
-    assert findings["optional fields"].mark == "note"
-    assert findings["optional fields"].values["refused"] == ["max_completion_tokens", "temperature"]
+    finding = (await findings_of(server(say)))["writes programs"]
+    assert finding.mark == "note"
+    assert finding.words.startswith(words)
+    assert values.items() <= finding.values.items()
 
 
 async def test_prompts_that_cannot_be_read_are_shown() -> None:
@@ -205,10 +194,10 @@ async def test_models_are_listed_and_an_unknown_one_fails_unless_the_server_answ
 
 NO_PAGE = Reply(b"<html><head><title>Error response</title></head><body>Unsupported</body></html>", status=501)
 STRANGERS = (
-    (NO_PAGE, "found HTTP 501 with a web page, 'Error response'"),
+    (NO_PAGE, "found HTTP 501 with a web page"),
     (refusal(405, "method not allowed"), "found HTTP 405 method not allowed"),
     (as_json({"detail": "Not Found"}, 404), "found HTTP 404 Not Found"),
-    (Reply(b"<html><body>It <b>works</b>!</body></html>"), "found a web page, 'It works !'"),
+    (Reply(b"<html><body>It <b>works</b>!</body></html>"), "found a web page"),
     (as_json({"weather": "sunny"}), 'found other JSON, {"weather": "sunny"}'),
 )
 

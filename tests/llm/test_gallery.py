@@ -1,7 +1,9 @@
 """Every shipped set of templates is whole, is read by the demo model, and its answers are read back."""
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,19 +12,19 @@ from vpp.data.dataset import Dataset, Row
 from vpp.demo.chat import read_request, respond
 from vpp.demo.prompt import LearnerQuestion, OptimizerQuestion, PriorQuestion, read_prompt
 from vpp.errors import InputError
-from vpp.llm.answers import parse_label, parse_number, parse_rule
-from vpp.llm.choices import AUTO, DEMO_READS, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
+from vpp.llm.answers import is_truth_word, parse_label, parse_number, parse_rule
+from vpp.llm.choices import AUTO, EXAMPLES, GALLERY, PAPER, ROLES, TEXT, chosen_templates
 from vpp.llm.forms import FORM_SLOTS
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Message
-from vpp.llm.rendering import render_input
-from vpp.llm.templates import Template, check_templates, gallery_text, name_of, shipped
+from vpp.llm.rendering import render_input, render_mistakes, render_values
+from vpp.llm.templates import Template, gallery_text, name_of, shipped
 from vpp.problem import Prediction
 
-from .tables import LINE, PARITY, optimizer_prompts
+from .tables import LINE, PARITY, optimizer_prompts, row
 
 RULE = "The label is 1 if the sum is even, and 0 otherwise."
-STYLES = {"examples": "shown", "text": "shown", "paper": "text", "terse": "brief", "json": "json"}
+STYLES = {"examples": "shown", "text": "shown", "paper": "text"}
 
 
 def about_row(name: str, dataset: Dataset, hypothesis: str, row: Row) -> list[Message]:
@@ -39,34 +41,22 @@ def test_a_shipped_template_is_whole_and_known_by_its_text() -> None:
     for name, role in product(GALLERY, ROLES):
         template = shipped(role, name)
         assert template.style == STYLES[name]
-        assert list(template.warnings()) == []
         assert name_of(gallery_text(name, role), role) == name
 
 
-@pytest.mark.parametrize("name", DEMO_READS)
-def test_the_demo_model_answers_about_rows_in_the_asked_form(name: str) -> None:
-    prompts = [about_row(name, PARITY, RULE, row) for row in PARITY.train[:3]]
+def test_the_demo_model_answers_about_rows_and_writes_rules_in_the_asked_form() -> None:
+    prompts = [about_row(PAPER, PARITY, RULE, row) for row in PARITY.train[:3]]
     assert isinstance(read_prompt(prompts[0][0]["content"]), LearnerQuestion)
-    begins = {"paper": "Explanation: ", "terse": "Output: 1", "json": '{"explanation": '}[name]
-    assert said(prompts[0]).startswith(begins)
+    assert said(prompts[0]).startswith("Explanation: ")
     read = [parse_label(said(prompt), PARITY.classes) for prompt in prompts]
     assert [each.value for each in read] == ["1", "0", "1"]
-    assert [bool(each.explanation) for each in read] == [name != "terse"] * 3
-    assert parse_number(said(about_row(name, LINE, "y = 2 * x + 1", LINE.train[0]))).value == 1
-
-
-@pytest.mark.parametrize("name", DEMO_READS)
-def test_the_demo_model_writes_rules_in_the_asked_form(name: str) -> None:
-    prompts = optimizer_prompts(PARITY, name)
-    wrong = [Prediction(row=row.id, value="0") for row in PARITY.train]
-    about_batch, about_columns = prompts.about_batch(RULE, PARITY.train, wrong), prompts.about_columns()
+    assert all(each.explanation for each in read)
+    assert parse_number(said(about_row(PAPER, LINE, "y = 2 * x + 1", LINE.train[0]))).value == 1
+    asker = optimizer_prompts(PARITY)
+    about_batch, about_columns = asker.about_batch(RULE, PARITY.train, GIVEN), asker.about_columns()
     assert isinstance(read_prompt(about_batch[0]["content"]), OptimizerQuestion)
     assert isinstance(read_prompt(about_columns[0]["content"]), PriorQuestion)
-    plain = {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
-    in_paper = optimizer_prompts(PARITY, "paper")
-    usual = (in_paper.about_batch(RULE, PARITY.train, wrong), in_paper.about_columns())
-    assert plain == {parse_rule(said(asked)).value for asked in usual}
-    assert None not in plain
+    assert None not in {parse_rule(said(asked)).value for asked in (about_batch, about_columns)}
 
 
 def test_a_rule_in_json_is_read() -> None:
@@ -76,19 +66,13 @@ def test_a_rule_in_json_is_read() -> None:
     assert parse_rule('{"reasoning": "x", "new_rule": "If x').value is None
 
 
-def test_a_template_that_puts_the_input_first_gets_a_warning() -> None:
-    text = "A\n{input}\n{hypothesis}\n{answer_form}"
-    (warning,) = check_templates({"learner": text})
-    assert "puts {input} (line 2) before {hypothesis}" in warning
-
-
 def test_any_of_the_forms_of_answer_will_do() -> None:
     for slot, style in FORM_SLOTS.items():
         assert Template(f"{{hypothesis}} {{input}} {{{slot}}}", role="learner").style == style
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="take one of examples, text, paper, terse, json"):
+    with pytest.raises(InputError, match="take one of examples, text, paper"):
         shipped("learner", "curt")
 
 
@@ -98,7 +82,7 @@ def test_auto_takes_worked_examples_for_a_language_model_alone() -> None:
     assert chosen_templates(AUTO, is_demo=False, preset="paper") == PAPER
     assert chosen_templates(AUTO, is_demo=False, preset="recommended", has_text=True) == TEXT
     assert chosen_templates(AUTO, is_demo=True, preset="recommended", has_text=True) == PAPER
-    assert chosen_templates("json", is_demo=True, preset="paper") == "json"
+    assert chosen_templates(TEXT, is_demo=True, preset="paper") == TEXT
 
 
 def test_worked_examples_go_before_the_question_and_the_row_ends_it() -> None:
@@ -119,6 +103,22 @@ def test_every_worked_answer_is_read_as_it_is_meant() -> None:
     assert all((parse_rule(text).value or "").endswith((".", ";")) for text in rules)
 
 
+@pytest.mark.parametrize("name", [EXAMPLES, TEXT])
+def test_no_worked_answer_answers_a_condition_with_a_word_that_may_be_a_label(name: str) -> None:
+    answers = [turn["content"] for turn in shipped("learner", name).opening if turn["role"] == "assistant"]
+    assert [word for text in answers for word in re.findall(r"\w+", text) if is_truth_word(word)] == []
+
+
+def test_worked_examples_list_their_rows_by_column_as_a_prompt_does() -> None:
+    asked = [turn["content"] for turn in shipped("optimizer", EXAMPLES).opening if turn["role"] == "user"]
+    for text in asked:
+        rows, by_column = text.partition("\nRows:\n")[2].split("\nBy column:\n")
+        each = [line.rpartition(" -> ") for line in rows.splitlines()]
+        cells = [dict(cell.split(": ") for cell in inputs.split(", ")) for inputs, _, _ in each]
+        outputs = [float(output) if output.isdigit() else output for _, _, output in each]
+        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)]) == by_column
+
+
 GIVEN = [Prediction(row=row.id, value="0") for row in PARITY.train]
 SHOWN = optimizer_prompts(PARITY, EXAMPLES)
 
@@ -136,6 +136,28 @@ def test_the_optimizer_is_shown_rows_by_output_and_the_mistakes_of_the_rule() ->
     assert before.count("(the rule gave 0)") == sum(row.target != "0" for row in PARITY.train)
 
 
+def test_mistakes_of_a_program_are_shown_by_branch_with_how_often_each_is_wrong() -> None:
+    rows = [replace(PARITY.train[0], target="1")] * 5
+    answers = [
+        ("0", 1, "otherwise: '0'"),
+        ("0", 0, "a > 1: '0'"),
+        ("1", 1, "otherwise: '0'"),
+        ("0", 1, "otherwise: '0'"),
+    ]
+    given = [Prediction(row=0, value=value, branch=at, explanation=words) for value, at, words in answers]
+    lines = render_mistakes(rows, [*given, Prediction(row=0, value=None)]).splitlines()
+    assert [line.partition(" -> ")[2] or line for line in lines] == [
+        "1 (the rule gave no answer)",
+        "a > 1: '0' is wrong on 1 of 1 row:",
+        "1 (the rule gave 0)",
+        "otherwise: '0' is wrong on 2 of 3 rows:",
+        "1 (the rule gave 0)",
+        "1 (the rule gave 0)",
+    ]
+    one = [replace(each, branch=0) for each in given]
+    assert "wrong on" not in render_mistakes(rows[:4], one), "a program of one branch has one list"
+
+
 def test_each_seed_turns_the_columns_and_the_tables_order_is_one_of_them() -> None:
     asked = [about_batch(seed=seed)[-1]["content"] for seed in range(3)]
     for heading in ("Rows", "By column", "Its mistakes"):
@@ -148,6 +170,17 @@ def test_the_last_two_worked_examples_change_places_by_the_seed() -> None:
     assert exchanged == [*as_written[:-4], *as_written[-2:], *as_written[-4:-2]]
     assert about_batch("", 16)[:-1] == as_written, "where there is no rule yet, the last example has none either"
     assert shipped("optimizer", "paper").opening_for(16) == shipped("optimizer", "paper").opening
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_only_a_prompt_that_shows_predictions_asks_for_those_of_the_seed_sentence(name: str) -> None:
+    prompts, odd = optimizer_prompts(PARITY, name), [Prediction(row=row.id, value="odd one") for row in PARITY.train]
+    seeds = prompts.seed_text, f"{prompts.seed_text} {RULE}"
+    shows = ["odd one" in prompts.about_batch(text, PARITY.train, odd)[-1]["content"] for text in seeds]
+    assert shows == [prompts.shows_predictions(text) for text in seeds] == [name == PAPER, True]
+    assert shows[0] or prompts.about_batch(seeds[0], PARITY.train, ()) == prompts.about_batch(
+        seeds[0], PARITY.train, odd
+    )
 
 
 def test_a_first_hypothesis_is_asked_for_without_a_rule_to_copy() -> None:

@@ -87,21 +87,6 @@ def test_an_address_with_a_query_or_that_two_readers_may_read_differently_is_ref
             checked_address(address)
 
 
-SETTINGS: tuple[tuple[dict[str, str], str], ...] = (
-    ({"VPP_ENDPOINT_FIXED": "1"}, "no endpoint is named: set OPENAI_BASE_URL and VPP_MODEL"),
-    ({"VPP_ENDPOINT_FIXED": "maybe"}, "VPP_ENDPOINT_FIXED is 'maybe': write 1 or 0"),
-    ({"VPP_ALLOWED_ENDPOINTS": " , "}, "a list of nothing"),
-    ({"VPP_ALLOWED_USERS": "a@b.c"}, "set VPP_LOGIN=1 too"),
-    ({"VPP_MAX_RUNS_PER_USER": "-1"}, "VPP_MAX_RUNS_PER_USER is '-1': it must be a whole number of at least 1"),
-)
-
-
-def test_an_unusable_setting_is_refused() -> None:
-    for variables, words in SETTINGS:
-        with pytest.raises(InputError, match=words):
-            Environment.of(variables)
-
-
 # Over real sockets
 
 

@@ -1,7 +1,6 @@
 """Texts that are no rule for a table are refused with a reason; rules that people and the demo model write are not."""
 
 import json
-import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,19 +13,16 @@ from hypothesis import strategies as st
 from tests.demo.test_reading import CIRCLES, CONDITIONS, EVEN_SUM, FORMULAS, HAS_ZERO
 from tests.demo.test_round_trip import NAMES, SEEDS, TEXTS, label_rules, number_rules
 from tests.demo.test_round_trip import table as demo_table
-from vpp.data.dataset import Dataset, Kind, Task, Value
+from vpp.data.dataset import Dataset, Task, Value
 from vpp.data.descriptions import Descriptions
 from vpp.demo.fitting import Batch
-from vpp.demo.optimizer import propose
-from vpp.demo.prompt import PriorQuestion
 from vpp.demo.writing import say_rule
 from vpp.llm.choices import GALLERY
 from vpp.llm.forms import optimizer_form, prior_form
 from vpp.llm.guards import Guard
 from vpp.llm.prompts import seed_sentence
-from vpp.llm.templates import shipped
 
-from .rule_tables import ADMISSION, DIGITS, POINTS, TABLES, of_kinds
+from .rule_tables import ADMISSION, DIGITS, POINTS, TABLES
 from .tables import LINE, optimizer_prompts, row, table
 
 EXAMPLES = """Rows:
@@ -75,16 +71,13 @@ def test_texts_that_are_no_rule_are_refused_with_their_reason_and_rules_are_not(
 
 
 def test_most_texts_that_are_no_rule_are_refused() -> None:
-    assert len(NO_RULES) == 104
-    assert sum("passes" not in case for case in NO_RULES) >= 82
+    assert len(NO_RULES) == 107
+    assert sum("passes" not in case for case in NO_RULES) >= 86
 
 
-def test_the_placeholder_of_every_answer_form_is_refused() -> None:
-    for templates in ["paper", "terse", "json"]:
-        refining, drawing = shipped("optimizer", templates), shipped("prior", templates)
-        for form in (optimizer_form(refining.style), prior_form(drawing.style)):
-            placeholder = re.split(r'New rule: |"new_rule": "', form)[-1].rstrip('"}')
-            assert "repeats the instructions" in (fault(ADMISSION, placeholder, templates=templates) or ""), templates
+def test_the_placeholder_of_the_answer_form_is_refused() -> None:
+    for form in (optimizer_form("text"), prior_form("text")):
+        assert "it names no label" in (fault(ADMISSION, form.partition("New rule: ")[2]) or "")
 
 
 def test_a_rule_may_name_a_column_by_a_word_of_its_description() -> None:
@@ -95,12 +88,10 @@ def test_a_rule_may_name_a_column_by_a_word_of_its_description() -> None:
     assert fault(described, "Say what it grows with.") == fault(LINE, rule)
 
 
-def test_the_parents_own_words_may_be_kept() -> None:
-    parent = f"{seed_sentence(ADMISSION)} The whole rule, complete in itself, and nothing after it."
-    assert guard(ADMISSION).fault("the whole rule, complete in itself, and nothing after it", parent=parent) is None
-    longer = "The whole rule, complete in itself, and nothing after it: admitted if math is A, else rejected."
-    assert guard(ADMISSION).fault(longer, parent=parent) is None
-    assert guard(ADMISSION).fault(longer, parent=seed_sentence(ADMISSION)) is not None
+def test_a_parents_own_words_may_be_kept() -> None:
+    rule = "the whole rule, complete in itself"
+    assert guard(ADMISSION).fault(rule, parent=f"{seed_sentence(ADMISSION)} {rule.title()}.") is None
+    assert guard(ADMISSION).fault(rule, parent=seed_sentence(ADMISSION)) is not None
 
 
 def test_words_of_the_examples_that_the_table_has_are_no_leak() -> None:
@@ -165,24 +156,3 @@ def test_no_rule_of_the_demo_model_is_refused(
     for rule in (label_rules if labels else number_rules)(batch, rng):
         said = say_rule(rule)
         assert checked.fault(said, parent=checked.seed_text) is None, said
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    kinds=st.lists(st.sampled_from(["number", "category", "text", "date", "sequence"]), min_size=2, max_size=4),
-    labels=st.sampled_from([(), ("0", "1"), ("Adelie", "Gentoo"), ("no", "yes")]),
-    seed=SEEDS,
-)
-def test_no_draw_of_the_demo_model_from_the_prior_is_refused(
-    kinds: list[Kind], labels: tuple[str, ...], seed: int
-) -> None:
-    names = ["island", "bill_length_mm", "x", "notes"][: len(kinds)]
-    only = row(0, labels[0] if labels else 1.0, **dict.fromkeys(names, "1"))
-    made = table("classification" if labels else "regression", (only,), target="species", classes=labels)
-    checked = guard(of_kinds(made, **dict(zip(names, kinds, strict=True))))
-    question = PriorQuestion(checked.seed_text, tuple(zip(names, kinds, strict=True)), labels)
-    said = propose(question, temperature=1.0, seed=seed).partition("\n\nNew rule:\n")[2]
-    assert checked.fault(said, parent=checked.seed_text) is None, said
-
-
-PIECES = ["if ", "answer ", "[1]", "(", '"', "<<<", "the whole rule ", "math", " is ", "A", ", ", "else ", "\n", "“"]

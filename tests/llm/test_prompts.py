@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 
 import pytest
@@ -8,8 +7,7 @@ from hypothesis import strategies as st
 from vpp.data.dataset import Column, Dataset, Notation
 from vpp.data.descriptions import Descriptions
 from vpp.demo.prompt import read_prompt
-from vpp.llm.answers import is_truth_word
-from vpp.llm.choices import EXAMPLES, GALLERY, TEXT
+from vpp.llm.choices import GALLERY
 from vpp.llm.forms import answer_form, answer_kind, optimizer_form, prior_form
 from vpp.llm.prompts import LearnerPrompts, optimizer_task, seed_sentence
 from vpp.llm.protocol import Message
@@ -160,8 +158,8 @@ def test_a_hostile_cell_leaves_the_lines_of_the_prompt_as_they_are(templates: st
 def test_the_learners_answer_form() -> None:
     labels, brief = "Labels:\n- 0\n- 1\n\n", "Explanation: one or two short sentences\nOutput: "
     form = f"Answer in exactly this form:\n{brief}"
-    assert answer_form(None, "text", PARITY) == f"{labels}{form}one of the labels, nothing else"
-    assert answer_form(None, "text", LINE) == f"{form}a number, nothing else"
+    assert answer_form("text", PARITY) == f"{labels}{form}one of the labels, nothing else"
+    assert answer_form("text", LINE) == f"{form}a number, nothing else"
 
 
 def test_the_prior_prompt_lists_columns_kinds_and_labels_only() -> None:
@@ -238,32 +236,3 @@ def test_no_description_leaves_its_line_or_closes_the_fence(name: str, label: st
     lines = render_descriptions(replace(LINE, inputs=(name,), descriptions=meanings)).splitlines()
     assert lines[:2] == ["What the columns mean:", "<<<"]
     assert [line.strip() in ("<<<", ">>>") for line in lines[2:]] == [False, False, True]
-
-
-@pytest.mark.parametrize("name", [EXAMPLES, TEXT])
-def test_no_worked_answer_answers_a_condition_with_a_word_that_may_be_a_label(name: str) -> None:
-    answers = [turn["content"] for turn in shipped("learner", name).opening if turn["role"] == "assistant"]
-    assert [word for text in answers for word in re.findall(r"\w+", text) if is_truth_word(word)] == []
-
-
-def test_worked_examples_list_their_rows_by_column_as_a_prompt_does() -> None:
-    asked = [turn["content"] for turn in shipped("optimizer", EXAMPLES).opening if turn["role"] == "user"]
-    for text in asked:
-        rows, by_column = text.partition("\nRows:\n")[2].split("\nBy column:\n")
-        each = [line.rpartition(" -> ") for line in rows.splitlines()]
-        cells = [dict(cell.split(": ") for cell in inputs.split(", ")) for inputs, _, _ in each]
-        outputs = [float(output) if output.isdigit() else output for _, _, output in each]
-        assert render_values([row(0, of, **named) for of, named in zip(outputs, cells, strict=True)]) == by_column
-
-
-@pytest.mark.parametrize("name", GALLERY)
-def test_only_a_prompt_that_shows_predictions_asks_for_those_of_the_seed_sentence(name: str) -> None:
-    prompts, odd = optimizer_prompts(PARITY, name), [Prediction(row=row.id, value="odd one") for row in PARITY.train]
-    seeds = prompts.seed_text, f"{prompts.seed_text} {RULE}"
-    shows = ["odd one" in prompts.about_batch(text, PARITY.train, odd)[-1]["content"] for text in seeds]
-    assert (
-        shows == [prompts.shows_predictions(text) for text in seeds] == ["predictions" in prompts.refining.slots, True]
-    )
-    assert shows[0] or prompts.about_batch(seeds[0], PARITY.train, ()) == prompts.about_batch(
-        seeds[0], PARITY.train, odd
-    )

@@ -164,7 +164,7 @@ async def test_a_text_that_is_no_rule_is_asked_for_again_with_its_reason() -> No
         proposal = await propose(optimizer)
         assert (proposal.text, proposal.reason, proposal.refused) == (f"{SEED_TEXT} Output 1.", None, False)
         again = stub.bodies[1]["messages"][-1]["content"]
-        assert again.startswith("An earlier answer was refused: it repeats the instructions")
+        assert again.startswith("An earlier answer was refused: it names no label")
         assert (counters.snapshot().refused, counters.snapshot().unparsable) == (1, 0)
 
 
@@ -178,7 +178,7 @@ async def test_after_two_re_asks_there_is_no_proposal_and_the_last_reason_is_kep
     async with optimizer_of(PLACEHOLDER) as (optimizer, stub, counters):
         for proposal in (await propose(optimizer), await optimizer.draw(temperature=1.0, seed=7)):
             assert (proposal.text, proposal.refused) == (None, True)
-            assert "it repeats the instructions" in (proposal.reason or "")
+            assert "it names no label" in (proposal.reason or "")
         assert counters.snapshot().refused == 6
         reasons = [body["messages"][-1]["content"].count("An earlier answer was refused") for body in stub.bodies]
         assert reasons == [0, 1, 2] * 2

@@ -29,7 +29,7 @@ UNUSABLE = (
     ("{x}", "lacks {answer_form}, {hypothesis}, {input} and has the unknown slot {x} (line 1):"),
     ("{{hypothesis}} {input} {answer_form}", "lacks {hypothesis}:"),
     ("", "lacks {answer_form}, {hypothesis}, {input}"),
-    ("{hypothesis} {input} {answer_form} {answer_form_json}", "asks for several forms of answer"),
+    ("{hypothesis} {input} {answer_form} {answer_form_shown}", "asks for several forms of answer"),
     (LEARNER + "x" * LENGTH_LIMIT, "at most: shorten it"),
     ("Hello\n" + TURNS, "has text before its first turn"),
     (TURNS + "--- assistant\nOutput: b", "ends with the turn of 'assistant'"),

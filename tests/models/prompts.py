@@ -20,11 +20,12 @@ from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice
 from vpp.data.table import Table as Csv
+from vpp.llm.choices import STRUCTURED
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
-from vpp.llm.forms import CARRIERS, Structure, carrier_for
+from vpp.llm.forms import Structure
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
@@ -100,7 +101,7 @@ async def follow(chat: Chat, name: str, table: Table, rule: Rule, n: int, struct
 
     learner = LlmLearner(
         chat,
-        LearnerPrompts(dataset=dataset, template=shipped("learner", name), carrier=carrier_for("auto", structured)),
+        LearnerPrompts(dataset=dataset, template=shipped("learner", name), is_structured=structured == "auto"),
         LearnerOptions(seed=0, max_tokens=LEARNER_TOKENS),
         counters=Counters(),
         on_answer=note,
@@ -263,11 +264,11 @@ def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.models.prompts", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--templates", nargs="+", default=["examples", "paper", "terse", "json"])
+    parser.add_argument("--templates", nargs="+", default=["examples", "paper"])
     parser.add_argument("--rows", type=int, default=ROWS, help="rows a rule")
     parser.add_argument("--rules", type=int, default=None, help="rules a table, its first (all)")
     parser.add_argument("--proposals", type=int, default=10, help="a table")
-    parser.add_argument("--structured", choices=("off", *CARRIERS), default="off", help="what holds answers to a form")
+    parser.add_argument("--structured", choices=STRUCTURED, default="off", help="what holds answers to a form")
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--save", type=Path, default=None, help="a file that every answer is added to")
     return parser.parse_args(words)

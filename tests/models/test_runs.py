@@ -26,7 +26,7 @@ RUNS = (
     ("admission_base", "mh"),
     ("admission_base", "vml"),
 )
-OPTIONS = ("--concurrency", "12", "--timeout", "900")
+OPTIONS = ("--concurrency", "12", "--limit", "call=900")
 Runs = dict[tuple[str, str], Future[Trial]]
 """By table and method."""
 

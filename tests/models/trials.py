@@ -127,7 +127,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--at-once", type=int, default=1, help="runs at a time: a server that batches is faster so")
     options, more = parser.parse_known_args(words)
-    server = ("--base-url", options.base_url, "--model", options.model, "--timeout", "900", *more)
+    server = ("--base-url", options.base_url, "--model", options.model, "--limit", "call=900", *more)
     os.environ["VPP_MAX_RUNNING"] = str(options.at_once)
     print("| table | method | balanced accuracy | by seed | calls | minutes | rules |\n|---|---|---|---|---|---|---|")
     with ThreadPoolExecutor(options.at_once) as pool:

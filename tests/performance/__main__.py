@@ -16,11 +16,11 @@ from subprocess import SubprocessError
 
 import vpp
 from tests.markdown import DOCS, put
-from tests.performance import client, load, pages, runs, tables
+from tests.performance import client, load, pages, programs, runs, tables
 from tests.performance.ratios import Ratio, lines
 
 PAGE = DOCS / "performance.md"
-PARTS = {"runs": runs, "client": client, "tables": tables, "pages": pages, "load": load}
+PARTS = {"runs": runs, "client": client, "tables": tables, "programs": programs, "pages": pages, "load": load}
 PACKAGES = ("openai", "aiohttp", "streamlit", "pandas")
 
 

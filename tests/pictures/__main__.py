@@ -19,8 +19,7 @@ SEED = "5"
 CHAINS = ("--demo", "--seed", SEED, "--method", "mh", "--mh-rows", "buffer", "--name", "Penguins, chains")
 CALIBRATED = ("--demo", "--seed", SEED, "--calibration-size", "60", "--name", "Penguins, calibrated")
 GRADED = ("--demo", "--seed", SEED, "--epochs", "1", "--likelihood", "logprobs", "--name", "Penguins, probabilities")
-FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--max-wait", "0", "--name", "No server")
-SIZE = ("--tasks", "linear,sum-parity", "--methods", "vml,mh,smc", "--seeds", "1", "--epochs", "1")
+FAILING = ("--base-url", "http://127.0.0.1:9/v1", "--model", "llama", "--limit", "wait=0", "--name", "No server")
 MOST_S = 300.0
 
 
@@ -30,7 +29,6 @@ def main(names: list[str]) -> None:
         take(studio, "empty", names)
         run = start(studio.browser, app)
         studio.runs = {"run": run}
-        take(studio, "live", names)
         record = app.runs / run / "run.json"
         wait_until(lambda: json.loads(record.read_text())["status"] not in ("queued", "running"), run, within_s=MOST_S)
         studio.runs = {"run": run, **others(app)}
@@ -41,7 +39,7 @@ def main(names: list[str]) -> None:
 
 
 def take(studio: Studio, stage: Stage, names: list[str]) -> None:
-    """Take the pictures of a stage: before any run, while one goes on, and after it with others beside it."""
+    """Take the pictures of a stage: before any run, or after one with others beside it."""
     for wanted in PRINTS:
         if wanted.stage == stage and wanted.name in (names or [wanted.name]):
             studio.take(wanted)
@@ -65,15 +63,11 @@ def start(browser: Browser, app: App) -> str:
 
 
 def others(app: App) -> dict[str, str]:
-    """Make runs of another method, with calibration rows, with label probabilities, that fail, and a sweep.
-
-    Return the runs' ids.
-    """
+    """Make runs of another method, with calibration rows, with label probabilities, and one that fails; return ids."""
     table = ("run", str(CSV), "--target", "species", "--quiet", "--json")
     made = {"other": CHAINS, "calibrated": CALIBRATED, "graded": GRADED}
     runs = {name: json.loads(vpp(app, *table, *options))["run"] for name, options in made.items()}
     vpp(app, *table, *FAILING, may_fail=True)
-    vpp(app, "bench", "--demo", "--quiet", *SIZE)
     failed = next(app.runs.glob("*no-server*")).name
     return {**runs, "failed": failed}
 

@@ -10,12 +10,11 @@ from playwright.sync_api import Page, expect
 from vpp.wording.theme import Mode
 
 CSV = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
-Stage = Literal["empty", "live", "finished"]
+Stage = Literal["empty", "finished"]
 
 START = "Start the run"
 CARD = "article.card"
 STATE = ".vpp .state"
-CHART = ".js-plotly-plot .main-svg"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
@@ -120,7 +119,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 TOP = ".vpp .title"
-ASK, GENEALOGY, RULED_OUT = section("Ask the posterior"), section("Genealogy"), section("Ruled out")
+ASK, NEARNESS = section("Ask the posterior"), section("Agreement between hypotheses")
 TRIAL = section("Put it on trial")
 POINTS, DOUBT = section("Row by row"), section("Does uncertainty mean error?")
 WATCH, POSTERIOR, DISAGREEMENT = (f"{page}?run={RUN}" for page in ("watch", "posterior", "disagreement"))
@@ -129,21 +128,16 @@ PRINTS = (
     Print(name="new-run", stage="empty", address="", needs=(".cost",), act=upload, first=section("Data"),
           until=section("Model")),
     Print(name="endpoint", stage="empty", address="", needs=(".cost",), act=name_server, first=section("Model")),
-    Print(name="watch-live", stage="live", address=WATCH, needs=(CARD, BARS, 'button:has(p:text-is("Pause"))'),
-          first=TOP, at_most=1200, mode="dark"),
     Print(name="watch", address=WATCH, needs=(CARD, BARS), act=lambda page: show_step(page, 11),
           until="article.card >> nth=3", at_most=1800),
     Print(name="card", address="watch?run={other}", needs=(CARD, BARS), act=open_rejected,
           first=f"{CARD}:has(details[open])", at_most=376),
     Print(name="posterior", address=POSTERIOR, needs=(".deck",), first=TOP, until=ASK, at_most=2200),
-    Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=GENEALOGY),
-    Print(name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=RULED_OUT),
-    Print(name="genealogy", address=POSTERIOR, needs=(".way",), first=GENEALOGY, until=TRIAL,
-          act=lambda page: choose(page, "Ancestors of particle", "0")),
-    Print(name="ruled-out", address=POSTERIOR, needs=("article.out",), first=RULED_OUT, until="article.out >> nth=3"),
-    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=DOUBT),
-    Print(name="point", address=DISAGREEMENT, needs=(MATRIX,), act=open_point, first=POINTS, until=DOUBT,
-          at_most=1100),
+    Print(name="asked", address=POSTERIOR, needs=(".deck",), act=ask_row, first=ASK, until=NEARNESS),
+    Print(
+        name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=section("Genealogy")
+    ),
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=DOUBT),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
           until=DOUBT, at_most=1100),
@@ -151,7 +145,6 @@ PRINTS = (
           first=section("Most informative labels"), at_most=900),
     Print(name="compare", address="compare?run={run}&compare={run},{other}", needs=("table.versus",), first=TOP,
           mode="dark"),
-    Print(name="paper", address="paper", needs=(".beside",), first=TOP, at_most=1000),
     Print(name="report", address=f"report?run={RUN}", needs=(".report",), first=TOP, at_most=1100),
     Print(name="failed", address="watch?run={failed}", needs=(STATE,), first=TOP, at_most=520),
     Print(name="phone", address=WATCH, needs=(CARD, BARS), mode="dark", width=390, at_most=1100),

@@ -53,9 +53,8 @@ class Studio:
         page.mouse.move(0, 0)
         for selector in wanted.needs:
             page.locator(selector).first.wait_for()
-        for _ in range(2):  # charts follow the window, which is made as high as the page
-            if wanted.stage != "live":  # a live page never rests
-                rest(page)
+        for _ in range(2):  # the window is made as high as the page
+            rest(page)
             fit(page, wanted.width)
 
 

@@ -17,7 +17,7 @@ from vpp.settings import Config
 
 from . import builders
 
-SMALL = {"epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
+SMALL = {"reading": "rows", "epsilon": "0.05", "particles": 4, "batch_size": 4, "epochs": 1, "buffer_size": 8}
 VARIANTS: dict[str, Config] = {
     "smc": Config(**SMALL),
     "smc filtered": Config(**{**SMALL, "epsilon": "auto"}, mutate="filtered"),

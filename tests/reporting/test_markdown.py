@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests import inspected
 from tests.reporting.builders import (
     YES_NO,
     dataset,
@@ -30,14 +31,12 @@ SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen")
 SECTIONS = [
     "In brief",
     "The posterior",
-    "Agreement between hypotheses",
     "What the data ruled out",
     "Where the particles disagree",
     "Does uncertainty mean error?",
     "How far to trust this",
     "Data",
     "Method and settings",
-    "Calls",
     "Reproduce",
 ]
 
@@ -95,15 +94,13 @@ def test_a_finished_run_is_reported_whole(tmp_path: Path) -> None:
     assert "| Weights used | train | The last texts, each counted once and scored on the 1 training row" in report
     assert "| ESS | 1.6 of 2 | ESS 1.6 of 2: about two sentences carry the weight. |" in report
     assert "### 1. Weight 0.750, particle 0\n\n> even\n" in report
-    assert "### Resampled away: 1 text, 1 time in all\n\n> lost\n" in report
-    assert "Step 0, particle 0. Weight 0.125 before the particles were redrawn, no copy after. Log-likelihood" in report
-    assert "1 of 2 rows contradicts it; the heaviest is right there.\n\n| row |" in report
-    assert "| 0 | a 0 | no | yes |" in report
-    assert "3 of 3 test rows, the most divided first." in report
-    assert "| 4 | a 4 | yes | “no”: wrong | “no” 75 % (particle 0); “yes” 25 % (particle 1) |" in report
+    against = "1 of 2 rows contradicts it (row 0); the heaviest is right there."
+    assert f"1 resampled away:\n\n- resampled away: lost (Step 0, particle 0, weight 0.125. {against})\n" in report
+    assert "3 of 3 test rows in dispute, the most divided first." in report
+    assert "| 4 | a 4 | yes | “no”: wrong | no 75 %, yes 25 % |" in report
 
 
-def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
+def test_what_was_rejected_is_listed_with_the_rows_against_it(tmp_path: Path) -> None:
     events = [
         started(Config(method="mh", particles=2), YES_NO),
         *drawn("a", "b"),
@@ -115,10 +112,10 @@ def test_what_was_rejected_is_shown_with_its_arithmetic(tmp_path: Path) -> None:
     ]
     report = report_markdown(run(tmp_path, *events, config=Config(method="mh", particles=2)))
     assert (
-        "> bad\n\nStep 0, particle 1. Log-likelihood −5.00, against −1.00 of the text it would replace. log α = −4.00 "
-        "is below log u = −0.69. 1 of 1 row contradicts it; the text that stayed is right there." in report
+        "- rejected: bad (Step 0, particle 1. 1 of 1 row contradicts it (row 0); the text that stayed is right there.)"
+        in report
     )
-    assert "> I \\*cannot\\*\n\nStep 0, particle 0. No hypothesis could be read: no rule." in report
+    assert "- unreadable: I \\*cannot\\* (Step 0, particle 0. No hypothesis could be read: no rule.)" in report
     verdict = "Too few proposals for a verdict. 0 unchanged, 1 unreadable."
     assert f"0 % accepted: none of one proposal. {verdict}" in report
 
@@ -131,6 +128,15 @@ def test_the_demo_model_is_named_at_the_top_and_in_the_caveats_and_no_other_mode
     report = report_markdown(run(tmp_path / "qwen", *events, endpoint=SERVER))
     assert "demo" not in report.split("## Reproduce")[0]
     assert "| model of the learner | qwen |" in report
+
+
+def test_a_hypothesis_is_reported_with_its_program_as_text_and_its_branches(tmp_path: Path) -> None:
+    report = plain(report_markdown(inspected.programs(tmp_path)))
+    certified = "Read by a program; the model reads it alike on 1 of 2 rows (9 % to 91 %)."
+    assert f"{certified}\n\n```\n{inspected.PROGRAM}\n```\n\n- branch 1, ask(" in report
+    assert "\n- branch 2, otherwise: 'no' (1 of 2 rows right)\n" in report
+    assert "\n\nRow 1: no by the program, no answer by the model. The sentence may have two meanings.\n" in report
+    assert "\n\nRead row by row: \\*no program\\*.\n" in report
 
 
 def test_every_unfinished_run_can_be_reported(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -10,37 +9,40 @@ import pytest
 from tests.in_process import run
 from tests.processes import PENGUINS
 from tests.reporting.builders import dataset as small
-from tests.reporting.builders import drawn, finished, started
+from tests.reporting.builders import drawn, finished, scored, started
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
-from vpp.events import Usage
+from vpp.events import Event, Usage
 from vpp.inference.plan import plan, step_calls
 from vpp.llm.budget import NO_CAP, Cap, Price
+from vpp.llm.translator import LEAST_TOKENS
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
     Pace,
-    Span,
     Texts,
     cap_words,
     estimate,
-    learner_size,
     money,
-    optimizer_size,
     outlook,
     seconds_left,
     time_s,
 )
 from vpp.runs.journal import Record
-from vpp.runs.prompts import optimizer_prompts
+from vpp.runs.prompts import optimizer_prompts, program_prompts
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
+from vpp.wording.planned import plan_words
 
 DATA = small(["yes", "no", "yes", "no"], ["yes", "no"])
-CONFIG = Config(method="smc", particles=2, batch_size=2, epochs=1, buffer_size=4, mutate="every", final_weights="paper")
+CONFIG = Config(
+    method="smc", reading="rows", particles=2, batch_size=2, epochs=1, buffer_size=4, mutate="every",
+    final_weights="paper",
+)  # fmt: skip
+PROGRAMS = Config(method="smc", particles=2, batch_size=2, epochs=1, certify=3)
 
 
 def spec(config: Config = CONFIG, *, data: Dataset = DATA, prices: Prices = NO_PRICES, cap: Cap = NO_CAP) -> RunSpec:
@@ -54,6 +56,46 @@ def test_the_fewest_and_the_most_calls_of_a_small_run() -> None:
     assert whole.calls == (2 + 2) + 2 * (2 + 4) + 2 * 2 + 2 * (2 + 4)
     assert (whole.least_learner_calls, whole.optimizer_calls) == (4 + 2, 2 + 2 * 2)
     assert [step_calls(CONFIG, step, n_train=4) for step in (0, 1)] == [(4, 2), (8, 2)]
+
+
+def test_programs_cost_a_call_a_text_and_are_sized_by_their_own_prompt() -> None:
+    """T = 2: 2 drawn; 2 + 2 x 2 texts; 2 proposals a step; 2 texts on 3 rows for certificates."""
+    made = estimate(spec(PROGRAMS), DATA)
+    assert made.plan.calls == 2 + (2 + 2 * 2) + 2 * 2 + 2 * 3
+    assert [step_calls(PROGRAMS, step, n_train=4) for step in (0, 1)] == [(4, 2), (2, 2)]
+    assert made.plan.least_calls == 1 + (2 + 2 * 2)
+    (line,) = (line for line in made.lines if line.what.startswith("Programs"))
+    prompts = program_prompts(spec(PROGRAMS), DATA)
+    text = Texts(optimizer_prompts(spec(), DATA).seed_text, HYPOTHESIS).of(HYPOTHESIS.about)
+    size = sum(len(message["content"].encode()) for message in prompts.translation(text))
+    assert line.prompt == pytest.approx(6 * size / BYTES_A_TOKEN)
+    assert made.completion.high == 2 * 3 * 512 + 6 * LEAST_TOKENS + 6 * 1536
+    said = plan_words(made, spec(PROGRAMS), DATA, None)
+    assert "each sentence that cannot be a program costs up to 6 calls instead." in " ".join(said)
+    assert not any("program" in words for words in plan_words(estimate(spec(), DATA), spec(), DATA, None))
+    about_texts = [words for words in plan_words(made, spec(PROGRAMS), with_texts(), None) if "about texts" in words]
+    assert len(about_texts) == 1
+
+
+def with_texts() -> Dataset:
+    return replace(DATA, columns=(replace(DATA.columns[0], kind="text"), DATA.columns[1]))
+
+
+def test_the_end_of_programs_is_their_certificates_and_the_rows_of_texts_without_one() -> None:
+    """One last text has a program, the other is read on the 2 test rows; the training rows were scored before."""
+    view, made = RunView(), spec(PROGRAMS)
+    texts = ("one rule", "a mood")
+    events: list[Event] = [started(PROGRAMS, DATA, steps=3), *drawn(*texts)]
+    for step in (0, 1):
+        for k, branches in enumerate(((0, 0, 1, 0), ())):
+            events.append(replace(scored(step, k, texts[k], dict.fromkeys(range(4), "yes")), branches=branches))
+        events.append(finished(step, texts))
+    for n, event in enumerate(events):
+        view.apply(Record(at=float(n), usage=Usage(learner=10 * n), answers=0, event=event))
+    found = outlook(made, view, view.usage)
+    assert found is not None
+    n, last, before = view.usage.calls, view.usage.calls, 10 * (len(events) - 4)
+    assert found.calls == n + (last - before) / (2 + 2) * (2 + 2) + 2 + 3
 
 
 def test_time_is_that_of_the_rounds_or_of_the_calls_where_that_is_more() -> None:
@@ -81,15 +123,6 @@ def test_the_longest_answers_are_as_long_as_the_run_allows() -> None:
     found = estimate(made, DATA)
     assert found.completion.high == found.plan.learner_calls * 40 + 6 * 900
     assert found.completion.about == found.plan.learner_calls * 40 + 6 * 250
-
-
-def test_tokens_grow_with_the_rows_and_the_hypotheses() -> None:
-    long = small(["yes", "no", "yes", "no"], ["yes", "no"], name="a" * 400)
-    assert estimate(spec(), long).prompt.about > estimate(spec(), DATA).prompt.about + 100 * (24 + 12)
-    longer = Span(about=HYPOTHESIS.about + 400, high=HYPOTHESIS.high)
-    calls = plan(CONFIG, n_train=4, n_test=2).calls
-    grown = estimate(spec(), DATA, hypothesis=longer).prompt.about - estimate(spec(), DATA).prompt.about
-    assert grown == pytest.approx(calls * 400 / 4)
 
 
 def test_an_amount_has_two_decimals_or_two_digits() -> None:
@@ -138,22 +171,10 @@ def test_a_demo_run_sends_no_more_than_was_estimated(method: Any) -> None:
     assert sum(sizes) <= expected.prompt.high * BYTES_A_TOKEN
 
 
-def test_with_the_hypotheses_own_length_a_call_is_as_long_as_was_said() -> None:
-    made, data = penguins("smc")
-    sent = asyncio.run(run(data, made.config))
-    prompts = optimizer_prompts(made, data)
-    long = fmean(len(text.removeprefix(prompts.seed_text)) for text in sent.written)
-    hypotheses = Texts(prompts.seed_text, Span(about=long, high=long))
-    learner = learner_size(made, data, hypotheses).prompt
-    assert learner.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.learner.sizes), rel=0.1)
-    optimizer = optimizer_size(made, data, prompts, hypotheses).prompt
-    assert optimizer.about * BYTES_A_TOKEN == pytest.approx(fmean(sent.optimizer.sizes), rel=0.1)
-
-
 def penguins(method: Any) -> tuple[RunSpec, Dataset]:
     data = build_dataset(
         Table.read(PENGUINS.read_bytes(), name=PENGUINS.name),
         target="species",
         split=SplitPlan(train_size=30, test_size=10),
     )
-    return spec(Config(method=method, particles=3, epochs=1), data=data), data
+    return spec(Config(method=method, reading="rows", particles=3, epochs=1), data=data), data

@@ -72,7 +72,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Parr
     said: dict[str, Any] = {}
     with served_by_thread(Parrot()) as model:
         ends = ("--base-url", model.base_url, "--model", "m", "--optimizer-model", "n")
-        words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--max-wait", "20")
+        words = ("run", PENGUINS, *TARGET, *SMALL, *ends, "--limit", "wait=20")
         said["run"] = desk.vpp(*words, "--run-dir", desk.runs / "20260101-0000-one-smc-0000")
         said["command line"] = _launched(desk)
         said["report"] = desk.vpp(

@@ -30,7 +30,7 @@ def outages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     port, other_port = free_port(), free_port()
     nobody = ("--base-url", f"http://127.0.0.1:{other_port}/v1", "--model", "demo", *VML)
     with ExitStack() as stack:
-        gives_up = desk.run("gives up", *nobody, "--max-wait", "0.2")
+        gives_up = desk.run("gives up", *nobody, "--limit", "wait=0.2")
         with demo_server(port=port, latency_ms=40) as (url, process):
             loses = desk.run("loses", "--base-url", url, "--model", "demo")
             wait_until(lambda: desk.state("loses") and desk.look("loses").view.last_step == 0, "a step is whole")
@@ -68,7 +68,7 @@ def test_a_run_that_has_waited_too_long_fails_and_can_be_resumed(
     outages: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:
     given_up = outages.outcomes["gives up"]
-    assert "the run waited for 0.2 s (--max-wait) and gave up: resume it" in given_up.complaint
+    assert "the run waited for 0.2 s (--limit wait=N) and gave up: resume it" in given_up.complaint
     assert given_up.code == 3
     assert "is the server up" in given_up.complaint
     assert given_up.result["status"] == outages.states["gives up"] == "failed"

@@ -93,7 +93,6 @@ def test_weights_and_evidence_are_those_of_the_recorded_answers(desk: Desk) -> N
 
 def test_weights_by_log_probabilities_are_those_of_the_demo_models_known_ones(desk: Desk) -> None:
     sentences, options = (ABOVE_4, ABOVE_7, HOSTILE), ("--demo", "--likelihood=logprobs", "--epsilon=0.1")
-    options += ("--templates=terse",)  # whose learner's template the letters replace
     found = weigh(desk, "run", *sentences, options=options).finish().result
     above = {ABOVE_4: 4, ABOVE_7: 7, HOSTILE: len(LABELS)}
     log_lik = []

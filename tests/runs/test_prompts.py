@@ -1,6 +1,7 @@
 """Prompts are not stored: templates, data and journal rebuild them to the letter."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -38,13 +39,13 @@ def rebuilt(directory: RunDirectory) -> tuple[RunView, PromptMaker, list[Any]]:
     """Return the view, and each proposal's first conversation."""
     reader = RunReader(directory)
     view = reader.refresh().view
-    maker = PromptMaker(directory.spec(), reader.dataset())
+    maker = PromptMaker(directory.spec(), reader.dataset(), answers=reader.read_answers)
     return view, maker, [maker.messages(view, p.step, p.particle) for p in view.proposals]
 
 
 RUNS = {
     "smc": "--method smc",
-    "mh": "--method mh",
+    "mh": "--method mh --reading rows",
     "smc, filtered, with restarts": "--method smc --mutate filtered --restart 0.5 --final-weights paper",
 }
 
@@ -58,6 +59,16 @@ def test_every_proposals_prompt_is_rebuilt_to_the_letter(options: str, desk: Des
     assert {len(each) for each in conversations} == {1}
     kinds = {(p.origin, bool(p.rows)) for p in view.proposals}
     assert kinds >= ({("refined", True)} if "smc" in options else {("refined", False), ("prior", False)})
+
+
+def test_mistakes_of_a_program_are_listed_by_branch_in_the_rebuilt_prompt_too(desk: Desk, served: Model) -> None:
+    template = desk.folder / "own" / "optimizer.txt"
+    template.parent.mkdir()
+    template.write_text(f"{shipped('optimizer').text}\nIts mistakes:\n{{mistakes}}")
+    _, _, conversations = rebuilt(ended(desk, served, "--templates", str(template.parent), "--method", "mh"))
+    assert set(map(json.dumps, conversations)) <= asked(served)
+    listed = [each[-1]["content"].partition("\nIts mistakes:\n")[2] for each in conversations]
+    assert any(re.search(r"^\w.*: '\w+' is wrong on \d+ of \d+ rows?:\n.* \(the rule gave ", each) for each in listed)
 
 
 def test_a_conversation_reads_as_one_text_with_its_parts_headed() -> None:
@@ -74,6 +85,6 @@ def test_a_proposals_prompt_heads_the_examples_of_its_template(desk: Desk, serve
     reader = RunReader(directory)
     view = reader.refresh().view
     spec = replace(directory.spec(), optimizer_template=template)
-    text = PromptMaker(spec, reader.dataset()).proposal(view, 1, 0) or ""
+    text = PromptMaker(spec, reader.dataset(), answers=reader.read_answers).proposal(view, 1, 0) or ""
     assert text.startswith("Worked example\n\nOdd?\n\nIts answer\n\nEven.\n\nQuestion\n\n")
     assert text.count("Worked example") == 1

@@ -8,7 +8,7 @@ from tests.servers.served import Served
 
 __all__ = ["browser", "context", "visit"]
 SMALL_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "12", "--test-size", "4", "--batch-size", "4")
-SHORT = ("--limit", "learner=96", "--limit", "optimizer=64", "--concurrency", "2", "--timeout", "300")
+SHORT = ("--limit", "learner=96", "--limit", "optimizer=64", "--concurrency", "2", "--limit", "call=300")
 FINISHES_MS = 400_000
 
 pytestmark = pytest.mark.browser

@@ -15,7 +15,7 @@ def test_check_endpoint_says_what_is_true(transformers: Served, desk: Desk) -> N
     outcome = desk.start("check-endpoint", *transformers.options).finish(within_s=300)
     assert outcome.code == 0, outcome.out
     assert "works  answers" in outcome.out
-    assert "structured_outputs refused" in outcome.out
+    assert "response_format is" in outcome.out
 
 
 def test_a_run_of_an_unknown_model_ends_with_3_and_names_it(transformers: Served, desk: Desk) -> None:

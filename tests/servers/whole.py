@@ -12,7 +12,7 @@ from vpp.llm.protocol import Completion
 from vpp.posterior.prediction import Value
 from vpp.runs.view import RunView
 
-TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-size", "6", "--timeout", "300")
+TINY_RUN = ("--particles", "2", "--epochs", "1", "--train-size", "20", "--test-size", "6", "--limit", "call=300")
 TINY_RUN += ("--limit", "learner=64", "--limit", "optimizer=128")
 """Two steps and, where no answer can be read, some 150 calls."""
 WITHIN_S = 600.0
@@ -22,7 +22,7 @@ T = TypeVar("T")
 def settled(desk: Desk, name: str, *words: str | Path, **environment: str) -> Outcome:
     """Return the outcome of a small run in a directory of this name, whatever its exit code."""
     where = ("--no-cache", "--json", "--quiet", "--run-dir", desk.folder / name)
-    command = ("run", PENGUINS, *TARGET, *TINY_RUN, "--max-wait", "5", *where, *words)
+    command = ("run", PENGUINS, *TARGET, *TINY_RUN, "--limit", "wait=5", *where, *words)
     return desk.start(*command, **environment).finish(within_s=WITHIN_S)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from vpp.bench.sweep import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, calls_at_most, config_of, dataset_of, product
+from vpp.bench.sweep import PAPER, SWEPT_TASKS, VARIANTS, Cell, Sizes, config_of, dataset_of, product
 from vpp.data.tasks import TASKS
 from vpp.settings import preset
 
@@ -48,8 +48,3 @@ def test_every_method_of_the_paper_is_run_on_every_task_but_the_sweep_of_particl
     cells = list(product(tuple(TASKS), PAPER, 3))
     assert len(cells) == len(set(cells)) == 3 * (7 * 5 + 3 * len(SWEPT_TASKS))
     assert {each.task for each in cells if each.method == "mh-k3"} == set(SWEPT_TASKS)
-
-
-def test_a_plan_bounds_the_calls_of_a_cell() -> None:
-    # 20 steps of 10 rows, 20 proposals, then 60 test and 100 training rows.
-    assert calls_at_most(cell("linear", "vml"), SIZES) == 380

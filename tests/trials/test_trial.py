@@ -4,8 +4,8 @@ import asyncio
 import json
 import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy.stats import binom
@@ -16,19 +16,34 @@ from tests.processes import Desk, Model, served_by_thread
 from tests.reporting.builders import SEED, dataset, drawn, finished, run, started
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.drawing.idea_deck import clause_rows
+from vpp.events import hypothesis_id
 from vpp.posterior.metric import wilson
+from vpp.problem import Translation
+from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
+from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import FOLLOWS, Change, Obeyed, Trial, TrialAsking, TrialSize, changes, program_of, read_trial
+from vpp.trials.trial import (
+    FOLLOWS,
+    Change,
+    Obeyed,
+    Trial,
+    TrialAsking,
+    TrialSize,
+    changes,
+    clauses,
+    plain_rule_of,
+    read_trial,
+)
 from vpp.trials.trial import trial_json as in_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
-AND_ALONE, NO_RULE = AND.removeprefix(f"{SEED} "), "No rule is known: give the output that you expect for this input."
+NO_RULE = "No rule is known: give the output that you expect for this input."
 UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
@@ -50,9 +65,9 @@ def table(n: int = 24) -> Dataset:
 DATA = table()
 
 
-def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA) -> RunReader:
+def run_of(folder: Path, base_url: str, *texts: str, data: Dataset = DATA, reading: Any = "rows") -> RunReader:
     """A run of particles with these texts, asked at this address."""
-    config = Config(method="mh", particles=len(texts))
+    config = Config(method="mh", particles=len(texts), reading=reading)
     endpoint = EndpointSpec(base_url=base_url, model="demo", cache=False)
     events = [started(config, data), *drawn(*texts), finished(0, texts)]
     return run(folder, *events, data=data, config=config, endpoint=endpoint)
@@ -95,7 +110,7 @@ def test_changes_of_a_plain_rule_are_those_that_a_program_by_hand_demands() -> N
 
 def test_a_sentence_that_no_program_reads_has_no_changed_rows() -> None:
     """It may mean a column by other words: a learner that follows it would count as disobeying."""
-    assert program_of(UNREAD, DATA) is None
+    assert plain_rule_of(UNREAD, DATA) is None
     assert drawn_changes(UNREAD) == ()
 
 
@@ -141,41 +156,75 @@ def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) 
     assert shown == {"rate": 1.0, "low": wilson(n, n)[0], "high": 1.0, "n": n}
 
 
-def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
-    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=2, rows=14))
-    assert len(found.rows) == 14
+def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
+    found = tried(run_of(tmp_path, served.base_url, AND), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
+    again = run_of(tmp_path / "again", served.base_url, AND, f"{SEED} {NO_RULE}")
+    answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
+    own, other = (
+        [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
+    )
+    log_lik, no_rule = (log_marginal(sum(right), right.count(False)) for right in (own, other))
+    idea, better = found.ideas[0], [one for one, rival in zip(own, other, strict=True) if one != rival]
+    assert (len(rows), found.no_rule) == (14, pytest.approx(no_rule))
+    assert (idea.log_likelihood, idea.gain_over_no_rule) == pytest.approx((log_lik, log_lik - no_rule))
+    assert (idea.over_no_rule, idea.clauses) == (Obeyed(n=len(better), obeyed=sum(better)), ())
 
-    @cache
-    def right(sentence: str) -> list[bool]:
-        again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
-        answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
-        return [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
 
-    def log_likelihood(sentence: str) -> float:
-        return log_marginal(sum(right(sentence)), right(sentence).count(False))
-
-    def better(sentence: str) -> Obeyed:
-        differ = [own for own, other in zip(right(AND_ALONE), right(sentence), strict=True) if own != other]
-        return Obeyed(n=len(differ), obeyed=sum(differ))
-
-    no_rule = log_likelihood(NO_RULE)
-    assert found.no_rule == pytest.approx(no_rule)
-    whole = log_likelihood(AND_ALONE)
-    without = {
-        "a is above 12": "If b is below 30, say yes; otherwise say no.",
-        "b is below 30": "If a is above 12, say yes; otherwise say no.",
-        "otherwise say no.": "If a is above 12 and b is below 30, say yes.",
+def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
+    reader = run_of(tmp_path, served.base_url, AND, reading="program")
+    code = "def predict(a, b):\n if b >= 30:\n  return 'no'\n if a > 12:\n  return 'yes'\n return 'no'"
+    log = AnswerLog(reader.directory.answers)
+    log.add_entry(Translation(hypothesis=hypothesis_id(AND), code=code, attempts=1))
+    log.close()
+    size, before = TrialSize(ideas=1, changes=2, rows=14), len(served.bodies)
+    found = tried(reader, tmp_path, size)
+    # Only the learner without a rule is asked: it reads each row itself.
+    assert TrialAsking(reader, size).calls == len(served.bodies) - before == 14
+    cells = [
+        (float(row.inputs[0][1] or 0), float(row.inputs[1][1] or 0), row.target)
+        for row in DATA.train
+        if row.id in found.rows
+    ]
+    right = {
+        "whole": sum(("yes" if b < 30 and a > 12 else "no") == target for a, b, target in cells),
+        "b >= 30: 'no'": sum(("yes" if a > 12 else "no") == target for a, _, target in cells),
+        "a > 12: 'yes'": sum(target == "no" for *_, target in cells),
     }
-    idea = found.ideas[0]
-    assert idea.log_likelihood == pytest.approx(whole)
-    assert idea.gain_over_no_rule == pytest.approx(whole - no_rule)
-    assert idea.over_no_rule == better(NO_RULE)
-    assert [words.rpartition(": ")[2] for *_, words in clause_rows(idea, found)] == ["undecided"] * 3
-    assert {each.text: (each.log_likelihood_lost, each.rows) for each in idea.clauses} == {
-        clause: (pytest.approx(whole - log_likelihood(rest)), better(rest)) for clause, rest in without.items()
-    }
+    log_lik = {words: log_marginal(n, 14 - n) for words, n in right.items()}
+    assert found.ideas[0].log_likelihood == pytest.approx(log_lik.pop("whole"))
+    lost = {each.text: found.ideas[0].log_likelihood - each.log_likelihood_lost for each in found.ideas[0].clauses}
+    assert lost == pytest.approx(log_lik)
+    assert [words.rpartition(": ")[2] for *_, words in clause_rows(found.ideas[0], found)] == ["undecided"] * 2
+
+
+PROGRAM = """
+def predict(a, b):
+    if a > 1:
+        if b > 2:
+            return "p"
+        return "q"
+    elif b > 3:
+        return "r"
+    else:
+        for x in (a, b):
+            if x == 0:
+                return "s"
+    return "t"
+"""
+
+
+def test_a_program_without_a_branch_gives_its_rows_to_the_branches_after_it() -> None:
+    program = read_program(PROGRAM, ("a", "b"))
+    without = {each.text: each.code for each in clauses(program, "A rule.")}
+    assert list(without) == ["a > 1 and b > 2: 'p'", "a > 1: 'q'", "b > 3: 'r'", "x == 0: 's'"]
+    for code, gone in zip(without.values(), "pqrs", strict=True):
+        left = [branch.output.strip("'") for branch in read_program(code, ("a", "b")).branches]
+        assert left == [each for each in "pqrst" if each != gone]
+    assert "        return 'q'\n    elif" in without["a > 1 and b > 2: 'p'"]
+    assert "\n    if b > 3:" not in without["b > 3: 'r'"]
+    one = read_program("def predict(a):\n    return 'p'", ("a",))
+    assert clauses(one, "A rule.") == clauses(None, "A rule.") == ()
 
 
 class Disobedient(Model):

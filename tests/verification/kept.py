@@ -1,7 +1,9 @@
 """Runs of the scripted world on disk, as a worker would keep them, in a moment and without a server."""
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,14 @@ from vpp.data.dataset import Column, rows_csv
 from vpp.events import Event, RunFinished, Usage
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.prompts import seed_sentence
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LearnerOptions
+from vpp.llm.prompts import ProgramPrompts, seed_sentence
+from vpp.llm.protocol import Completion
+from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, Problem
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog, Journal
 from vpp.runs.preparation import dataset_spec
@@ -39,6 +47,28 @@ class Learner:
         return said
 
 
+class Translator:
+    """Writes h3, a threshold of the scripted world, as the function that it is; every fifth it calls no program."""
+
+    async def complete(self, messages: Any, **_: Any) -> Completion:
+        found = re.search(r"h(\d+)\s*$", messages[-1]["content"])
+        number = int(found[1]) if found else 0
+        code = f"def predict(x):\n    if x * 3 % 17 < {number}:\n        return 'yes'\n    return 'no'"
+        text = code if number % 5 else "No program."
+        return Completion(text=text, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+
+
+@asynccontextmanager
+async def with_programs(problem: Problem, config: Config, log: AnswerLog) -> AsyncIterator[Problem]:
+    """The problem whose learner answers by programs, and reads rows itself for the others and for certificates."""
+    by_row: Any = problem.learner
+    prompts = ProgramPrompts(dataset=problem.dataset, columns=Columns(problem.dataset))
+    options, asked = LearnerOptions(seed=config.seed, max_tokens=1), {"counters": Counters(), "falls_back": True}
+    async with Sandbox() as sandbox:
+        learner = ProgramLearner(by_row, Translator(), prompts, options, sandbox, on_program=log.add_entry, **asked)
+        yield replace(problem, learner=learner, reader=by_row)
+
+
 def kept_run(
     folder: Path, config: Config, task: str = "classification", *, start: tuple[str, ...] = (), **script: Any
 ) -> tuple[RunDirectory, list[Event]]:
@@ -60,13 +90,16 @@ def kept_run(
         start_origin="yours",
     )
     started = start_of(spec, dataset, versions={"vpp": "0.1.0", "python": "3.11"})
-    events = [started, *asyncio.run(_events(problem, config)), RunFinished(outcome="finished")]
+    events = [started, *asyncio.run(_events(problem, config, log)), RunFinished(outcome="finished")]
     log.close()
     write(directory, events)
     return directory, events
 
 
-async def _events(problem: Problem, config: Config) -> list[Event]:
+async def _events(problem: Problem, config: Config, log: AnswerLog) -> list[Event]:
+    if config.has_programs and problem.reader is None:
+        async with with_programs(problem, config, log) as with_learner:
+            return await _events(with_learner, config, log)
     events = [event async for event in sample(problem, config)]
     population = population_of(view_of(*events))
     assert population is not None

@@ -14,6 +14,7 @@ from tests.inference import scripted
 from tests.verification.kept import kept_run, write
 from vpp.cli import main
 from vpp.events import (
+    Certified,
     Evaluated,
     Event,
     ParticleDrawn,
@@ -42,6 +43,7 @@ RUNS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "carried": ("regression", {"method": "smc", "tempering": "adaptive", "tau": "auto", "epochs": 1}, {}),
     "chains": ("classification", {"method": "mh", "epochs": 1}, {}),
+    "programs": ("classification", {"method": "smc", "reading": "auto", "epochs": 1}, {}),
 }
 
 
@@ -98,6 +100,7 @@ KINDS: list[tuple[str, type[Event], dict[str, Any]]] = [
     ("chains", Proposed, {"why": "likelihood"}),
     ("chains", StepFinished, {}),
     ("chains", Evaluated, {"split": "test"}),
+    ("programs", Certified, {}),
 ]
 """Every kind of line that a run has, in the run that has it."""
 UNDERIVED = {"type", "versions", "templates", "raw", "reason", "shown", "thoughts", "refused"}
@@ -157,6 +160,16 @@ def test_a_line_that_is_missing_or_stands_twice_is_found(
     assert not verify(directory).holds
     write(directory, events[: place + 1] + events[place:])
     assert "record" in {fault.what for fault in verify(directory).faults}
+
+
+@pytest.mark.parametrize("kind", [Scored, Evaluated])
+def test_a_forged_branch_is_found(kind: type[Event], runs: dict[str, Run], tmp_path: Path) -> None:
+    directory, events = copy_of(runs["programs"], tmp_path)
+    place = next(i for i, event in enumerate(events) if isinstance(event, kind) and any(changes(event.branches)))
+    forged: Any = events[place]
+    write(directory, [*events[:place], replace(forged, branches=next(changes(forged.branches))), *events[place + 1 :]])
+    (fault,) = verify(directory).faults
+    assert (fault.line, fault.what.startswith(f"{forged.type} branches[0]")) == (place + 1, True)
 
 
 @pytest.mark.parametrize("kind", [RunStarted, Reweighted, Resampled, StepFinished, RunFinished])

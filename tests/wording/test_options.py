@@ -14,7 +14,6 @@ from vpp.wording.options import (
     decided,
     groups,
     has_effect,
-    idle_words,
     name_of,
     unused_words,
     value_words,
@@ -32,9 +31,9 @@ def test_every_option_stands_in_one_place_with_a_label_of_its_own() -> None:
 
 def combinations() -> list[dict[str, Any]]:
     """Of the options that decide about others."""
-    names = ("method", "tempering", "mutate", "mh_rows", "restart")
-    values = (tuple(METHOD_NAMES), ("paper", "adaptive"), ("every", "filtered"), ("batch", "buffer"),
-              (0.0, 0.5, 1.0))  # fmt: skip
+    names = ("method", "likelihood", "reading", "tempering", "mutate", "mh_rows", "restart")
+    values = (tuple(METHOD_NAMES), ("labels", "logprobs"), ("auto", "rows"), ("auto", "paper", "adaptive"),
+              ("every", "filtered"), ("batch", "buffer"), (0.0, 0.5, 1.0))  # fmt: skip
     return [dict(zip(names, each, strict=True)) for each in product(*values)]
 
 
@@ -46,14 +45,13 @@ def test_any_combination_of_what_is_on_the_form_can_be_run() -> None:
             assert has_effect(name, config) == has_effect(name, deciding), (values, name)
 
 
-def test_an_option_without_effect_has_its_default_and_names_its_condition() -> None:
+def test_an_option_without_effect_has_its_default() -> None:
     values = {"method": "vml", "mh_rows": "train", "seed": 4}
     assert config_of(values, Config()) == Config(method="vml", seed=4)
-    assert "For mh: Compare on." in idle_words(decided(values, Config()))
 
 
 def test_an_option_that_means_something_is_taken() -> None:
-    values = {"method": "mh", "mh_rows": "buffer", "buffer_size": 7, "restart": 0.5}
+    values = {"method": "mh", "reading": "rows", "mh_rows": "buffer", "buffer_size": 7, "restart": 0.5}
     config = config_of(values, Config())
     assert {name: getattr(config, name) for name in values} == values
 
@@ -66,14 +64,15 @@ def test_a_combination_that_cannot_be_is_refused() -> None:
 UNUSED: tuple[tuple[tuple[str, ...], Config, str], ...] = (
     (("method", "particles"), Config(method="vml", particles=3), "--particles (for smc, mh and always-accept)"),
     (("tempering",), Config(method="mh", tempering="adaptive"), "--tempering (for smc)"),
-    (("restart",), Config(restart=0.3, mutate="every"), "--restart (for mh, and smc that filters)"),
+    (("restart",), Config(restart=0.3, reading="rows", mutate="every"), "--restart (for mh, and smc that filters)"),
     (
         ("final_weights", "mutate"),
         Config(tempering="incremental", final_weights="train"),
-        "--final-weights (for smc with the paper’s tempering)",
+        "--mutate (for smc with the paper’s tempering)",
     ),
     (("epsilon", "tau"), Config(), "--epsilon (for classification)"),
-    (("beta_start",), Config(beta_start=1), ""),
+    (("score_rows",), Config(likelihood="logprobs"), "--score-rows (for programs, and every method but weigh)"),
+    (("beta_start",), Config(beta_start=1, tempering="paper"), ""),
     ((), Config(method="vml", particles=3), ""),
 )
 

@@ -10,12 +10,14 @@ DRAWN: dict[str, Any] = {"restart": 1.0, "method": "mh", "mh_rows": "train"}
 
 
 def said(task: Any = "classification", **options: Any) -> str:
-    return " ".join(target_words(Config(**options), task))
+    return " ".join(target_words(Config(**{"reading": "rows", **options}), task))
 
 
 WORDS: list[tuple[dict[str, Any], str]] = [
     ({"mutate": "every"}, "anew each step; every text is rewritten after it was weighed, without a correction"),
     ({}, "pass an accept step on those same rows"),
+    ({"reading": "auto"}, "each different sentence counts once, on all training rows, beside a constant answer"),
+    ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
     ({"tempering": "incremental"}, "The exponents φ = 1/β follow a schedule fixed in advance"),
     ({"tempering": "adaptive"}, "Each exponent φ = 1/β was chosen"),
     *(({"method": method}, "is not rewritten, but drawn afresh from the prior") for method in ("smc", "mh")),

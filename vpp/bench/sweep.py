@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 import threading
 from collections import defaultdict
@@ -23,7 +22,6 @@ from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.data.tasks import TASKS, describe, find_info, generate
 from vpp.errors import InputError, RunError, RunLocked
-from vpp.inference.plan import plan
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
 from vpp.llm import choices
@@ -31,13 +29,10 @@ from vpp.llm.templates import set_texts
 from vpp.runs.directory import RunDirectory, State, load_dataset
 from vpp.runs.disk import is_locked, locked
 from vpp.runs.journal import write_atomically
-from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation
-from vpp.runs.process import detached
 from vpp.runs.reader import RunReader
 from vpp.runs.session import versions
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.store import is_text
 from vpp.runs.view import RunView
 from vpp.settings import Config, Preset, preset
 from vpp.wording.counts import steps_done
@@ -178,14 +173,10 @@ def prepare(cell: Cell, sizes: Sizes, endpoint: EndpointSpec) -> Preparation:
     return Preparation(dataset=dataset_of(cell, sizes), spec=spec)
 
 
-def calls_at_most(cell: Cell, sizes: Sizes) -> int:
-    return plan(config_of(cell, sizes), n_train=sizes.train, n_test=sizes.test).calls
-
-
 # The folder
 
 
-OWN_NAMES = {".lock", "stop", "bench.log", "runs"}
+OWN_NAMES = {".lock", "stop", "runs"}
 """Names that a sweep's folder may hold before it has a sweep.json."""
 CellState = Literal["not run"] | State
 
@@ -229,8 +220,6 @@ class SweepDirectory:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.results, self.tables = self.path / "results.csv", self.path / "tables.md"
-        self.log = self.path / "bench.log"
-        """Output of a sweep that the app started."""
 
     @property
     def exists(self) -> bool:
@@ -474,10 +463,6 @@ class SweepView:
         return [view for view in self.cells if view.outcome is None]
 
     @property
-    def live(self) -> list[CellView]:
-        return [view for view in self.cells if view.is_live]
-
-    @property
     def failed(self) -> list[CellView]:
         return [view for view in self.cells if view.state == "failed"]
 
@@ -537,34 +522,7 @@ class SweepReader:
         return view
 
 
-def launch(
-    directory: SweepDirectory, spec: SweepSpec, *, keys: Keys, environment: Mapping[str, str] | None = None
-) -> int:
-    """Record the sweep, and start or continue its cells in a detached process; return the process's id.
-
-    environment: added to this process's; API keys are passed in it only. Raises InputError, RunLocked and RunError.
-    """
-    with directory.lock():
-        directory.begin(spec)
-    cells = (f"--tasks={','.join(spec.tasks)}", f"--methods={','.join(spec.methods)}", f"--seeds={spec.seeds}")
-    variables = {**os.environ, **(environment or {}), **keys.variables()}
-    return detached(["bench", "-o", str(directory.path), *cells], directory.log, variables)
-
-
 def folder_name(endpoint: EndpointSpec) -> str:
     """Return the default name of a sweep's folder: bench-demo, or bench- and the model's name."""
     slug = re.sub(r"[^a-z0-9.]+", "-", ("demo" if endpoint.demo else endpoint.model).lower()).strip("-.")
     return f"bench-{slug[:48] or 'model'}"
-
-
-def sweeps(runs_dir: Path) -> list[SweepDirectory]:
-    """List the sweeps in the runs folder, the last changed first."""
-    if not runs_dir.is_dir():
-        return []
-    directories = (SweepDirectory(path) for path in sorted(runs_dir.iterdir()) if is_text(path.name))
-    return sorted((sweep for sweep in directories if sweep.exists), key=_changed_at, reverse=True)
-
-
-def _changed_at(sweep: SweepDirectory) -> float:
-    paths = (sweep.path / "sweep.json", sweep.results)
-    return max(path.stat().st_mtime for path in paths if path.exists())

@@ -4,13 +4,13 @@ Accuracies are shown in percent.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from math import isclose
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 from vpp.bench.sweep import SWEPT_TASKS, VARIANTS, Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
@@ -45,7 +45,7 @@ METHODS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of plain text; escaped when it is drawn."""
+    """A table of plain text; escaped when it is written."""
 
     title: str
     note: str
@@ -53,8 +53,6 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     explains: tuple[tuple[str, str], ...] = ()
     """Sentences on a column, by its head, or on rows of yours."""
-    quiet: Literal["rows", "columns", ""] = ""
-    """Quieter type: the paper's numbers in every second row or column."""
     labels: int = 2
     """Number of text columns at the left."""
     by_metric: bool = False
@@ -65,15 +63,6 @@ class Table:
         names = {*self.head, *(row[1].partition(",")[0] for row in self.rows)}
         return " ".join((self.note, *(words for name, words in self.explains if name in names)))
 
-    @property
-    def metrics(self) -> dict[int, str]:
-        firsts: dict[str, int] = {}
-        for i, row in enumerate(self.rows if self.by_metric else ()):
-            if row[0] in TASKS:
-                words = "MSE, lower is better" if is_error(row[0]) else "Accuracy in %, higher is better"
-                firsts.setdefault(words, i)
-        return {i: words for words, i in firsts.items()}
-
 
 def markdown(table: Table) -> str:
     rows = [(task_label(row[0]) if table.by_metric and row[0] in TASKS else row[0], *row[1:]) for row in table.rows]
@@ -82,37 +71,6 @@ def markdown(table: Table) -> str:
     return "\n\n".join(
         (f"## {markdown_text(table.title)}", markdown_text(table.about), markdown_table(head, body, right=right))
     )
-
-
-def papers_part(table: Table) -> Table:
-    """Return the table without empty columns; if it has no value of yours yet, the paper's part alone."""
-    by_column = table.quiet == "columns"
-    yours = [row[1::2] if by_column else row[2:] for row in table.rows if by_column or row[1].startswith(HERE)]
-    if any(cell != NONE for row in yours for cell in row):
-        return table if by_column else _without_empty_columns(table)
-    rows = [(row[0], *row[2::2]) for row in table.rows] if by_column else list(_papers_rows(table.rows))
-    head = (table.head[0], *table.head[1::2]) if by_column else table.head
-    return _without_empty_columns(replace(table, head=head, rows=tuple(rows), quiet=""))
-
-
-def _without_empty_columns(table: Table) -> Table:
-    used = [i for i in range(len(table.head)) if i == 0 or any(row[i] not in ("", NONE) for row in table.rows)]
-    return replace(
-        table,
-        head=tuple(table.head[i] for i in used),
-        rows=tuple(tuple(row[i] for i in used) for row in table.rows),
-        labels=sum(i < table.labels for i in used),
-    )
-
-
-def _papers_rows(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Yield the paper's rows that have a value; the first of a task's has its label, `paper, run 1` reads `run 1`."""
-    label = ""
-    for row in rows:
-        label = row[0] or label
-        if row[1].startswith(PAPER) and set(row[2:]) != {NONE}:
-            yield label, row[1].removeprefix(PAPER).removeprefix(", "), *row[2:]
-            label = ""
 
 
 def is_error(task: str) -> bool:
@@ -231,7 +189,7 @@ def _beside(
         source, run = (f"{HERE}, seed {seed[0]}", f"{PAPER}, run {seed[0] + 1}") if seed else (HERE, PAPER)
         rows.append((task, source, *(ours(key, task, *seed) for key in columns)))
         rows.append(("", run, *(theirs(key, task, *seed) for key in columns)))
-    return Table(head=("task", "source", *columns.values()), rows=tuple(rows), quiet="rows", **texts)
+    return Table(head=("task", "source", *columns.values()), rows=tuple(rows), **texts)
 
 
 def _spreads(
@@ -384,7 +342,6 @@ def ess_by_step(results: Results) -> Table:
         explains=((PAPER, "Yours: seed 0."),),
         head=("step", *(title for task in tasks for title in (task, PAPER))),
         rows=tuple(rows),
-        quiet="columns",
         labels=1,
     )
 

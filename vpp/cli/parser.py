@@ -19,6 +19,8 @@ LIMITS = {
     "learner": "learner_max_tokens",
     "optimizer": "optimizer_max_tokens",
     "context": "context_length",
+    "call": "timeout_s",
+    "wait": "max_wait_s",
     "cell": "cell_limit",
 }
 """Names of `--limit`, and the fields that they set."""
@@ -44,7 +46,6 @@ def table_options(parser: ArgumentParser) -> None:
     parser.add_argument("--target", help="column to predict (guessed from the names)")
     parser.add_argument("--task", choices=("auto", "regression", "classification"), default="auto")
     parser.add_argument("--inputs", type=_names, metavar="A,B", help="input columns (all informative ones)")
-    parser.add_argument("--exclude", type=_names, default=(), metavar="A,B", help="columns to leave out")
     about = f"a column's kind, if detected wrongly: {', '.join(get_args(Kind))}; repeatable"
     parser.add_argument("--kind", type=_kind, action="append", default=[], metavar="COLUMN=KIND", help=about)
     about = "what a column, or label:LABEL of the target, means; repeatable (DATA.columns.csv or .columns.json)"
@@ -111,17 +112,14 @@ def endpoint_options(parser: ArgumentParser, *, of_run: bool = True) -> None:
     group.add_argument("--gguf", metavar="FILE", help="a model file on this machine; the run serves it itself")
     group.add_argument("--base-url", metavar="URL", help="any OpenAI-compatible server (OPENAI_BASE_URL)")
     group.add_argument("--model", metavar="NAME", help="model for both roles (VPP_MODEL)")
-    group.add_argument("--optimizer-base-url", metavar="URL", help="the optimizer's server, if another")
-    group.add_argument("--optimizer-model", metavar="NAME", help="the optimizer's model, if another")
+    group.add_argument("--optimizer-model", metavar="NAME[@URL]", help="the optimizer's model and server, if others")
     group.add_argument("--concurrency", type=int, default=0, help="most calls in flight (a round; 1024 to 4096)")
-    group.add_argument("--timeout", type=float, metavar="SECONDS", help="time limit of a call (120; with --gguf 3600)")
     about = "constrain the learner's answers to their form; auto = if a test call shows that the server can (auto)"
     group.add_argument("--structured", choices=STRUCTURED, default="auto", help=about)
     group.add_argument("--reasoning-effort", choices=EFFORTS, default="", help="of a thinking model (its default)")
-    about = "how long to retry a lost endpoint (3600)"
-    group.add_argument("--max-wait", dest="max_wait_s", type=float, default=3600.0, metavar="SECONDS", help=about)
     about = "most tokens of the learner's answer (learner=512), of a hypothesis with its reasons (optimizer=1536), and"
-    about += " of prompt and answer together (context=N; asked of the server)"
+    about += " of prompt and answer together (context=N; asked of the server); most seconds of a call (call=120; with "
+    about += "--gguf 3600), and of retrying a lost endpoint (wait=3600)"
     if of_run:
         about += "; most characters shown of a cell (cell=N; all that the models' contexts hold)"
     reader = _limit([name for name in LIMITS if of_run or name != "cell"])
@@ -169,12 +167,14 @@ def _read_choice(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), field
 
 
-def _limit(names: Collection[str]) -> Callable[[str], tuple[str, int]]:
-    def read(text: str) -> tuple[str, int]:
+def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
+    def read(text: str) -> tuple[str, float]:
         name, _, value = text.partition("=")
-        if name not in names or not value.isdecimal():
-            raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
-        return LIMITS[name], int(value)
+        if name in names and value.isdecimal():
+            return LIMITS[name], int(value)
+        if name in ("call", "wait") and value.replace(".", "", 1).isdecimal():
+            return LIMITS[name], float(value)
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=N with one of {', '.join(names)}")
 
     return read
 
@@ -302,7 +302,7 @@ def _control(commands: Commands) -> None:
 def _reading(commands: Commands) -> None:
     report = on_run(commands, "report", "reading:report", "write the report of a run")
     report.add_argument("-o", "--output", metavar="FILE", help="report file (report.md in the run's directory)")
-    report.add_argument("--html", metavar="FILE", help="HTML report with charts (report.html next to report.md)")
+    report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
     about_nc = "also write the particles for ArviZ (posterior.nc next to the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
     about = "log a run to MLflow: options, figures of each step, report and posterior"

@@ -10,7 +10,7 @@ from vpp.runs.budget import seconds_left
 from vpp.runs.journal import Record
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView
-from vpp.wording.counts import ending_words, steps_done, steps_text
+from vpp.wording.counts import activity_words, steps_done, steps_text
 from vpp.wording.status import faults_named, files_words, loading_words, retry_words, wait_words
 from vpp.wording.words import integer, seconds
 
@@ -112,16 +112,10 @@ class Progress:
         faults = f"failed or odd: {faults_named(usage)}" if _only_faults(view, usage) else ""
         remaining = "" if left is None else f"about {seconds(left)} left"
         words = wait_words(usage, now=time.time())
-        parts = (_phase(view), ess, f"{usage.calls:,} calls", seconds(wall_s), remaining, words, faults)
-        return ", ".join(filter(None, parts))
-
-
-def _phase(view: RunView) -> str:
-    if view.last_step is None:
-        return f"first hypotheses, {len(view.drawn)} so far"
-    if view.last_step == view.total_steps - 1:
-        return ending_words(view) if "train" not in view.evaluated else "done"
-    return steps_text(view)
+        steps = "" if view.last_step is None else steps_text(view)
+        activity = activity_words(view, self._spec.config) if self._line.is_terminal or not steps else ""
+        parts = (steps, activity, ess, f"{usage.calls:,} calls", seconds(wall_s))
+        return ", ".join(filter(None, (*parts, remaining, words, faults)))
 
 
 def _only_faults(view: RunView, usage: Usage) -> bool:

@@ -18,7 +18,7 @@ from vpp.data.table import ColumnChoice, guess_note, target_guess, with_kinds
 from vpp.errors import InputError
 from vpp.llm.budget import NO_CAP, Price
 from vpp.llm.choices import AUTO, ROLES, TEMPLATES, Role, chosen_templates
-from vpp.llm.templates import check_templates, set_texts
+from vpp.llm.templates import set_texts
 from vpp.runs.budget import estimate
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
 from vpp.runs.preparation import Preparation, check_gate, continue_run, read_prior, read_sentences
@@ -63,7 +63,6 @@ def run(options: Namespace) -> int:
     _print_reading(preparation.dataset, file_format, options)
     if not options.quiet:
         _print_plan(preparation, sys.stderr)
-        print("".join(f"{warning}\n" for warning in check_templates(templates)), end="", file=sys.stderr)
         if unused := unused_words(given, config, dataset.task):
             print(f"options without effect here: {unused}", file=sys.stderr)
     return work_on(directory, options)
@@ -115,9 +114,7 @@ def _dataset(options: Namespace, config: Config) -> tuple[Dataset, str]:
         target=target,
         test_table=test,
         notes=() if options.target else (f"{guess_note(table)}; name another with --target",),
-        columns=ColumnChoice(
-            task=options.task, inputs=options.inputs, exclude=options.exclude, descriptions={**beside, **given}
-        ),
+        columns=ColumnChoice(task=options.task, inputs=options.inputs, descriptions={**beside, **given}),
         split=SplitPlan(
             seed=config.seed,
             train_size=options.train_size,
@@ -151,19 +148,18 @@ def _print_plan(preparation: Preparation, stream: TextIO) -> None:
         print(*textwrap.wrap(sentence, 110), sep="\n", file=stream)
 
 
-SHARED = ("concurrency", "max_wait_s", "cache", "structured", "reasoning_effort")
+SHARED = ("concurrency", "cache", "structured", "reasoning_effort")
 """Options of every kind of endpoint."""
-NAMED = ("base_url", "model", "optimizer_base_url", "optimizer_model")
+NAMED = ("base_url", "model", "optimizer_model", "optimizer_base_url")
 """Options that the environment may give."""
 
 
 def endpoint_of(options: Namespace) -> EndpointSpec:
     """Build the endpoint from the options, then the environment. For a model file, print how it is served."""
     env, given = environment(), vars(options)
-    usual_s = TIMEOUT_S if options.gguf else EndpointSpec().timeout_s
-    timeout_s = usual_s if options.timeout is None else options.timeout
+    usual = {"timeout_s": TIMEOUT_S} if options.gguf else {}
     limits = {name: value for name, value in options.limit if name != "cell_limit"}
-    base = EndpointSpec(timeout_s=timeout_s, **{name: given[name] for name in SHARED}, **limits)
+    base = EndpointSpec(**{name: given[name] for name in SHARED}, **{**usual, **limits})
     if options.demo:
         return replace(base, demo=True, model="demo")
     if options.gguf:
@@ -171,6 +167,8 @@ def endpoint_of(options: Namespace) -> EndpointSpec:
         if not given.get("quiet"):
             print(model_file_words(endpoint), file=sys.stderr, flush=True)
         return endpoint
+    model, at, address = (options.optimizer_model or "").partition("@http")
+    given |= {"optimizer_model": model, "optimizer_base_url": at[1:] + address}
     named: dict[str, Any] = {name: given[name] or getattr(env, name) or "" for name in NAMED}
     endpoint = replace(base, **named)
     check_gate(endpoint, keys().gate)

@@ -52,7 +52,7 @@ def build_dataset(
     rule = split.rule
     _check_rule(rule, table, target=target, test_table=test_table)
     resolved = resolve_task(table, target, columns.task)
-    chosen, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs, exclude=columns.exclude)
+    chosen, left_out = choose_inputs(table, rule, target=target, inputs=columns.inputs)
     examples = Examples(table=table, inputs=chosen, target=target, task=resolved, needed=rule.column)
     files = [examples] if test_table is None else [examples, _test_examples(examples, test_table)]
     parted = part(files, split)

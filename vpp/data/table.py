@@ -273,36 +273,34 @@ class ColumnChoice:
 
     task: Task | Literal["auto"] = "auto"
     inputs: Sequence[str] | None = None
-    """None takes every column except the target, `exclude`, constants, identifiers and the column of the split."""
-    exclude: Collection[str] = ()
+    """None takes every column except the target, constants, identifiers and the column of the split."""
     descriptions: Mapping[str, str] = field(default_factory=dict)
     """Meanings of columns and labels, by key (`vpp.data.descriptions`)."""
 
 
 def choose_inputs(
-    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None, exclude: Collection[str] = ()
+    table: Table, split: SplitRule, *, target: str, inputs: Sequence[str] | None = None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in file order, and a note on each column that was left out by default.
 
     inputs: None takes every column except constants, identifiers and the column of the split. Raises DataError for an
     unknown name, for the target among the inputs, and if no input is left.
     """
-    for name in (*(inputs or ()), *exclude):
+    for name in inputs or ():
         table.column(name)
     if inputs is not None:
         if target in inputs:
             raise DataError(f"column {target!r} is the target and cannot be an input: leave it out of the inputs")
-        chosen = tuple(name for name in table.names if name in inputs and name not in exclude)
+        chosen = tuple(name for name in table.names if name in inputs)
         notes: tuple[str, ...] = ()
     else:
-        unwanted = {*exclude, target, split.column}
-        chosen, notes = _informative(table, [name for name in table.names if name not in unwanted])
+        chosen, notes = _informative(table, [name for name in table.names if name not in (target, split.column)])
     if not chosen:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise DataError(
             f"{table.file} has no input column besides the target {target!r}{why}: add or name one that varies"
         )
-    if inputs is None and split.column and split.column not in exclude:
+    if inputs is None and split.column:
         notes += (f"column {split.column!r} was left out: {split.why_no_input}",)
     return chosen, notes
 

@@ -13,9 +13,6 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8900, help="0 chooses a free port")
     parser.add_argument("--latency-ms", type=float, default=0, help="least time of an answer")
     parser.add_argument("--jitter", type=float, default=0, help="fraction by which the latency varies, from 0 to 1")
-    parser.add_argument("--capacity", type=int, default=0, help="requests answered at a time; 0: unlimited")
-    parser.add_argument("--fail-rate", type=float, default=0, help="fraction of requests that fail, from 0 to 1")
-    parser.add_argument("--garble-rate", type=float, default=0, help="fraction of unreadable answers, from 0 to 1")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input closes")
     try:
         options = Options(**vars(parser.parse_args()))

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from vpp.demo import VERSION, learner, optimizer
-from vpp.demo.prompt import LearnerQuestion, read_prompt
+from vpp.demo import VERSION, learner, optimizer, program
+from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
 MODEL = "demo"
 CONTEXT_TOKENS = 32_768
@@ -15,18 +15,15 @@ _TOKENS_PER_WORD = 4 / 3
 
 
 class BadRequest(Exception):
-    """An invalid request, with the protocol's `status`, `message`, `param` and `code`."""
+    """An invalid request, with the `body` of the answer in the protocol's shape."""
 
     def __init__(self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None) -> None:
         super().__init__(message)
-        self.status, self.message, self.param, self.code = status, message, param, code
-
-    def body(self) -> dict[str, Any]:
-        return error_body(self.message, "invalid_request_error", param=self.param, code=self.code)
+        self.status = status
+        self.body = {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(NamedTuple):
     """Parts of a request that determine the answer."""
 
     prompt: str
@@ -37,10 +34,6 @@ class ChatRequest:
     prompt_tokens: int
     top_logprobs: int = 0
     """Alternatives of the first token that are asked for."""
-
-
-def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def read_request(body: bytes) -> ChatRequest:
@@ -79,17 +72,12 @@ def _number(fields: dict[str, Any], name: str, default: float, low: float, high:
     return value
 
 
-def _texts(messages: object) -> list[tuple[str, str]]:
-    if not isinstance(messages, list) or not messages:
-        raise BadRequest("`messages` must be a list of at least one message", param="messages")
-    texts: list[Any] = [
-        (one.get("role"), one.get("content")) if isinstance(one, dict) else (None, None) for one in messages
-    ]
-    if not all(isinstance(role, str) and isinstance(content, str) for role, content in texts):
-        raise BadRequest("every message must have a `role` and a text `content`", param="messages")
-    if not any(role == "user" for role, _ in texts):
-        raise BadRequest("`messages` holds no user message", param="messages")
-    return texts
+def _texts(messages: Any) -> list[tuple[str, str]]:
+    with suppress(TypeError, KeyError):
+        texts = [(one["role"], one["content"]) for one in messages]
+        if "user" in dict(texts) and all(isinstance(part, str) for pair in texts for part in pair):
+            return texts
+    raise BadRequest("`messages` must each have a `role` and a text `content`, one the role user", param="messages")
 
 
 def count_tokens(text: str) -> int:
@@ -102,6 +90,8 @@ def respond(request: ChatRequest) -> str:
             return "Explanation: I find no rule and input in this request that I can read.\nOutput: 0"
         case LearnerQuestion() as question:
             return learner.respond(question)
+        case ProgramQuestion() as question:
+            return program.respond(question)
         case question:
             return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 
@@ -110,26 +100,17 @@ def completion(request: ChatRequest, text: str) -> dict[str, Any]:
     limit, reason = request.max_tokens, "stop"
     if limit is not None and count_tokens(text) > limit:
         text, reason = " ".join(text.split(" ")[: int(limit / _TOKENS_PER_WORD)]), "length"
-    tokens = count_tokens(text)
+    asked, tokens = request.prompt_tokens, count_tokens(text)
     identity = hashlib.sha256(f"{request.seed} {request.temperature} {request.prompt}".encode(errors="replace"))
-    choice = {
-        "index": 0,
-        "message": {"role": "assistant", "content": text},
-        "logprobs": _logprobs(request),
-        "finish_reason": reason,
-    }
+    message = {"role": "assistant", "content": text}
     return {
         "id": f"chatcmpl-{identity.hexdigest()[:24]}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
         "system_fingerprint": f"demo-{VERSION}",
-        "choices": [choice],
-        "usage": {
-            "prompt_tokens": request.prompt_tokens,
-            "completion_tokens": tokens,
-            "total_tokens": request.prompt_tokens + tokens,
-        },
+        "choices": [{"index": 0, "message": message, "logprobs": _logprobs(request), "finish_reason": reason}],
+        "usage": {"prompt_tokens": asked, "completion_tokens": tokens, "total_tokens": asked + tokens},
     }
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -140,8 +140,7 @@ def pick(choices: Sequence[F], rng: Generator) -> F:
     return choices[int(rng.integers(len(choices)))]
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """A condition, and the rows of the batch on which it holds."""
 
     condition: rules.Condition
@@ -246,7 +245,7 @@ def cuts(batch: Batch, rng: Generator) -> Rule | None:
     return _decide(batch, *splits) if splits else None
 
 
-def _commonest(batch: Batch, rng: Generator) -> Rule | None:
+def _commonest(batch: Batch, _: Generator) -> Rule | None:
     return Rule((), batch.labels[0])
 
 

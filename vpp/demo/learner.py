@@ -2,8 +2,8 @@
 
 import json
 import math
-from dataclasses import dataclass
 from string import ascii_uppercase
+from typing import NamedTuple
 
 from vpp.demo.prompt import LearnerQuestion
 from vpp.demo.reading import read_rule
@@ -14,8 +14,7 @@ SURE = 0.98
 """Probability of the label that a rule gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     explanation: str
     output: str
     is_guess: bool = False
@@ -54,5 +53,4 @@ def respond(question: LearnerQuestion) -> str:
     reply = answer(question)
     if question.style == "json":
         return json.dumps({"explanation": reply.explanation, "output": reply.output}, ensure_ascii=False)
-    output = f"Output: {reply.output}"
-    return output if question.style == "brief" else f"Explanation: {reply.explanation}\n{output}"
+    return f"Explanation: {reply.explanation}\nOutput: {reply.output}"

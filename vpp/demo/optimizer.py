@@ -1,13 +1,12 @@
 """The optimizer: keeps its rule, revises it, writes another fitted to the batch, or draws one without any row."""
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import mul
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -42,8 +41,7 @@ class Request:
         return np.isin(np.arange(size), chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class Idea:
+class Idea(NamedTuple):
     """A candidate for the next rule."""
 
     rule: Rule
@@ -68,10 +66,7 @@ def propose(question: OptimizerQuestion | PriorQuestion, *, temperature: float, 
     else:
         guess = (_label_rule if question.labels else _number_rule)(question, 1 / max(temperature, _COLDEST), rng)
         reasoning, text = "I have seen no row, so this is a guess.", _text(guess, question.labels)
-    if question.style == "json":
-        return json.dumps({"reasoning": reasoning, "new_rule": text}, ensure_ascii=False)
-    rule = f"{question.heading}:\n{text}"
-    return rule if question.style == "brief" else f"Reasoning: {reasoning}\n\n{rule}"
+    return f"Reasoning: {reasoning}\n\n{question.heading}:\n{text}"
 
 
 def _revision(question: OptimizerQuestion, temperature: float, rng: Generator) -> tuple[str, str]:
@@ -185,7 +180,7 @@ def _label_ideas(request: Request) -> list[Idea]:
     is_informative = len({current.answer(row) for row in batch.rows}) > 1
     unchanged = Idea(current, _label_score(current, errors) + _STAYING * is_informative, why)
     if request.rng.random() < request.temperature * _HASTE and (hasty := _variations(request, current)):
-        return [replace(unchanged, score=-math.inf), *hasty]
+        return [unchanged._replace(score=-math.inf), *hasty]
     return [unchanged, *_revisions(request, current), *_new_label_rules(request, batch)]
 
 
@@ -252,7 +247,7 @@ def _bounds(condition: Condition) -> Iterator[tuple[Is, str]]:
 def _swapped(condition: Condition, old: Is, new: Is) -> Condition:
     match condition:
         case Joint():
-            return replace(condition, parts=tuple(_swapped(part, old, new) for part in condition.parts))
+            return condition._replace(parts=tuple(_swapped(part, old, new) for part in condition.parts))
         case Not():
             return Not(_swapped(condition.part, old, new))
     return new if condition == old else condition
@@ -272,14 +267,14 @@ def with_bound_moved(rule: Rule, batch: Batch, rng: Generator, *, tolerated: int
 
 
 def _with_condition(rule: Rule, at: int, condition: Condition) -> Rule:
-    return replace(rule, cases=(*rule.cases[:at], replace(rule.cases[at], condition=condition), *rule.cases[at + 1 :]))
+    return rule._replace(cases=(*rule.cases[:at], rule.cases[at]._replace(condition=condition), *rule.cases[at + 1 :]))
 
 
 def with_another_column(rule: Rule, batch: Batch, rng: Generator) -> Iterator[Rule]:
     if not rule.cases or batch.sequential:
         return
     at = int(rng.integers(len(rule.cases)))
-    earlier = replace(rule, cases=rule.cases[:at])
+    earlier = rule._replace(cases=rule.cases[:at])
     one = fitting.best_column(batch, np.array([earlier.deciding(row) is None for row in batch.rows]), rng)
     if one is not None:
         yield from (_with_condition(rule, at, side.condition) for side in (one, flipped(one)))
@@ -291,9 +286,9 @@ def simpler(rule: Rule) -> Iterator[Rule]:
             for part in case.condition.parts:
                 left = tuple(one for one in case.condition.parts if one != part)
                 if left:
-                    yield _with_condition(rule, at, left[0] if len(left) == 1 else replace(case.condition, parts=left))
+                    yield _with_condition(rule, at, left[0] if len(left) == 1 else case.condition._replace(parts=left))
         if len(rule.cases) > 1:
-            yield replace(rule, cases=rule.cases[:at] + rule.cases[at + 1 :])
+            yield rule._replace(cases=rule.cases[:at] + rule.cases[at + 1 :])
 
 
 _MOST_COMMON = 2
@@ -345,7 +340,7 @@ def _widened(rule: Rule, batch: Batch, rest: Mask, wrong: Mask, rng: Generator) 
         inside = rest & (batch.codes == batch.labels.index(label))
         condition = _common(batch, inside, rest & ~inside, rng)
         if condition is not None:
-            yield replace(rule, cases=(*rule.cases, Case(condition, label)))
+            yield rule._replace(cases=(*rule.cases, Case(condition, label)))
 
 
 def _common(batch: Batch, inside: Mask, outside: Mask, rng: Generator) -> Condition | None:
@@ -450,7 +445,7 @@ def refitted(rule: Rule, batch: Batch, selected: Floats, rng: Generator) -> Rule
         return None
     basis = dict.fromkeys(part for _, part in _parts(rule.otherwise) if part is not None)
     term = fitting.least_squares(batch, list(basis), selected, fitting.some_digits(rng))
-    return None if term is None else replace(rule, otherwise=term)
+    return None if term is None else rule._replace(otherwise=term)
 
 
 # --- rules without rows, fitted to made-up ones --------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -79,10 +78,6 @@ class Cursor:
         """Token at the cursor; the last stop at the end."""
         return self.tokens[self.position]
 
-    @property
-    def before(self) -> Token:
-        return self.tokens[self.position - 1]
-
     def take(self, alternatives: str) -> str | None:
         """Step over the longest of the phrases, separated by |, that is at the cursor, and return it."""
         self._steps += 1
@@ -97,15 +92,14 @@ class Cursor:
 
     def sees(self, alternatives: str) -> bool:
         mark = self.position
-        is_here = self.take(alternatives) is not None
-        self.position = mark
-        return is_here
+        phrase, self.position = self.take(alternatives), mark
+        return phrase is not None
 
     def take_kind(self, kind: str) -> str | None:
         if self.here.kind != kind:
             return None
         self.position += 1
-        return self.before.plain
+        return self.tokens[self.position - 1].plain
 
     def take_text(self, wanted: str) -> bool:
         """Step over this text in any case, if it is at the cursor as whole words."""
@@ -176,20 +170,12 @@ def seq(*parts: str | Reader, make: Callable[..., Any] = lambda *values: values[
 def first(*readers: Reader) -> Reader:
     """Try the readers in turn; the first that returns a value counts."""
 
-    def read(cursor: Cursor) -> Any:
-        return next((value for reader in readers if (value := cursor.attempt(reader)) is not None), None)
-
-    return read
+    return lambda cursor: next((value for one in readers if (value := cursor.attempt(one)) is not None), None)
 
 
 def named(values: Mapping[str, Any]) -> Reader:
     phrases = "|".join(values)
-
-    def read(cursor: Cursor) -> Any:
-        phrase = cursor.take(phrases)
-        return None if phrase is None else values[phrase]
-
-    return read
+    return lambda cursor: values.get(cursor.take(phrases) or "")
 
 
 def unless(alternatives: str) -> Reader:
@@ -223,18 +209,14 @@ def number(cursor: Cursor) -> float | None:
     return None if digits is None else sign * float(digits)
 
 
-def _string(cursor: Cursor) -> str | None:
-    return cursor.take_kind("string")
-
-
 def column_name(cursor: Cursor) -> str | None:
-    quoted = _string(cursor)
-    if quoted is not None:
+    if (quoted := cursor.take_kind("string")) is not None:
         return quoted if quoted in cursor.names else None
     cursor.take("the")
     return cursor.take_one_of(cursor.names)
 
 
+_string: Reader = lambda cursor: cursor.take_kind("string")  # noqa: E731
 _column = seq(column_name, make=rules.Cell)
 
 
@@ -277,16 +259,18 @@ def _chain(part: Reader, signs: str) -> Reader:
 
 
 def _signed(cursor: Cursor) -> Term | None:
-    if not cursor.take("-"):
-        return cursor.attempt(_scaled)  # type: ignore[no-any-return]
-    inner = cursor.attempt(_signed)
+    inner: Term | None = cursor.attempt(_signed if (is_negative := cursor.take("-")) else _scaled)
+    if not is_negative:
+        return inner
     return Number(-inner.value) if isinstance(inner, Number) else inner and Formula("-", (Number(0.0), inner))
 
 
 def _scaled(cursor: Cursor) -> Term | None:
     """Read a power, or a coefficient that touches it, as in 3x or 2(x + 1)."""
     left = cursor.attempt(_power)
-    touches = cursor.before.end == cursor.here.start and (cursor.here.kind == "word" or cursor.here.plain == "(")
+    touches = cursor.tokens[cursor.position - 1].end == cursor.here.start and (
+        cursor.here.kind == "word" or cursor.here.plain == "("
+    )
     right = cursor.attempt(_power) if isinstance(left, Number) and touches else None
     return left if right is None else Formula("*", (left, right))
 
@@ -346,7 +330,7 @@ _FOLDS = {
 
 def _bare_fold(cursor: Cursor) -> Term | None:
     """Read `the sum` of the sequence, if no column is called so."""
-    has_article = cursor.before.plain == "the"
+    has_article = cursor.tokens[cursor.position - 1].plain == "the"
     word = cursor.take("|".join(_FOLDS))
     return None if word is None or not has_article or word in cursor.names else Fold(_FOLDS[word], WHOLE)
 
@@ -384,7 +368,7 @@ _ENDS_TEXT = (
 
 def _separate_number(cursor: Cursor) -> float | None:
     value = number(cursor)
-    is_part_of_word = cursor.here.kind == "word" and cursor.here.start == cursor.before.end
+    is_part_of_word = cursor.here.kind == "word" and cursor.here.start == cursor.tokens[cursor.position - 1].end
     return None if is_part_of_word else value
 
 
@@ -508,24 +492,21 @@ _contains = first(
 _term_and_check = seq(term, _judgement, make=Is)
 
 
+_check = first(divisibility, comparison, _denied)
+
+
 def _comparison(cursor: Cursor) -> Condition | None:
-    """Read a term and its check; remember the term for an elided subject."""
+    """Read a term and its check, or `… and at most 26`: a check of the last subject."""
     result: Is | None = cursor.attempt(_term_and_check)
+    if result is None and cursor.subject is not None:
+        check = cursor.attempt(_check)
+        return None if check is None else Is(cursor.subject, check)
     cursor.subject = result.term if result else cursor.subject
     return result
 
 
-def _elided(cursor: Cursor) -> Condition | None:
-    """Read `… and at most 26`: a check of the last subject."""
-    check = None if cursor.subject is None else _check(cursor)
-    return None if cursor.subject is None or check is None else Is(cursor.subject, check)
-
-
-_check = first(divisibility, comparison, _denied)
-
-
-def _part(cursor: Cursor) -> Condition | None:
-    return _any_part(cursor)  # type: ignore[no-any-return]
+def _part(cursor: Cursor) -> Any:
+    return _any_part(cursor)
 
 
 def _joint(word: Literal["and", "or"]) -> Callable[[tuple[Condition, ...]], Condition]:
@@ -536,7 +517,7 @@ condition = joined(joined(_part, "and|, and", _joint("and")), ", or|or", _joint(
 """Reads parts joined by `or`; `and` binds closer."""
 _any_part = first(
     seq("not", _part, make=Not), seq("(", condition, ")"),
-    _neighbours, _order, _quantified, _contains, _comparison, _elided,
+    _neighbours, _order, _quantified, _contains, _comparison,
 )  # fmt: skip
 
 # --- sentences and clauses ----------------------------------------------------------------------------------
@@ -549,8 +530,7 @@ _CONDITIONAL = re.compile(r"\b(if|when|otherwise|else|unless|except|only)\b", re
 _TARGET = re.compile(r"\bpredict ([^\n]{1,200}?)\.(?:\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     rule: rules.Rule | None
     """None if no sentence decides anything."""
     start: int
@@ -625,25 +605,17 @@ def _outcome(cursor: Cursor) -> rules.Outcome | None:
     if not ((cursor.take_text(cursor.target) or cursor.take("y")) and cursor.take("=|is")):
         cursor.position = mark
         cursor.take(_SAYS)
-    return cursor.attempt(_label if cursor.labels else _formula)  # type: ignore[no-any-return]
+    return cursor.attempt(_label if cursor.labels else term)  # type: ignore[no-any-return]
 
 
 def _label(cursor: Cursor) -> rules.Outcome | None:
-    quoted = _string(cursor)
-    if quoted is not None:
+    if (quoted := cursor.take_kind("string")) is not None:
         return next((label for label in cursor.labels if label.casefold() == quoted.strip().casefold()), None)
     label = cursor.take_one_of(cursor.labels)
     value = cursor.attempt(number) if label is None else None
     return label if value is None else next((one for one in cursor.labels if rules.read_number(one) == value), None)
 
 
-_formula = first(
-    seq(
-        "multiply", term, "by", term, "and add", term,
-        make=lambda left, factor, base: Formula("+", (Formula("*", (left, factor)), base)),
-    ),
-    term,
-)  # fmt: skip
 _always = seq(_outcome, make=lambda outcome: (None, outcome))
 _if_clause = seq(_IF, condition, ",?", _outcome, make=lambda *clause: clause)
 _clause = first(

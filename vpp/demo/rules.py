@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Value = float | str | tuple[float, ...] | None
 """A number, a text, a sequence of numbers, or None for a missing cell."""
@@ -82,8 +82,7 @@ def same(left: Value, right: Value) -> bool:
     return left == right
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(NamedTuple):
     """Numbers of a row: those of columns `names`, or the row's sequence without names; then a slice of them."""
 
     names: tuple[str, ...] = ()
@@ -104,24 +103,21 @@ WHOLE = Items()
 # `of` returns the value in a row; None if an input is missing or the result is not a finite real number.
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     value: float
 
     def of(self, row: Row) -> Value:
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     name: str
 
     def of(self, row: Row) -> Value:
         return row.cells.get(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(NamedTuple):
     """A sign or a function of `OPERATIONS`, applied to its terms."""
 
     name: str
@@ -129,12 +125,10 @@ class Formula:
 
     def of(self, row: Row) -> Value:
         values = [term.of(row) for term in self.terms]
-        are_numbers = all(isinstance(value, float) for value in values)
-        return _finite(OPERATIONS[self.name], *values) if are_numbers else None
+        return _finite(OPERATIONS[self.name], *values) if _are_numbers(*values) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """A statistic of items, or one of them: a word of `FOLDS`."""
 
     kind: str
@@ -145,8 +139,7 @@ class Fold:
         return _finite(FOLDS[self.kind], numbers) if numbers or self.kind in {"sum", "length", "distinct"} else None
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     items: Items
     check: "Check"
 
@@ -155,17 +148,20 @@ class Tally:
         return None if None in results else float(results.count(True))
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(NamedTuple):
     point: tuple["Term", ...]
     centre: tuple[float, ...]
 
     def of(self, row: Row) -> Value:
-        point = [value for term in self.point if isinstance(value := term.of(row), float)]
-        return math.dist(point, self.centre) if len(point) == len(self.point) else None
+        point = [term.of(row) for term in self.point]
+        return _finite(math.dist, point, self.centre) if _are_numbers(*point) else None
 
 
 Term = Number | Cell | Formula | Fold | Tally | Distance
+
+
+def _are_numbers(*values: Value) -> bool:
+    return all(isinstance(value, float) for value in values)
 
 
 def _finite(function: Callable[..., float], *arguments: object) -> float | None:
@@ -206,8 +202,7 @@ def _scaled(weight: float, term: Term | None) -> Term:
 # `passes` returns whether a value passes; None if the value or an operand is missing or of the wrong type.
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(NamedTuple):
     """Comparison with another value by < <= > >= = or !=; only numbers have an order."""
 
     sign: str
@@ -219,12 +214,10 @@ class Compare:
             return None
         if self.sign in {"=", "!="}:
             return same(value, other) is (self.sign == "=")
-        are_numbers = isinstance(value, float) and isinstance(other, float)
-        return bool(OPERATIONS[self.sign](value, other)) if are_numbers else None
+        return bool(OPERATIONS[self.sign](value, other)) if _are_numbers(value, other) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(NamedTuple):
     """The value lies between low and high, both included."""
 
     low: Term
@@ -232,13 +225,10 @@ class Between:
 
     def passes(self, value: Value, row: Row) -> bool | None:
         low, high = self.low.of(row), self.high.of(row)
-        if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
-            return None
-        return low <= value <= high
+        return low <= value <= high if _are_numbers(low, value, high) else None  # type: ignore[operator]
 
 
-@dataclass(frozen=True, slots=True)
-class Multiple:
+class Multiple(NamedTuple):
     """The value leaves a remainder when divided: even is (2, 0), odd is (2, 1)."""
 
     of: int
@@ -248,16 +238,14 @@ class Multiple:
         return value % self.of == self.remainder if isinstance(value, float) else None
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(NamedTuple):
     values: tuple[str | float, ...]
 
     def passes(self, value: Value, row: Row) -> bool | None:
         return None if value is None else any(same(value, one) for one in self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class Holds:
+class Holds(NamedTuple):
     """The text contains a piece of text in any case."""
 
     piece: str
@@ -266,14 +254,12 @@ class Holds:
         return self.piece.casefold() in value.casefold() if isinstance(value, str) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(NamedTuple):
     def passes(self, value: Value, row: Row) -> bool | None:
         return value is None
 
 
-@dataclass(frozen=True, slots=True)
-class Fails:
+class Fails(NamedTuple):
     check: "Check"
 
     def passes(self, value: Value, row: Row) -> bool | None:
@@ -288,8 +274,7 @@ EVEN, ODD = Multiple(2, 0), Multiple(2, 1)
 # `holds` returns whether a condition holds; None if that depends on a missing value.
 
 
-@dataclass(frozen=True, slots=True)
-class Is:
+class Is(NamedTuple):
     term: Term
     check: Check
 
@@ -297,8 +282,7 @@ class Is:
         return self.check.passes(self.term.of(row), row)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """The items are in an order, or equal: a sentence of `PATTERNS`, which says it of the whole sequence."""
 
     sentence: str
@@ -308,8 +292,7 @@ class Pattern:
         return PATTERNS[self.sentence](self.items.of(row))
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(NamedTuple):
     """Conditions joined by `and` or `or`: one that is false, or true, decides."""
 
     word: Literal["and", "or"]
@@ -324,8 +307,7 @@ class Joint:
         return self.decisive if self.decisive in results else None if None in results else not self.decisive
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(NamedTuple):
     part: "Condition"
 
     def holds(self, row: Row) -> bool | None:
@@ -336,18 +318,18 @@ class Not:
 Condition = Is | Pattern | Joint | Not
 
 
-def _split_pair(numbers: tuple[float, ...]) -> bool:
-    """Return whether one value occurs exactly twice at non-adjacent places, and all others once."""
-    repeats = [number for number in numbers if numbers.count(number) > 1]
-    return len(repeats) == 2 and numbers[numbers.index(repeats[0]) + 1] != repeats[0]
+def _has_equal_neighbours(numbers: tuple[float, ...]) -> bool:
+    return any(left == right for left, right in pairwise(numbers))
 
 
 PATTERNS: dict[str, Callable[[tuple[float, ...]], bool]] = {
     "the numbers are in ascending order": lambda numbers: numbers == tuple(sorted(numbers)),
     "the numbers are in descending order": lambda numbers: numbers == tuple(sorted(numbers, reverse=True)),
     "the numbers are all different": lambda numbers: len(set(numbers)) == len(numbers),
-    "two neighbours are equal": lambda numbers: any(left == right for left, right in pairwise(numbers)),
-    "the sequence contains exactly two identical numbers that are not adjacent": _split_pair,
+    "two neighbours are equal": _has_equal_neighbours,
+    "the sequence contains exactly two identical numbers that are not adjacent": lambda numbers: (
+        len(set(numbers)) == len(numbers) - 1 and not _has_equal_neighbours(numbers)
+    ),
     "the sequence is a palindrome": lambda numbers: numbers == numbers[::-1],
 }
 
@@ -355,14 +337,12 @@ Outcome = str | Term
 """A label, or the term for a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     condition: Condition
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A list of cases. The first that holds decides, else `otherwise`; None leaves the answer open."""
 
     cases: tuple[Case, ...]

@@ -1,7 +1,6 @@
 """HTTP server of the demo model: a small ASGI app and its process."""
 
 import asyncio
-import hashlib
 import json
 import os
 import random
@@ -22,40 +21,30 @@ from vpp.demo import VERSION, chat
 FILES = 4_096 + 200
 """Open files for the most calls in flight of a run, and the process's other files."""
 _LARGEST_BODY = 4_000_000
-_FAULTS = ((500, "internal error"), (503, "overloaded"), (429, "too many requests"))
-_GARBAGE = ("", "I would rather not say.", "Outpt ~~ %%", "<think>", '{"out', "Let me think. It could be anything")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Behaviour of the server; except for failures and garbling, answers do not depend on it."""
+    """Behaviour of the server; answers do not depend on it."""
 
     host: str = "127.0.0.1"
     port: int = 0
     latency_ms: float = 0
     jitter: float = 0
-    capacity: int = 0
-    fail_rate: float = 0
-    garble_rate: float = 0
     exit_with_parent: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("jitter", "fail_rate", "garble_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        if self.latency_ms < 0 or self.capacity < 0 or not 0 <= self.port < 65536:
-            raise ValueError("latency_ms, capacity and port must not be negative, and port must be below 65536")
+        if not (self.latency_ms >= 0 and 0 <= self.jitter <= 1 and 0 <= self.port < 65536):
+            raise ValueError("latency_ms must not be negative, jitter be from 0 to 1, and port be below 65536")
 
 
-def _json(status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    return Response(json.dumps(body), status, headers, "application/json")
+def _json(status: int, body: dict[str, Any]) -> Response:
+    return Response(json.dumps(body), status, media_type="application/json")
 
 
 class DemoServer:
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._random = random.Random()
-        self._room = asyncio.Semaphore(options.capacity or sys.maxsize)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -70,33 +59,22 @@ class DemoServer:
                 return _json(200, chat.models())
             case "GET", "/health":
                 return _json(200, {"status": "ok", "model": chat.MODEL, "version": VERSION})
-            case _, "/v1/chat/completions" | "/v1/models" | "/health":
-                return _json(405, chat.error_body("method not allowed", "invalid_request_error"))
-        return _json(404, chat.error_body(f"no such path: {request.scope['path']}", "invalid_request_error"))
+        path = request.scope["path"]
+        status = 405 if path.rstrip("/") in {"/v1/chat/completions", "/v1/models", "/health"} else 404
+        return _json(status, chat.BadRequest(f"{request.method} {path} is not served here").body)
 
     async def _chat(self, body: bytes) -> Response:
-        async with self._room:
-            if self._random.random() < self._options.fail_rate:
-                status, message = self._random.choice(_FAULTS)
-                headers = {"retry-after": "0"} if status == 429 else None
-                return _json(status, chat.error_body(message, "server_error", code=str(status)), headers)
-            try:
-                return await self._answer(body)
-            except chat.BadRequest as error:
-                return _json(error.status, error.body())
-
-    async def _answer(self, body: bytes) -> Response:
-        if len(body) > _LARGEST_BODY:
-            raise chat.BadRequest("the request is too large", status=413)
-        request = chat.read_request(body)
-        text = chat.respond(request)
+        try:
+            if len(body) > _LARGEST_BODY:
+                raise chat.BadRequest("the request is too large", status=413)
+            request = chat.read_request(body)
+        except chat.BadRequest as error:
+            return _json(error.status, error.body)
+        completion = chat.completion(request, chat.respond(request))
         if self._options.latency_ms:
-            factor = self._random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
+            factor = random.uniform(1 - self._options.jitter, 1 + self._options.jitter)
             await asyncio.sleep(self._options.latency_ms / 1000 * factor)
-        chance = random.Random(hashlib.sha256(body).digest())
-        if chance.random() < self._options.garble_rate:
-            text = chance.choice(_GARBAGE)
-        return _json(200, chat.completion(request, text))
+        return _json(200, completion)
 
 
 def listen(host: str, port: int) -> socket.socket:

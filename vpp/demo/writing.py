@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 
 from vpp.demo import rules
 from vpp.demo.reading import LONGEST_TEXT, RESERVED
@@ -58,7 +59,7 @@ def say_term(term: Term) -> str:
         case Cell():
             return say_name(term.name)
         case Formula():
-            return _say_formula(term)
+            return say_formula(term, say_term)
         case Fold(kind="distinct"):
             return f"the number of distinct numbers{_among(term.items)}"
         case Fold(kind=word, items=items) if word in rules.ORDINALS or (
@@ -100,32 +101,36 @@ def _say_counted(tally: Tally, s: str) -> str:
     return words + _among(tally.items)
 
 
-def _say_formula(term: Formula) -> str:
+def say_formula(term: Formula, leaf: Callable[[Term], str], name: Callable[[str], str] = str) -> str:
+    """Write a formula. leaf: writes the terms that are none; name: writes a function or the sign of a power."""
+
+    def say(term: Term) -> str:
+        return say_formula(term, leaf, name) if isinstance(term, Formula) else leaf(term)
+
+    def inner(term: Term, binding: int) -> str:
+        """Write a part, in brackets if it binds less than its place needs."""
+        match term:
+            case Formula("-", (Number(0.0), _)) | Formula("*", (Number(-1.0), _)):
+                binds = _MINUS_BINDS
+            case Formula():
+                binds = _BINDS.get(term.name, binding)
+            case _:
+                binds = _MINUS_BINDS if isinstance(term, Number) and term.value < 0 else binding
+        return f"({say(term)})" if binds < binding else say(term)
+
     match term:
         case Formula("-", (Number(0.0), part)) | Formula("*", (Number(-1.0), part)):
-            return f"-{_inner(part, _MINUS_BINDS)}"
+            return f"-{inner(part, _MINUS_BINDS)}"
         case Formula("+", (left, Number(value))) if value < 0:
-            return say_term(Formula("-", (left, Number(-value))))
+            return say(Formula("-", (left, Number(-value))))
         case Formula("+", (left, Formula("*", (Number(value), part)))) if value < 0:
             part = part if value == -1 else Formula("*", (Number(-value), part))
-            return say_term(Formula("-", (left, part)))
+            return say(Formula("-", (left, part)))
         case Formula("^", (left, right)):
-            return f"{_inner(left, _BINDS['^'] + 1)}^{_inner(right, _BINDS['^'])}"
+            return f"{inner(left, _BINDS['^'] + 1)}{name('^')}{inner(right, _BINDS['^'])}"
         case Formula(sign, (left, right)):
-            return f"{_inner(left, _BINDS[sign])} {sign} {_inner(right, _BINDS[sign] + 1)}"
-    return f"{term.name}({say_term(term.terms[0])})"
-
-
-def _inner(term: Term, binding: int) -> str:
-    """Write a part of a formula, in brackets if it binds less than its place needs."""
-    match term:
-        case Formula("-", (Number(0.0), _)) | Formula("*", (Number(-1.0), _)):
-            binds = _MINUS_BINDS
-        case Formula():
-            binds = _BINDS.get(term.name, binding)
-        case _:
-            binds = _MINUS_BINDS if isinstance(term, Number) and term.value < 0 else binding
-    return f"({say_term(term)})" if binds < binding else say_term(term)
+            return f"{inner(left, _BINDS[sign])} {sign} {inner(right, _BINDS[sign] + 1)}"
+    return f"{name(term.name)}({say(term.terms[0])})"
 
 
 _COMPARED = {

@@ -13,6 +13,7 @@ from vpp.drawing.deck import PROMPT, SAME_ANSWERS, Card, Effect, Fold, Hits, Mar
 from vpp.drawing.ledger import arithmetic
 from vpp.events import INITIAL_STEP, ParticleDrawn, Proposed, Scored
 from vpp.inspection.ideas import compare
+from vpp.inspection.programs import ProgramReading
 from vpp.inspection.ruled_out import decision
 from vpp.inspection.scores import rows_by_id, rows_of, score
 from vpp.inspection.slots import (
@@ -90,11 +91,7 @@ def origin_marks(run: History, step: int, slot: int) -> Marks:
         made = ((_outcome_mark(proposed), _outcome(run, proposed)) if proposed.accepted else ("same", "unchanged"),)
     origin = came_from(at, slot) if at and at.resampled else slot
     copied: Marks = (("copy", f"copied from particle {origin}"),) if origin not in (None, slot) else ()
-    return at_step(step, *copied, *made)
-
-
-def at_step(step: int, *marks: tuple[Mark, str]) -> Marks:
-    return (("", f"step {step}:"), *marks) if marks else ()
+    return (*copied, *made)
 
 
 def _outcome(run: History, proposed: Proposed) -> str:
@@ -133,10 +130,9 @@ def decision_marks(run: History, proposed: Proposed, at: StepView) -> Marks:
 def fate_marks(run: History, at: StepView, slot: int) -> Marks:
     copies = heirs(at, slot)
     if not copies:
-        return at_step(at.step, ("gone", "resampled away"))
+        return (("gone", "resampled away"),)
     named = particles(copies) if len(copies) <= MOST_COPIES else counted(len(copies), "particle")
-    spread: Marks = () if copies == (slot,) else (("copy", f"resampled into {named}"),)
-    return at_step(at.step, *spread)
+    return () if copies == (slot,) else (("copy", f"resampled into {named}"),)
 
 
 def is_fresh(proposed: Proposed | None) -> bool:
@@ -160,7 +156,7 @@ def hits_of(run: History, scored: Scored) -> Hits:
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.final_weights == "train"
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.is_final_on_train
     where = "training rows" if is_final else scored_rows(run.config)
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()
@@ -229,16 +225,16 @@ class Folds:
             return tuple(replace(each, name="next") for each in folds)
         taken = sum(at.proposed[k].accepted for k in heirs(at, slot) if k in at.proposed)
         outcome = f"{taken} {'accepted' if self.run.config.is_filtered else 'taken'}"
-        return (Fold(name="next", mark="", title=f"step {at.step}: {len(folds)} proposals, {outcome}", inner=folds),)
+        return (Fold(name="next", mark="", title=f"{len(folds)} proposals, {outcome}", inner=folds),)
 
     def _rewriting(self, at: StepView, slot: int) -> Fold:
         proposed = at.proposed[slot]
-        whom = "" if heirs(at, slot) == (slot,) else f", as particle {slot}"
+        whom = "" if heirs(at, slot) == (slot,) else f"as particle {slot}: "
         return replace(
             self._asked(at, slot),
             name=f"next-{slot}",
             mark=_outcome_mark(proposed),
-            title=f"step {at.step}{whom}: {_outcome(self.run, proposed)}",
+            title=f"{whom}{_outcome(self.run, proposed)}",
             sentence=self.run.text(proposed.proposal or proposed.parent),
             notes=self._notes(at, slot),
         )
@@ -320,7 +316,10 @@ class CardMaker:
         prompts: Prompts,
         *,
         wanted: Collection[int] | None = None,
+        readings: Mapping[str, ProgramReading] | None = None,
     ) -> None:
+        """readings: how hypotheses are read, by id, if they may be programs."""
+        self._readings = readings or {}
         self._view = view
         self._config = config
         self._run = History(view=view, config=config, dataset=dataset, rows=rows_by_id(dataset))
@@ -373,6 +372,7 @@ class CardMaker:
         return Card(
             slot=slot,
             sentence=self._run.text(hypothesis),
+            reading=self._readings.get(hypothesis),
             is_chain=not self._config.is_weighted,
             log_likelihood=scored.log_likelihood if scored else None,
             n_rows=n_rows,
@@ -432,7 +432,7 @@ class CardMaker:
         card = replace(
             self._scored(view, slot, shown, scored),
             parent=self._run.text(held.hypothesis) if taken and not is_fresh(proposed) else None,
-            marks=at_step(view.step, *decision),
+            marks=decision,
             effect=effect_of(self._run, proposed, known),
             refused=self._run.text(proposed.proposal) if is_rejected and proposed and proposed.proposal else "",
             folds=self._folds.judged(view, slot),

@@ -1,37 +1,25 @@
-"""Runs side by side, in words and HTML: standings, ideas in common and not, cost, and conditions.
+"""Runs side by side, in words and HTML: standings, cost, and conditions.
 
 Runs go by a letter; their names are text from outside and escaped here.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from string import ascii_uppercase
 
-from vpp.drawing.deck import without_seed
 from vpp.inspection.baselines import Baselines, Name, SimpleModel
-from vpp.inspection.comparison import (
-    Candidate,
-    Compared,
-    Comparison,
-    SharedIdea,
-    SharedIdeas,
-    Spread,
-    Standing,
-    against,
-    standing_of,
-)
+from vpp.inspection.comparison import Candidate, Compared, Comparison, Standing, against, standing_of
 from vpp.inspection.summary import rounds
 from vpp.posterior.metric import PairedDifference
 from vpp.settings import METHOD_NAMES
 from vpp.wording.counts import other_scores_text, steps_done, steps_text
 from vpp.wording.listing import SHORT
-from vpp.wording.markup import CUE, group, group_row, scrolling, table, term, text
+from vpp.wording.markup import CUE, group_row, scrolling, table, term, text
 from vpp.wording.options import changed_words, name_of
 from vpp.wording.verdicts import chance_verdict
 from vpp.wording.words import (
     EQUAL,
-    NBSP,
     capitalised,
     counted,
     fixed,
@@ -41,7 +29,6 @@ from vpp.wording.words import (
     listed,
     number,
     p_text,
-    percent,
     score_text,
     seconds,
 )
@@ -264,70 +251,14 @@ def left_out_text(simple: Baselines) -> str:
     return f"The simple baselines leave out {columns}."
 
 
-def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
-    """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    made = {place: simple(comparison.runs[place]).models for place in comparison.elsewhere}
-    names = [name for name in MODEL_NAMES if any(model.name == name for models in made.values() for model in models)]
-    head = ("run", "its own test rows", "95 % interval, or standard error", *(MODEL_NAMES[name] for name in names))
-    lines: list[_Line] = []
-    for place in comparison.elsewhere:
-        if own := comparison.standings[place]:
-            scores = {model.name: score_text(model.score) for model in made[place]}
-            cells = (range_text(own), *(scores.get(name, "–") for name in names))
-            metric = _metric(own, "MSE " if own.score.n_correct is None else "")
-            lines.append((run_name(comparison, place), (metric, *map(text, cells))))
-    return _versus("Each on its own rows", head, lines, n_runs=len(lines))
-
-
 def elsewhere_sentence(comparison: Comparison) -> str:
     letters = [CODES[place] for place in comparison.elsewhere]
-    has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
-    words = (
-        f"{listed(letters)} {has} other test rows than {CODES[comparison.reference]} (another table, or another split "
-        f"of it), so only {their} own figures stand here, without a comparison row by row."
-    )
-    task = comparison.base.dataset.task
-    strangers = [CODES[place] for place in comparison.elsewhere if comparison.runs[place].dataset.task != task]
-    if not strangers:
-        return words
-    are = "is" if len(strangers) == 1 else "are"
-    other = "of another kind of target, with another metric: those are not comparable at all."
-    return f"{words} {listed(strangers)} {are} {other}"
+    has, are = ("has", "is") if len(letters) == 1 else ("have", "are")
+    other = f"{has} other test rows than {CODES[comparison.reference]} (another table, or another split of it)"
+    return f"{listed(letters)} {other} and {are} not compared with it."
 
 
-# Seeds
-
-
-def spread_html(comparison: Comparison, spreads: Sequence[Spread]) -> str:
-    """Table with a line per setting: mean ± sample standard deviation over seeds, and each seed's own value."""
-    rows = []
-    for spread in spreads:
-        run, own = comparison.runs[spread.places[0]], comparison.standings[spread.places[0]]
-        is_label = own is not None and own.score.n_correct is not None
-        files = f", {counted(spread.n_files, 'different file')}" if spread.n_files > 1 else ""
-        rows.append(
-            (
-                " ".join(CODES[place] for place in spread.places),
-                f"{setting_words(run)} · {run.dataset.name}{files}",
-                spread_text(spread, is_label=is_label),
-                "; ".join(f"{seed}: {_value(value, is_label)}" for seed, value in spread.by_seed),
-            )
-        )
-    return table(("runs", "setting", "mean ± sample standard deviation (seeds)", "by seed"), rows, right=(2,))
-
-
-def spread_text(spread: Spread, *, is_label: bool) -> str:
-    """`94.2 ± 3.5 % (2)`, `1.08 ± 0.05 (2)`, `96.7 % (1 seed)`."""
-    n = len(spread.by_seed)
-    if spread.deviation is None:
-        return f"{_value(spread.mean, is_label)} (1 seed)"
-    if is_label:
-        return f"{fixed(100 * spread.mean, 1)} ± {fixed(100 * spread.deviation, 1)}{NBSP}% ({n})"
-    return f"{number(spread.mean)} ± {number(spread.deviation, 2)} ({n})"
-
-
-def _value(value: float, is_label: bool) -> str:
-    return f"{fixed(100 * value, 1)}{NBSP}%" if is_label else number(value)
+# Conditions and cost
 
 
 KIND_NAMES: Mapping[str, str] = {
@@ -339,70 +270,6 @@ KIND_NAMES: Mapping[str, str] = {
 }
 _NAMES = {"prior": "Prior, in plain words", "steps": "Steps T"}
 """Options whose label on a form is a question, or that a form does not have."""
-
-
-# Ideas in common
-
-
-IdeaCell = tuple[int, SharedIdea] | None
-"""A run's place and an idea of its; None leaves the place empty."""
-
-
-def idea_rows(shared: SharedIdeas) -> list[tuple[str, tuple[IdeaCell, ...]]]:
-    """Rows under their group's title: an idea of several runs with a cell for each, then each run's own, by weight."""
-    several = [idea for idea in shared.all if len(idea.by_run) > 1]
-    own = [[(place, idea) for idea in shared.held_by(place)] for place in shared.places]
-    title = "In both" if len(shared.places) == 2 else "In several"
-    return [
-        *((title, tuple((place, idea) for place in idea.held_by)) for idea in several),
-        *(("Only in one", cells) for cells in zip_longest(*own)),
-    ]
-
-
-def ideas_html(rows: Sequence[tuple[str, tuple[IdeaCell, ...]]], runs: Mapping[int, Candidate]) -> str:
-    parts = []
-    for title, of_group in groupby(rows, key=lambda row: row[0]):
-        held = ("".join(_held(cell, runs) for cell in cells) for _, cells in of_group)
-        parts += [group(title), *(f'<article class="twin">{each}</article>' for each in held)]
-    return "".join(parts)
-
-
-def ideas_sentences(shared: SharedIdeas) -> str:
-    """`In both: 2 ideas, 90 % of A’s weight and 60 % of B’s weight. Only in B: 1 idea, 40 % of B’s weight.`"""
-    places = shared.places
-    every, shared_by_all = "both" if len(places) == 2 else f"all {in_words(len(places))}", shared.held_by(*places)
-    kinds = {
-        f"In {every}": shared_by_all,
-        "In some": shared.partly,
-        **{f"Only in {CODES[place]}": shared.held_by(place) for place in places},
-    }
-    sentences = []
-    for title, ideas in kinds.items():
-        held = [place for place in places if any(place in idea.by_run for idea in ideas)]
-        shares = [f"{percent(_whole(shared.weight_of(place, ideas)))} of {CODES[place]}’s weight" for place in held]
-        sentences += [f"{title}: {counted(len(ideas), 'idea')}, {listed(shares)}."] if ideas else []
-    return " ".join(sentences if shared_by_all else [f"No idea is in {every}.", *sentences])
-
-
-def _whole(weight: float) -> float:
-    """Weight without the rounding error of a sum: 1 for 0.9999999999999999."""
-    return 1.0 if weight > 1 - EQUAL else weight
-
-
-def _held(cell: IdeaCell, runs: Mapping[int, Candidate]) -> str:
-    """An idea in one run: weight as a bar and a number, particles, wordings, result on the test rows."""
-    if cell is None:
-        return "<div></div>"
-    place, idea = cell
-    holding, score, started = idea.by_run[place], idea.score, runs[place].view.started
-    result = f"test MSE {score_text(score)}"
-    if score.n_correct is not None:
-        result = f"{integer(score.n_correct)} of {counted(score.n, 'test row')} right"
-    wordings = [f"heaviest of {counted(holding.n_texts, 'wording')}"] if holding.n_texts > 1 else []
-    about = " · ".join((counted(holding.n_particles, "particle"), *wordings, result))
-    weight, sentence = _whole(holding.weight), without_seed(holding.text, started.seed_text if started else "")
-    held = f'<b class="code">{CODES[place]}</b> {percent(weight)} of the weight <span class="cap">{text(about)}</span>'
-    return f'<div style="--w:{weight:.4f}"><p class="num">{held}</p><p class="hyp">{text(sentence)}</p></div>'
 
 
 # Cost

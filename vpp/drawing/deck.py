@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from vpp.drawing.programs import exception_html, program_html
+from vpp.inspection.programs import ProgramReading
 from vpp.wording.markup import (
     Mark,
     badge,
@@ -59,6 +61,8 @@ class Card:
     slot: int
     sentence: str
     """Hypothesis without the seed sentence, which all share."""
+    reading: ProgramReading | None = None
+    """How it is read, if it may be a program."""
     weight: float | None = None
     """Its own; None before the first weights, and of a chain."""
     is_chain: bool = False
@@ -190,8 +194,9 @@ def _said(card: Card, within: str, rail: str = "", twins: str = "") -> str:
     sentence, before = reworded(card.parent, card.sentence, fold_name=f"{within}parent")
     marks, fate = ("".join(badge(*mark) for mark in each) for each in (card.marks, card.fate))
     folds = "".join(_fold(part, within) for part in card.folds)
-    foot = f'<div class="foot">{folds}{before}{twins}</div>'
-    return f'{sentence}{_refused(card)}<div class="marks">{marks}{_effect(card)}{fate}{rail}</div>{foot}'
+    foot = f'<div class="foot">{program_html(card.reading, within)}{folds}{before}{twins}</div>'
+    made = f"{marks}{_effect(card)}{fate}{exception_html(card.reading)}"
+    return f'{sentence}{_refused(card)}<div class="marks">{made}{rail}</div>{foot}'
 
 
 def _effect(card: Card) -> str:

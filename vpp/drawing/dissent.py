@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from vpp.data.dataset import Dataset
 from vpp.drawing.matrix import code_legend
 from vpp.events import Evaluated
-from vpp.inspection.points import (
-    Hits,
-    Point,
-    SpreadReliability,
-    VoteReliability,
-    spread_reliability,
-    vote_reliability,
-    weakly_backed,
-)
+from vpp.inspection.points import Point, SpreadReliability, VoteReliability, spread_reliability, vote_reliability
 from vpp.posterior.calibration import BINS, RiskCoverage
 from vpp.posterior.metric import label_figures, number_figures, wilson
 from vpp.runs.reader import Snapshot
@@ -22,15 +14,7 @@ from vpp.runs.view import RunView
 from vpp.settings import Config
 from vpp.wording.brief import held_by, other_metrics, voting
 from vpp.wording.markup import Metric, count_metric
-from vpp.wording.verdicts import (
-    WELL_BACKED,
-    abstention_verdict,
-    entropy_verdict,
-    follows_verdict,
-    miss_verdict,
-    promised_metric,
-    spread_verdict,
-)
+from vpp.wording.verdicts import abstention_verdict, follows_verdict, miss_verdict, promised_metric, spread_verdict
 from vpp.wording.words import (
     EQUAL,
     NBSP,
@@ -108,15 +92,6 @@ def decided_words(rows: Sequence[Point]) -> str:
     return f"{integer(n_right)} of {counted(n_decided, 'decided row')} right · {unknown}" if n_decided else unknown
 
 
-def recorded_words(rows: Sequence[Point]) -> str:
-    """Sentences on the recorded accuracy: undecided rows count, and how it settles a tie. rows: all points."""
-    n_tied = sum(point.leader is None and point.prediction is not None for point in rows)
-    rule = "the first label in sort order"
-    ties = f"{counted(n_tied, 'tie')}, settled by {rule}" if n_tied else f"a tie, were there one, goes to {rule}"
-    n_right = sum(point.prediction == point.row.target for point in rows)
-    return f"{integer(n_right)} of {integer(len(rows))}, as in the paper: undecided rows count too ({ties})."
-
-
 def asked_words(test: Evaluated, view: RunView, *, live: bool) -> str:
     when = "before the first step" if test.step < 0 else f"after step {test.step}"
     evaluated = f"The {ROW_OF[test.split]}s as answered {when}."
@@ -134,7 +109,7 @@ def order_words(test: Evaluated) -> str:
 
 def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset: Dataset) -> list[Metric]:
     """Figures of an evaluation. rows: at least one point."""
-    config, size, n = snapshot.spec.config, len(test.weights), len(rows)
+    config, size = snapshot.spec.config, len(test.weights)
     predictions, truths = [point.prediction for point in rows], [point.row.target or 0.0 for point in rows]
     silent, asked = sum(vote is None for point in rows for vote in point.votes), sum(len(point.votes) for point in rows)
     abstained = count_metric("Abstained", silent, asked, abstention_verdict(silent, asked))
@@ -149,20 +124,7 @@ def metrics(rows: Sequence[Point], test: Evaluated, snapshot: Snapshot, dataset:
             *_promised(rows),
             *other_metrics(others),
         ]
-    uncertain, weak = sum(point.is_uncertain for point in rows), len(weakly_backed(rows, below=WELL_BACKED))
-    dissent = f"{percent(uncertain / n)} of the rows have a dissenting voice, however light."
-    share = f"{percent(WELL_BACKED)} of the {held_by(config, test.noise)} behind it"
-    behind = f"There the answer has less than {share}." if weak else f"Every answer has at least {share}."
-    return [
-        *decided_metrics(rows),
-        *_promised(rows),
-        Metric(name="Vote accuracy, all rows", value=percent(test.value, 1), words=recorded_words(rows)),
-        count_metric("Uncertain points", uncertain, n, dissent),
-        count_metric("Weakly backed", weak, n, behind),
-        mean_doubt(rows, entropy_verdict),
-        abstained,
-        *other_metrics(label_figures(predictions, truths)),
-    ]
+    return [*decided_metrics(rows), *_promised(rows), abstained, *other_metrics(label_figures(predictions, truths))]
 
 
 def _promised(rows: Sequence[Point]) -> list[Metric]:
@@ -259,21 +221,11 @@ def vote_saying(result: VoteReliability) -> str:
 def vote_metrics(result: VoteReliability, held: str, *, n_labels: int) -> list[Metric]:
     brier = _beside_even(result.brier, 1 - 1 / n_labels, n_labels)
     return [
-        _hits_metric("Right where all agree", result.unanimous),
-        _hits_metric("Right where they differ", result.divided, n_undecided=result.n_undecided),
         _area_metric(result, lambda value: fixed(value, 3)),
         _calibration_metric(result),
         Metric(name="Brier score", value=fixed(result.brier, 3), scale="of 2", words=brier),
         _log_metric(result, n_labels, held),
     ]
-
-
-def _hits_metric(name: str, hits: Hits, *, n_undecided: int = 0) -> Metric:
-    undecided = f" {counted(n_undecided, 'more row')} undecided." if n_undecided else ""
-    if not hits.n:
-        return Metric(name=name, value="–", words=f"There is no such row.{undecided}")
-    means = f"That means {interval_text(hits.n_right, hits.n)} (Wilson, 95 %).{undecided}"
-    return count_metric(name, hits.n_right, hits.n, means)
 
 
 def _calibration_metric(result: VoteReliability) -> Metric:

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from types import MappingProxyType
 
 from vpp.data.dataset import Row
 from vpp.drawing.deck import FAINT_BELOW, without_seed
 from vpp.drawing.matrix import inputs_line
+from vpp.drawing.programs import exception_html, program_html
+from vpp.events import hypothesis_id
 from vpp.inspection.ideas import Group, Idea, Ideas, Nearness, Origin, Wording
+from vpp.inspection.programs import ProgramReading
 from vpp.inspection.scores import Score
 from vpp.inspection.slots import grouped
 from vpp.posterior.likelihood import Noise
 from vpp.trials.trial import FINDINGS, MinimalPair, Obeyed, Trial, TriedIdea
-from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, scrolling, table, text
+from vpp.wording.markup import caption, copy_button, fold, group, hypothesis, table, text
 from vpp.wording.words import (
     capitalised,
     counted,
@@ -21,7 +24,6 @@ from vpp.wording.words import (
     interval_text,
     listed,
     number,
-    particles,
     percent,
     prior_text,
     short_weight,
@@ -59,28 +61,41 @@ def order_words(ideas: Ideas, *, is_weighted: bool) -> str:
     return f"held by most particles first{best if score else ''}"
 
 
-def ideas_html(ideas: Ideas, *, seed_text: str, is_weighted: bool = True, most: int | None = None) -> str:
+Readings = Mapping[str, ProgramReading]
+"""How hypotheses are read, by id."""
+
+
+def ideas_html(
+    ideas: Ideas,
+    *,
+    seed_text: str,
+    is_weighted: bool = True,
+    most: int | None = None,
+    readings: Readings = MappingProxyType({}),
+) -> str:
     """Ideas, heaviest first, each with its other wordings folded away. most: how many are drawn; all if it is None."""
     cards = (
-        _idea(number, idea, ideas, seed_text, is_weighted=is_weighted)
+        _idea(number, idea, ideas, seed_text, readings, is_weighted=is_weighted)
         for number, idea in enumerate(ideas.all[:most], start=1)
     )
     return f'<p class="seed">All begin: “{text(seed_text)}”</p><div class="deck">{"".join(cards)}</div>'
 
 
-def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, *, is_weighted: bool) -> str:
+def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, readings: Readings, *, is_weighted: bool) -> str:
     weight = text(held_text(idea.weight, len(idea.slots), ideas, is_weighted=is_weighted))
     first, *others = idea.wordings
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
+    reading = readings.get(hypothesis_id(first.text))
     quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {weight}">'
         f'<div class="slot"><span class="wt num">{weight}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f'<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}<div class="foot">{_copy(first)}'
-        f"{_wordings(others, seed_text, is_weighted=is_weighted)}</div></div>"
+        f"<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}{exception_html(reading)}"
+        f'<div class="foot">{_copy(first)}{program_html(reading)}'
+        f"{_wordings(others, seed_text, readings, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
     )
 
@@ -101,21 +116,21 @@ def _copy(wording: Wording) -> str:
     return copy_button(wording.text, "Copy the whole hypothesis, the words that all begin with included")
 
 
-def _wordings(others: Sequence[Wording], seed_text: str, *, is_weighted: bool) -> str:
+def _wordings(others: Sequence[Wording], seed_text: str, readings: Readings, *, is_weighted: bool) -> str:
     if not others:
         return ""
     parts = []
-    for wording in others:
+    for place, wording in enumerate(others):
+        reading = readings.get(hypothesis_id(wording.text))
+        read = exception_html(reading) + program_html(reading, f"wording-{place}-")
         weight = f"{'weight' if is_weighted else 'share'} {weight_text(wording.weight)}{prior_text(wording.prior)} · "
         line = f'<p class="cap line">{text(weight + first_seen(wording))} {_copy(wording)}</p>'
-        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line)
+        parts.append(hypothesis(without_seed(wording.text, seed_text)) + line + read)
     return fold("wordings", f"{counted(len(others), 'other wording')} with the same answers", "".join(parts))
 
 
 def first_seen(wording: Wording) -> str:
-    """`first seen at step 3, particle 1`; `yours, given at the start, particle 1`."""
-    when = f"first seen at step {wording.first_step}" if wording.first_step >= 0 else AT_FIRST[wording.origin]
-    return f"{when}, {particles(wording.first_slots)}"
+    return f"first seen at step {wording.first_step}" if wording.first_step >= 0 else AT_FIRST[wording.origin]
 
 
 def facts(idea: Idea, first: Wording) -> Iterator[str]:
@@ -134,7 +149,6 @@ def facts(idea: Idea, first: Wording) -> Iterator[str]:
             yield (
                 f"{integer(n)} of them unreadable" if score.n_correct is None else f"{counted(n, 'answer')} unreadable"
             )
-    yield particles(idea.slots)
     yield first_seen(first)
 
 
@@ -160,11 +174,7 @@ def more_words(ideas: Ideas, most: int, *, is_weighted: bool) -> str:
     return f"Show {counted(len(left), 'more idea')}{weight}"
 
 
-# Agreement: a matrix (darker = more disagreement), the groups, and a verdict
-
-
-MOST_INK = 34
-"""Percent of ink in a cell of no agreement at all, on which text keeps a contrast of 4.5 in both themes."""
+# Agreement: the groups, and a verdict
 
 
 def verdict(near: Nearness, groups: Sequence[Group], threshold: float) -> str:
@@ -192,85 +202,20 @@ def meaning(near: Nearness, threshold: float) -> str:
     )
 
 
-def alt_words(near: Nearness) -> str:
-    if near.n == 2:
-        rows = counted(near.ideas.n_rows, "row")
-        if near.differences is None:
-            n = round((1 - float(near.similarity[0, 1])) * near.ideas.n_rows)
-            return f"Ideas 1 and 2 answer {integer(n)} of {rows} differently."
-        off = number(float(near.differences[0, 1]), 3)
-        return f"Ideas 1 and 2 differ by {off} (root mean square, in the target’s unit) on {rows}."
-    (a, b), (c, d) = near.pair(nearest=True), near.pair(nearest=False)
-    most, least = agreement(near, a, b), agreement(near, c, d)
-    return f"Ideas {a + 1} and {b + 1} agree most, {most}; ideas {c + 1} and {d + 1} least, {least}."
-
-
-def agreement(near: Nearness, a: int, b: int) -> str:
-    """`on 8 of 10 rows`, or `to 70.7 %, a difference of 1.17`."""
-    if near.differences is None:
-        n = near.ideas.n_rows
-        return f"on {integer(round(float(near.similarity[a, b]) * n))} of {counted(n, 'row')}"
-    return f"to {percent(float(near.similarity[a, b]), 1)}, a difference of {number(float(near.differences[a, b]), 3)}"
-
-
-def matrix_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    group_of = {number: i for i, group in enumerate(groups) for number in group.numbers}
-    # The first idea of each group but the first, in drawing order.
-    begins = {number for before, number in pairwise(near.order) if group_of[before] != group_of[number]}
-    columns = "".join(f'<th scope="col"{_edge(n in begins)}>{n + 1}</th>' for n in near.order)
-    body = "".join(_line(near, number, begins, seed_text, is_weighted=is_weighted) for number in near.order)
-    head = f'<thead><tr><th scope="col">idea</th>{columns}<td></td></tr></thead>'
-    caption = f'<caption class="sr">Agreement of each two ideas in percent. {text(alt_words(near))}</caption>'
-    drawn = f'<table class="kin">{caption}{head}<tbody>{body}</tbody></table>'
-    return scrolling(drawn, "Agreement between hypotheses", "kin-wrap")
-
-
-def _edge(begins: bool) -> str:
-    return ' class="edge"' if begins else ""
-
-
-def _line(near: Nearness, number: int, begins: set[int], seed_text: str, *, is_weighted: bool) -> str:
-    idea = near.ideas.all[number]
-    cells = "".join(_cell(near, number, other, edge=other in begins) for other in near.order)
-    words = text(without_seed(idea.text, seed_text))
-    held = text(held_text(idea.weight, len(idea.slots), near.ideas, is_weighted=is_weighted))
-    return (
-        f'<tr{_edge(number in begins)}><th scope="row">{number + 1}</th>{cells}'
-        f'<td class="words" title="{words}"><span class="num">{held}</span> {words}</td></tr>'
-    )
-
-
-def _cell(near: Nearness, number: int, other: int, *, edge: bool) -> str:
-    if number == other:
-        return f'<td class="self{" edge" if edge else ""}"></td>'
-    similarity = float(near.similarity[number, other])
-    ink = MOST_INK * (1 - similarity)
-    # Rounded down, so that only ideas that never differ show 100.
-    return f'<td{_edge(edge)} style="--d:{ink:.1f}%">{int(100 * similarity + 1e-9)}</td>'
-
-
 def groups_html(near: Nearness, groups: Sequence[Group], *, seed_text: str, is_weighted: bool) -> str:
-    head, rows = group_table(near, groups, is_weighted=is_weighted)
-    heaviest = (without_seed(near.ideas.all[group.numbers[0]].text, seed_text) for group in groups)
-    whole = [(*cells, sentence) for cells, sentence in zip(rows, heaviest, strict=True)]
-    return table((*head, "the heaviest says"), whole, name="groups of ideas")
-
-
-def group_table(
-    near: Nearness, groups: Sequence[Group], *, is_weighted: bool
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Head, and a row per group: its weight, its ideas, its particles, and their least agreement."""
-    head = ("weight" if is_weighted else "share", "ideas", "particles", "agree at least")
-    rows: list[tuple[str, ...]] = [
+    """A row per group: its weight, ideas, particles and least agreement, and its heaviest sentence."""
+    head = ("weight" if is_weighted else "share", "ideas", "particles", "agree at least", "the heaviest says")
+    rows = (
         (
             held_text(group.weight, group.n_particles, near.ideas, is_weighted=is_weighted),
             listed([number + 1 for number in group.numbers]),
             integer(group.n_particles),
             percent(group.least, 1) if len(group.numbers) > 1 else "one idea",
+            without_seed(near.ideas.all[group.numbers[0]].text, seed_text),
         )
         for group in groups
-    ]
-    return head, rows
+    )
+    return table(head, rows, name="groups of ideas")
 
 
 # A trial: faithfulness, the worth of each clause, and what no rule is worth
@@ -331,7 +276,7 @@ CLAUSE_HEAD = ("clause", "nats lost without it", "than without it")
 
 def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
     return [
-        (c.text.strip(" ,;"), number(c.log_likelihood_lost), f"{better_words(c.rows)}: {FINDINGS[trial.sign(c)]}")
+        (c.text, number(c.log_likelihood_lost), f"{better_words(c.rows)}: {FINDINGS[trial.sign(c)]}")
         for c in idea.clauses
     ]
 
@@ -346,9 +291,7 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         sentence = sentence_of(idea, seed_text)
         parts += [group(f"Idea {place}"), f'<p class="hyp tried">{text(sentence)}</p>']
         if not idea.clauses:
-            parts.append(caption("One clause: without it no rule is left."))
-        elif sentence[idea.clauses[-1].end :].strip(" .;,"):
-            parts.append(caption(f"Only the first {len(idea.clauses)} clauses are tested."))
+            parts.append(caption("No clauses: it has no program of several branches."))
         parts += [table(CLAUSE_HEAD, clause_rows(idea, trial), right=(1,))] if idea.clauses else []
     if trial.pairs:
         parts += [group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]

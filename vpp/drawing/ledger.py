@@ -4,14 +4,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Row
 from vpp.drawing.comparison import grid
 from vpp.drawing.deck import Card, Effect, Hits, deck_html, without_seed
 from vpp.drawing.matrix import inputs_line
 from vpp.events import hypothesis_id
-from vpp.inspection.ruled_out import REASONS, Contradiction, Occasion, Reason, RuledOut, lives_on
+from vpp.inspection.ruled_out import REASONS, Occasion, Reason, RuledOut
 from vpp.inspection.slots import scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
@@ -41,11 +41,7 @@ MARKS: dict[Reason, tuple[Mark, str]] = {
     "resampled away": ("gone", "resampled away"),
     "unparsable": ("abs", "unreadable"),
 }
-NOT_DRAWN: tuple[Mark, str] = ("copy", "not drawn")
-"""Status of a text that was resampled away although its idea was kept."""
-SHOWN_ROWS = 3
-MOST_ROWS = 40
-MOST_STEPS = 20
+MOST_ROWS = 6
 MOST_INPUTS = 4
 LONGEST_ANSWER = 400
 
@@ -67,12 +63,6 @@ def ruled_out_sentence(entries: Sequence[RuledOut], config: Config) -> str:
     return "Nothing was ruled out." if config.is_filtered or config.method == "smc" else ""
 
 
-def lived_on_sentence(n: int) -> str:
-    """Reason why texts dropped by chance are not listed as ruled out. n: at least 1."""
-    alike = "but others with the same answers were drawn then, or are held now"
-    return f"{_texts(n)} not drawn in resampling, {alike}: chance decided, not the data."
-
-
 def _texts(n: int) -> str:
     return f"{capitalised(in_words(n))} {'text was' if n == 1 else 'texts were'}"
 
@@ -80,45 +70,20 @@ def _texts(n: int) -> str:
 # One text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Fate of a ruled-out text, in plain text. It holds text from outside, which the renderers escape."""
-
-    status: tuple[Mark, str]
-    history: tuple[str, ...]
-    """`last at step 3, particle 1`, how often it was proposed and rejected in the whole run, and at which steps."""
-    notes: tuple[str, ...]
-    """Sentences on who holds the text, or gives its answers, all the same."""
-    verdict: str
-    """Sentence on the rows that contradict it, or on why it could not be read."""
-    arithmetic: tuple[str, ...]
+def status_of(entry: RuledOut) -> tuple[Mark, str]:
+    return ("abs", "refused") if entry.newest.is_refused else MARKS[entry.reason]
 
 
-def finding(entry: RuledOut, survivors: Mapping[str, int]) -> Finding:
-    """Describe a ruled-out text. survivors: current idea with the same answers, by hypothesis id, from 0."""
+def why_words(entry: RuledOut, survivors: Mapping[str, int]) -> str:
+    """`Step 3, particle 1, twice in all. 2 of 10 rows contradict it (rows 4 and 9); the heaviest is right there.`
+
+    It holds text from outside. survivors: current idea with the same answers, by hypothesis id, from 0.
+    """
     newest = entry.newest
-    mark, words = NOT_DRAWN if lives_on(entry, survivors) else MARKS[entry.reason]
-    return Finding(
-        status=(mark, "refused" if newest.is_refused else words),
-        history=tuple(_history(entry)),
-        notes=tuple(_notes(entry, survivors)),
-        verdict=_verdict(entry),
-        arithmetic=tuple(arithmetic(newest)),
-    )
-
-
-def _history(entry: RuledOut) -> Iterator[str]:
-    last_at = "last at " if entry.times > 1 else ""
-    yield f"{last_at}{step_words(entry.newest.step)}, {particles(entry.newest.particles)}"
-    past, is_plain = entry.past, entry.times == 1 and entry.past.drawn + entry.past.proposed <= 1
-    if entry.reason == "unparsable":
-        yield from [f"answered {_times(entry.times)}"] if entry.times > 1 else []
-    elif not is_plain:
-        counts = {"drawn": past.drawn, "proposed": past.proposed, "accepted": past.accepted}
-        counts[MARKS[entry.reason][1]] = entry.times
-        yield ", ".join(f"{what} {_times(n)}" for what, n in counts.items() if n)
-    if len(entry.steps) > 1:
-        yield f"in all at {listed([step_words(step) for step in entry.steps], most=MOST_STEPS)}"
+    when = [step_words(newest.step), particles(newest.particles)]
+    when += [f"weight {weight_text(newest.weight)}"] if newest.weight is not None else []
+    when += [f"{_times(entry.times)} in all"] if entry.times > 1 else []
+    return " ".join((capitalised(f"{', '.join(when)}."), _verdict(entry), *_notes(entry, survivors))).strip()
 
 
 def _times(n: int) -> str:
@@ -130,10 +95,6 @@ def _notes(entry: RuledOut, survivors: Mapping[str, int]) -> Iterator[str]:
         yield f"The same words are held by {particles(entry.held_by)} now."
     elif (number := survivors.get(hypothesis_id(entry.text))) is not None:
         yield f"On all rows compared it answers like idea {number + 1}, which survived."
-    elif lives_on(entry, survivors):
-        drawn, rows = entry.newest.alike, counted(entry.newest.n_rows, "row")
-        answer = "answers" if len(drawn) == 1 else "answer"
-        yield f"{capitalised(particles(drawn))}, drawn then, {answer} alike on all {rows}: chance left this text out."
 
 
 def _verdict(entry: RuledOut) -> str:
@@ -145,12 +106,13 @@ def _verdict(entry: RuledOut) -> str:
     if not rows:
         return f"None of {counted(newest.n_rows, 'row')} contradicts it." if newest.n_rows else ""
     n, of = len(rows), counted(newest.n_rows, "row")
+    named = f"({'row' if n == 1 else 'rows'} {listed([each.row.id for each in rows], most=MOST_ROWS)})"
     other = "the text that stayed" if newest.weight is None else "the heaviest"
     if isinstance(rows[0].row.target, float):
-        return f"On {integer(n)} of {of} it is further off than {other}."
+        return f"On {integer(n)} of {of} it is further off than {other} {named}."
     decisive = sum(each.is_decisive for each in rows)
     where = "there" if decisive == n else f"on {integer(decisive) if decisive else 'none'} of them"
-    return f"{integer(n)} of {of} {'contradicts' if n == 1 else 'contradict'} it; {other} is right {where}."
+    return f"{integer(n)} of {of} {'contradicts' if n == 1 else 'contradict'} it {named}; {other} is right {where}."
 
 
 def arithmetic(occasion: Occasion) -> Iterator[str]:
@@ -189,22 +151,14 @@ def answer_text(value: Value | None) -> str:
 # HTML
 
 
-def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int] | None = None) -> str:
-    """An article per entry, to be drawn as a deck.
-
-    survivors: current idea with the same answers, by hypothesis id, from 0.
-    """
-    return "".join(_article(entry, finding(entry, survivors or {}), seed_text) for entry in entries)
-
-
-def _article(entry: RuledOut, shown: Finding, seed_text: str) -> str:
-    key = hypothesis_id(f"{entry.reason}\n{entry.why_unread}\n{entry.text}")
-    history, notes = ("".join(map(caption, lines)) for lines in (shown.history, shown.notes))
-    return (
-        f'<article class="out" data-key="{key}" aria-label="{text(shown.status[1])}"><div>{badge(*shown.status)}'
-        f"{history}</div><div>{_quote(entry, seed_text)}{notes}</div>"
-        f'<div class="why">{"".join(_why(entry, shown))}</div></article>'
+def ruled_out_html(entries: Sequence[RuledOut], *, seed_text: str, survivors: Mapping[str, int]) -> str:
+    """A list of the texts, with a line each on why. survivors: see `why_words`."""
+    items = (
+        f'<li class="out">{badge(*status_of(entry))}<div>{_quote(entry, seed_text)}</div>'
+        f"{caption(why_words(entry, survivors))}</li>"
+        for entry in entries
     )
+    return f'<ul class="ledger">{"".join(items)}</ul>'
 
 
 def _quote(entry: RuledOut, seed_text: str) -> str:
@@ -216,31 +170,6 @@ def _quote(entry: RuledOut, seed_text: str) -> str:
     if len(entry.text) <= LONGEST_ANSWER:
         return whole
     return f'<pre class="raw">{text(entry.text[:LONGEST_ANSWER])} …</pre>{fold("answer", "the whole answer", whole)}'
-
-
-def _why(entry: RuledOut, shown: Finding) -> Iterator[str]:
-    rows = entry.newest.contradictions
-    if shown.verdict:
-        yield f"<p>{text(shown.verdict)}</p>"
-    if rows:
-        yield _rows_table(rows[:SHOWN_ROWS], entry.text)
-    if others := rows[SHOWN_ROWS:MOST_ROWS]:
-        n_left = len(rows) - MOST_ROWS
-        left = caption(f"{counted(n_left, 'further row')} not listed.") if n_left > 0 else ""
-        title = f"{counted(len(others), 'more row')}{', the worst first' if len(others) > 1 else ''}"
-        yield fold("rows", title, _rows_table(others, entry.text) + left)
-    yield from map(caption, shown.arithmetic)
-
-
-def _rows_table(rows: Sequence[Contradiction], hypothesis: str) -> str:
-    head = "<tr><th>row</th><th>inputs</th><th>it said</th><th>true</th></tr>"
-    body = "".join(
-        f'<tr><td>{each.row.id}</td><td title="{text(inputs_line(each.row, len(each.row.inputs)))}">'
-        f"{text(relevant_inputs(each.row, hypothesis))}</td>"
-        f"<td><b>{text(answer_text(each.said))}</b></td><td>{text(answer_text(each.row.target))}</td></tr>"
-        for each in rows
-    )
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def relevant_inputs(row: Row, hypothesis: str) -> str:
@@ -261,7 +190,7 @@ HEAD = ("row", "true", "particle’s text", "new text", "inputs")
 
 def rows_name(view: RunView, config: Config) -> str:
     """Name the rows that the population was last scored on: `training rows`, `rows of the buffer` or `batch rows`."""
-    is_final = view.final is not None and config.final_weights == "train"
+    is_final = view.final is not None and config.is_final_on_train
     return "training rows" if is_final else scored_rows(config)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from vpp.data.dataset import Row
@@ -10,6 +10,7 @@ from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
 from vpp.inspection.ideas import LONG, invented, quotes, runs
 from vpp.inspection.points import Camp, Point, camps
+from vpp.inspection.programs import ProgramReading, branch_of
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import Value
 from vpp.problem import Prediction
@@ -169,12 +170,15 @@ class Opened:
     held: str
     """`weight`, `chains` or `hypotheses`: what a share of the vote is a share of."""
     decimals: int | None = None
+    readings: Mapping[str, ProgramReading] = field(default_factory=dict)
+    """How hypotheses are read, by id, if they may be programs."""
 
     def html(self, point: Point, reasons: Reasons | None = None, *, with_answers: bool = False) -> str:
         """Draw one row. reasons: words that they quote are marked in the row's texts; with_answers draws them too."""
         seed_text = self.view.seed_text
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
+        because = {side.speaker: self.branch_words(side.speaker, row.id) for side in sides}
         ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'
         if is_read(row):
             inputs = read_html(row, self._quoted(point, reasons or {}))
@@ -184,9 +188,16 @@ class Opened:
         return (
             f"{markup.heading(f'Row {row.id}', outcome(point, self.decimals))}{inputs}"
             f'<div class="voted">{vote_html(point, self.decimals)}{ask if len(sides) > 1 else ""}</div>'
-            f"{contrast_html(sides, sentences, self.held)}"
+            f"{contrast_html(sides, sentences, self.held, because)}"
             f"{self.answers_html(point, reasons) if with_answers and reasons is not None else ''}"
         )
+
+    def branch_words(self, slot: int, row: int) -> str:
+        """The branch of a particle's program that answered a row (id); empty if the learner read it itself."""
+        reading, branch = self.readings.get(self.test.hypotheses[slot]), branch_of(self.test, slot, row)
+        if reading is None or reading.program is None or branch is None:
+            return ""
+        return reading.program.words(branch)
 
     def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
         said = (reasons.get((hypothesis, point.row.id)) for hypothesis in dict.fromkeys(self.test.hypotheses))
@@ -279,7 +290,7 @@ def answer_rows(point: Point, of: Opened, reasons: Reasons) -> list[tuple[str, s
 
 def _said(point: Point, slot: int, of: Opened, reasons: Reasons) -> tuple[str, str]:
     vote, prediction = point.votes[slot], reasons.get((of.test.hypotheses[slot], point.row.id))
-    reason = reason_words(prediction) if prediction else ""
+    reason = reason_words(prediction) if prediction else of.branch_words(slot, point.row.id)
     return "no readable answer" if vote is None else value_text(vote), reason
 
 
@@ -292,10 +303,11 @@ def _named(slots: Sequence[int]) -> str:
 # Rival sentences
 
 
-def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str) -> str:
+def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str, because: Mapping[int, str]) -> str:
     """The heaviest hypothesis of each camp side by side; the words on which it and the first one's differ are marked.
 
-    sentences: by slot, without the seed sentence. held: what a share is a share of.
+    sentences: by slot, without the seed sentence. held: what a share is a share of. because: by slot, the branch of a
+    program that answered.
     """
     if not sides:
         return _alone("Nobody answered: there is nothing to contrast.")
@@ -303,12 +315,12 @@ def contrast_html(sides: Sequence[Camp], sentences: Sequence[str], held: str) ->
     said = sentences[first.speaker]
     if not others:
         words = f"All that answered agree. The heaviest, particle {first.speaker}, says:"
-        return _alone(words, markup.hypothesis(said))
+        return _alone(words, markup.hypothesis(said) + _branch(first, because))
     marked_first, _, _ = lit(said, sentences[others[0].speaker])
-    shown = [_camp(first, marked_first, held)]
+    shown = [_camp(first, marked_first, held, _branch(first, because))]
     for camp in others[:MOST_CAMPS]:
         _, marked, note = lit(said, sentences[camp.speaker])
-        shown.append(_camp(camp, marked, held, note))
+        shown.append(_camp(camp, marked, held, _branch(camp, because) + (markup.caption(note) if note else "")))
     rivals, lighter = shown[:2], shown[2:]
     more = len(others) - MOST_CAMPS
     rest = markup.caption(f"And {counted(more, 'camp')} more.") if more > 0 else ""
@@ -333,13 +345,18 @@ def _lit(runs: Iterable[tuple[bool, str]]) -> str:
     return " ".join(text(words) if same else f"<mark>{text(words)}</mark>" for same, words in runs if words)
 
 
+def _branch(camp: Camp, because: Mapping[int, str]) -> str:
+    words = because.get(camp.speaker)
+    return f'<p class="cap">branch <code>{text(words)}</code></p>' if words else ""
+
+
 def _alone(words: str, sentence: str = "") -> str:
     return f'<div class="camps">{markup.caption(words)}{sentence}</div>'
 
 
-def _camp(camp: Camp, html: str, held: str, note: str = "") -> str:
+def _camp(camp: Camp, html: str, held: str, below: str) -> str:
     many, which = len(camp.slots), "first" if camp.is_even else "heaviest"
     whom = f"particle {camp.speaker}" + (f", the {which} of {many}" if many > 1 else "")
     share = f"{percent(min(camp.weight, 1.0))} of the {held}"
     head = f'<p class="camp"><b>{text(camp.name)}</b> {text(share)} · {whom.replace(" ", NBSP)}</p>'
-    return f'<section class="side">{head}<p class="hyp">{html}</p>{markup.caption(note) if note else ""}</section>'
+    return f'<section class="side">{head}<p class="hyp">{html}</p>{below}</section>'

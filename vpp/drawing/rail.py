@@ -160,14 +160,14 @@ def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
 
 def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | None) -> _Bars:
     errors = batch_errors(view, config, dataset)
-    at = max(errors.by_step, default=None) if step is None else step
+    is_label = dataset.task == "classification"
+    top = 1.0 if is_label else max(errors.values(), default=1.0) or 1.0
+    at = max(errors, default=None) if step is None else step
     words = "No error yet"
-    if at in errors.by_step:
-        error = errors.by_step[at]
-        is_label = dataset.task == "classification"
-        off = f"{percent(error)} wrong" if is_label else f"Off by {number(error, 3)} (root mean square)"
+    if at in errors:
+        off = f"{percent(errors[at])} wrong" if is_label else f"Off by {number(errors[at], 3)} (root mean square)"
         words = f"{off} on the batch of step {at}"
-    values = {n: error / errors.top if errors.top else 0.0 for n, error in errors.by_step.items()}
+    values = {n: error / top for n, error in errors.items()}
     return _Bars(name="Error on the batch", values=values, words=words)
 
 

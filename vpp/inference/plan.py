@@ -1,11 +1,14 @@
 """Plan of a run: upper bounds of its calls and sequential rounds, before anything is sent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vpp.inference.sampling import MOST_CERTIFIED
 from vpp.problem import batch_length
 from vpp.settings import Config
 
 OPTIMIZER = ("First hypotheses", "Proposals")
+TRANSLATIONS = "Programs, one for each hypothesis"
 SCORED = {
     "batch": "Predictions, each batch",
     "buffer": "Predictions, rolling buffer",
@@ -16,14 +19,17 @@ SCORED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Calls and rounds at most; answers are remembered, so runs with repeated texts need fewer."""
+    """Calls and rounds at most; answers are remembered, so runs with repeated texts need fewer.
+
+    A program is planned as one call: repairs, questions about texts and hypotheses read row by row come on top.
+    """
 
     steps: int
     items: tuple[tuple[str, int], ...]
     """(what, calls) in the order of the work."""
     optimizer_calls: int
     least_learner_calls: int
-    """Learner calls if all particles hold the same text throughout: one a row."""
+    """Learner calls if all particles hold the same text throughout: one a row, or one for its program."""
     rounds: int
     """Sequential rounds, each of which waits for the one before."""
 
@@ -45,46 +51,92 @@ def plan(config: Config, *, n_train: int, n_test: int, n_calibration: int = 0, g
 
     given: first hypotheses that take no call.
     """
-    k, steps = config.size, config.epochs * -(-n_train // config.batch_size)
+    steps = config.epochs * -(-n_train // config.batch_size)
     drawn = max(0, config.size - given) if config.draws_initial else 0
-    proposals = 0 if config.is_weighing else k * steps
-    first_batch = 0 if config.starts_from_prior else config.learner_samples * min(config.batch_size, n_train)
+    first_batch = 0 if _is_blind(config) else config.learner_samples * min(config.batch_size, n_train)
+    by_program = _by_program(config, n_train, steps)
+    by_row = _by_row(config, n_train, n_test, n_calibration, steps)
     every = (
         ("Predictions, first batch", first_batch * (drawn > 0)),
         ("First hypotheses", drawn),
-        (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
-        ("Proposals", proposals),
-        ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
-        ("Final weights", k * _final_calls(config, n_train)),
-        ("Test rows", k * config.learner_samples * n_test),
-        ("Calibration rows", k * config.learner_samples * n_calibration),
-        ("Training rows, for the summary", 0 if config.is_weighing else k * config.learner_samples * n_train),
-        ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
+        *(by_program if config.has_programs else by_row),
     )
+    least = config.size if config.is_weighing else 1
+    if not config.has_programs:
+        least *= config.learner_samples * (n_train + n_test + n_calibration)
     rounds = first_rounds(config, given=given) + ending_rounds(config, n_test=n_test)
-    rounds += sum(step_rounds(config, t, n_train=n_train) for t in range(steps))
+    rounds += sum(step_rounds(config, step, n_train=n_train) for step in range(steps))
     return Plan(
         steps=steps,
         items=tuple((what, calls) for what, calls in every if calls),
         optimizer_calls=sum(calls for what, calls in every if what in OPTIMIZER),
-        least_learner_calls=sum(config.learner_samples * n for n in (n_train, n_test, n_calibration))
-        * (k if config.is_weighing else 1),
+        least_learner_calls=least,
         rounds=rounds,
     )
+
+
+def _by_program(config: Config, n_train: int, steps: int) -> Sequence[tuple[str, int]]:
+    """Parts of a run whose hypotheses are programs: one translation a text, and no call a row."""
+    return (
+        (TRANSLATIONS, sum(_translations(config, step) for step in range(steps))),
+        ("Proposals", _proposals(config) * steps),
+        ("Rows for certificates of programs", certificate_calls(config, n_train, texts=config.size)),
+    )
+
+
+def _by_row(config: Config, n_train: int, n_test: int, n_calibration: int, steps: int) -> Sequence[tuple[str, int]]:
+    """Parts of a run whose learner reads each hypothesis for each row."""
+    k, each = config.size, config.size * config.learner_samples
+    return (
+        (SCORED[config.scored_on], k * sum(_scoring_calls(config, t, n_train) for t in range(steps))),
+        ("Proposals", _proposals(config) * steps),
+        ("Predictions, each proposal", k * sum(_judging_calls(config, t, n_train) for t in range(steps))),
+        ("Final weights", k * _final_calls(config, n_train)),
+        ("Test rows", each * n_test),
+        ("Calibration rows", each * n_calibration),
+        ("Training rows, for the summary", 0 if config.is_weighing else each * n_train),
+        ("Predictions ahead, not needed", k * sum(_unneeded_calls(config, t, n_train) for t in range(steps))),
+    )
+
+
+def _proposals(config: Config) -> int:
+    """Of one step."""
+    return 0 if config.is_weighing else config.size
+
+
+def _translations(config: Config, step: int) -> int:
+    """Texts new in a step: its proposals, and at the first step the first hypotheses."""
+    return _proposals(config) + (config.size if step == 0 else 0)
+
+
+def certificate_calls(config: Config, n_train: int, *, texts: int) -> int:
+    """Rows that the learner reads itself at the end, of the heaviest of so many texts."""
+    return min(MOST_CERTIFIED, texts) * min(config.certify, n_train) if config.has_programs else 0
 
 
 def first_rounds(config: Config, *, given: int = 0) -> int:
     """Rounds that draw the first hypotheses: none for VML and where all are given.
 
-    A draw from the prior needs no predictions.
+    A draw from the prior needs no predictions, and with programs the seed sentence, without a rule, has none.
     """
     if given >= config.size or not config.draws_initial:
         return 0
-    return 1 if config.starts_from_prior else 2
+    return 1 if _is_blind(config) else 2
+
+
+def _is_blind(config: Config) -> bool:
+    """True if the first draw is shown no prediction."""
+    return config.starts_from_prior or config.has_programs
 
 
 def ending_rounds(config: Config, *, n_test: int) -> int:
-    """Rounds of the final weights and evaluations, which share one: none if all rows have been weighed already."""
+    """Rounds of the final weights and evaluations, which share one: none if all rows have been weighed already.
+
+    Programs need one if the last proposals are not translated yet, and one for the certificates.
+    """
+    if config.has_programs:
+        is_known = config.is_filtered or config.is_weighing
+        return (not is_known) + (config.certify > 0)
     return 0 if config.is_weighing and not n_test else 1
 
 
@@ -101,10 +153,10 @@ def _unneeded_calls(config: Config, step: int, n_train: int) -> int:
 def step_rounds(config: Config, step: int, *, n_train: int) -> int:
     """Sequential rounds of one step: forward pass, proposal, accept step."""
     batch = batch_length(step, n_train=n_train, batch_size=config.batch_size)
-    # On fixed rows, whatever was kept was scored on them before.
-    is_known = step > 0 and (config.scored_on == "train" or _asks_both(config))
+    # On fixed rows, whatever passed the accept step was scored on them before.
+    is_known = step > 0 and ((config.scored_on == "train" and config.is_filtered) or _asks_both(config))
     # A buffer shorter than the batch does not hold the predictions that the optimizer is shown.
-    looks_again = _scored_rows(config, step, n_train) < batch
+    looks_again = _scored_rows(config, step, n_train) < batch and not config.has_programs
     return (not is_known) + looks_again + (not config.is_weighing) + config.is_filtered
 
 
@@ -134,7 +186,7 @@ def _judging_calls(config: Config, step: int, n_train: int) -> int:
 
 
 def _final_calls(config: Config, n_train: int) -> int:
-    if not config.is_rescored:
+    if not config.is_rescored or config.scored_on == "train":
         return 0
     seen = n_train * config.epochs if config.buffer_repeats else n_train
     return config.learner_samples * (n_train if config.final_weights == "train" else min(config.buffer_size, seen))
@@ -142,6 +194,7 @@ def _final_calls(config: Config, n_train: int) -> int:
 
 def step_calls(config: Config, step: int, *, n_train: int) -> tuple[int, int]:
     """(learner, optimizer) calls of one step at most."""
-    k = config.size
+    if config.has_programs:
+        return _translations(config, step), _proposals(config)
     each = (_scoring_calls, _judging_calls, _unneeded_calls)
-    return k * sum(calls(config, step, n_train) for calls in each), 0 if config.is_weighing else k
+    return config.size * sum(calls(config, step, n_train) for calls in each), _proposals(config)

@@ -4,18 +4,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from itertools import islice, zip_longest
 from typing import Any, Protocol
 
-from vpp.data.dataset import Part
-from vpp.events import INITIAL_STEP, Constant, Evaluated, Event, mixture_of
+from vpp.data.dataset import Part, Row
+from vpp.events import INITIAL_STEP, Certified, Constant, Evaluated, Event, hypothesis_id, mixture_of
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
-from vpp.inference.ahead import Ahead, Chains, completed
+from vpp.inference.ahead import Ahead, Chains, completed, together
 from vpp.inference.drawing import first_population
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
 from vpp.inference.sequential_monte_carlo import weigh_once
 from vpp.posterior.prediction import Mixture
-from vpp.problem import Prediction, Problem, all_graded_of, averages_of, metric_of, noise_of
+from vpp.problem import Learner, Prediction, Problem, all_branches_of, all_graded_of, averages_of, metric_of, noise_of
+from vpp.randomness import rng
 from vpp.settings import Config
 
 
@@ -98,6 +100,56 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
     mixture = mixture_of(weights, noise, constant, problem.dataset.classes)
     for split in splits:
         yield _evaluated(problem, population, mixture, constant, split, tuple(said[split, k] for k in slots))
+    heavy = _heavy(population, weights, [said["train", k] for k in slots])
+    certifying = [
+        _certified(problem, problem.reader, population.step, text, rows)
+        for text, predictions in heavy.items()
+        if problem.reader and (rows := _certified_rows(problem, config, predictions))
+    ]
+    for certified in await together(certifying):
+        yield certified
+
+
+HEAVY, MOST_CERTIFIED = 0.05, 5
+"""Least weight of a sentence, its copies together, whose program is certified, and the most such sentences."""
+
+
+def _heavy(
+    population: Population, weights: Sequence[float], said: Sequence[tuple[Prediction, ...]]
+) -> dict[str, tuple[Prediction, ...]]:
+    """Training predictions of the heaviest texts, by text. said: (K, N)."""
+    shares: dict[str, float] = {}
+    for particle, weight in zip(population.particles, weights, strict=True):
+        shares[particle.text] = shares.get(particle.text, 0.0) + weight
+    by_text = dict(zip((p.text for p in population.particles), said, strict=True))
+    heaviest = sorted(shares, key=lambda text: -shares[text])[:MOST_CERTIFIED]
+    return {text: by_text[text] for text in heaviest if shares[text] >= HEAVY}
+
+
+def _certified_rows(
+    problem: Problem, config: Config, predictions: Sequence[Prediction]
+) -> list[tuple[Row, Prediction]]:
+    """Training rows that a program answered, from each of its branches in turn, at random within one."""
+    order = rng(problem.seed, "certify").permutation(len(predictions)).tolist()
+    branches: dict[int, list[int]] = {}
+    for at in order:
+        if (branch := predictions[at].branch) is not None:
+            branches.setdefault(branch, []).append(at)
+    turns = (at for turn in zip_longest(*(branches[b] for b in sorted(branches))) for at in turn if at is not None)
+    return [(problem.dataset.train[at], predictions[at]) for at in islice(turns, config.certify)]
+
+
+async def _certified(
+    problem: Problem, reader: Learner, step: int, text: str, rows: Sequence[tuple[Row, Prediction]]
+) -> Certified:
+    reading = await reader.predict(text, [row for row, _ in rows])
+    return Certified(
+        step=step,
+        hypothesis=hypothesis_id(text),
+        rows=tuple(row.id for row, _ in rows),
+        program=tuple(prediction.value for _, prediction in rows),
+        reading=tuple(prediction.value for prediction in reading),
+    )
 
 
 async def _answered(problem: Problem, slot: int, particle: Particle, split: Part) -> _Answers:
@@ -128,6 +180,7 @@ def _evaluated(
         value=value,
         averaged=averaged,
         shares=all_graded_of(predictions),
+        branches=all_branches_of(predictions),
         noise=mixture.noise,
         constant=constant,
     )

@@ -66,6 +66,10 @@ def weigh_once(problem: Problem, config: Config, scored: Population) -> Reweight
     copies would count both twice. scored: its particles' log-likelihoods are of the final rows.
     """
     event, _ = reweight(scored.particles, config, step=scored.step, steps=problem.steps)
+    if scored.exponent:
+        # a tempered posterior: of a run that was stopped, the one it had reached
+        log_w = scored.exponent * log_likelihoods(scored.particles)
+        event = replace(event, beta=1 / scored.exponent, log_weights=tuple(log_w.tolist()))
     constant = constant_of(problem.dataset, config, problem.final_rows(config, scored.step))
     texts = [p.text for p in scored.particles]
     copies = Counter(texts)

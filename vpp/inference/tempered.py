@@ -57,7 +57,7 @@ async def step(problem: Problem, config: Config, population: Population, *, step
 
 def find_exponent(population: Population, config: Config, *, step: int, steps: int) -> float:
     """phi_t, from the schedule or by bisection on the ESS; the last step always takes the last exponent."""
-    if config.tempering == "incremental":
+    if config.schedule == "incremental":
         return 1 / config.beta(step, steps=steps)
     if step == steps - 1:
         return 1.0
@@ -92,7 +92,7 @@ def reweight(population: Population, exponent: float, *, step: int) -> tuple[Rew
 
 def is_resampled(reweighted: Reweighted, config: Config, *, exponent: float, size: int) -> bool:
     """True if the ESS is below its threshold, or adaptive tempering has just set it there."""
-    is_short = config.tempering == "adaptive" and exponent < 1
+    is_short = config.schedule == "adaptive" and exponent < 1
     return size > 1 and (is_short or reweighted.ess < ESS_SHARE * size)
 
 
@@ -123,7 +123,7 @@ def _broken(config: Config, source: str) -> Iterator[str]:
     elif not config.starts_from_prior:
         yield "the first hypotheses were written after seeing the first batch, not drawn from the prior"
     yield from _unfixed(config)
-    if config.tempering == "adaptive":
+    if config.schedule == "adaptive":
         yield "the exponents were found from the weights, not fixed in advance"
     if config.restart < 1:
         yield "proposals are refined from the data, and their densities are left out of the acceptance ratio"

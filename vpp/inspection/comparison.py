@@ -1,28 +1,22 @@
-"""Comparison of runs: scores on the test rows, paired differences, spread over seeds, conditions, and shared ideas.
+"""Comparison of runs: scores on the test rows, paired differences, and conditions.
 
 Losses are 0 or 1 for labels, squared errors in squared units of the target for numbers.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import ceil
-from pathlib import PurePath
-from statistics import fmean
 from typing import Any
-
-from pydantic_core import to_json
 
 from vpp.data.dataset import Dataset, Row, Task
 from vpp.events import Evaluated, Votes
 from vpp.inspection.baselines import SimpleModel
-from vpp.inspection.scores import Score, rows_by_id, rows_of, score
-from vpp.inspection.slots import behaviour, grouped, recorded_answers, totals
-from vpp.llm.budget import NO_CAP
-from vpp.posterior.metric import PairedDifference, deviation, mean_estimate, paired_difference
+from vpp.inspection.scores import Score, rows_of, score
+from vpp.posterior.metric import PairedDifference, mean_estimate, paired_difference
 from vpp.problem import losses_of
 from vpp.runs.reader import Snapshot
-from vpp.runs.spec import NO_PRICES, EndpointSpec
+from vpp.runs.spec import EndpointSpec
 from vpp.runs.view import RunView
 from vpp.settings import Config
 
@@ -30,8 +24,6 @@ Condition = tuple[str, str]
 """(kind, name); kind is `options`, `data`, `endpoint`, `prompts` or `versions`."""
 HASHED = 12
 """Digits of a SHA-256 that are shown."""
-_OF_CALLS = {"base_url", "optimizer_base_url", "concurrency", "timeout_s", "max_wait_s", "cache", "demo_latency_ms"}
-"""Facts of an endpoint that change no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +64,6 @@ class Standing:
     def standard_error(self) -> float | None:
         """Standard error of the mean loss (ddof = 1); None for one row."""
         return mean_estimate(self.losses).standard_error
-
-    @property
-    def value(self) -> float:
-        return 1 - self.score.error if self.score.n_correct is not None else self.score.error
 
 
 def standing(run: Candidate) -> Standing | None:
@@ -152,55 +140,6 @@ class Comparison:
 
 def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
     return Comparison(runs=tuple(runs), reference=reference, standings=tuple(map(standing, runs)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """Runs that differ only in their seed, and so in their split."""
-
-    places: tuple[int, ...]
-    by_seed: tuple[tuple[int, float], ...]
-    """(seed, metric) by seed; the mean of repeated runs of a seed."""
-    n_files: int
-    """Number of different tables: a generated task has one a seed."""
-
-    @property
-    def mean(self) -> float:
-        return fmean(value for _, value in self.by_seed)
-
-    @property
-    def deviation(self) -> float | None:
-        values = [value for _, value in self.by_seed]
-        return deviation(values) if len(values) > 1 else None
-
-
-def spreads(comparison: Comparison) -> tuple[Spread, ...]:
-    """Group the runs with answers to their test rows by all settings except the seed."""
-    answered = [place for place, own in enumerate(comparison.standings) if own is not None]
-    found = []
-    for places in grouped((_setting(comparison.runs[place]), place) for place in answered).values():
-        of = [(comparison.runs[place], comparison.standings[place]) for place in places]
-        values = grouped((run.config.seed, own.value) for run, own in of if own is not None)
-        by_seed = tuple((seed, fmean(values[seed])) for seed in sorted(values))
-        n_files = len({run.dataset.provenance.sha256 for run, _ in of})
-        found.append(Spread(places=tuple(places), by_seed=by_seed, n_files=n_files))
-    return tuple(found)
-
-
-def _setting(run: Candidate) -> Hashable:
-    """Key of the whole spec and the default prompts, but for the seed and what it draws, names, and cost."""
-    facts = asdict(replace(run.snapshot.spec, name="", command=(), prices=NO_PRICES, cap=NO_CAP))
-    table = facts["dataset"]
-    file = {name: value for name, value in table["provenance"].items() if name not in ("sha256", "notes")}
-    facts["config"]["seed"] = None
-    facts["endpoint"] = {name: value for name, value in facts["endpoint"].items() if name not in _OF_CALLS}
-    facts["dataset"] = {
-        **{name: value for name, value in table.items() if name not in ("name", "fingerprint")},
-        "columns": [(column["name"], column["kind"]) for column in table["columns"]],
-        "provenance": {**file, "file": PurePath(file["file"]).name},
-    }
-    started = run.view.started
-    return to_json([facts, started.templates if started else {}])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,100 +239,3 @@ def _text(value: Any) -> str:
 
 
 _DEFAULTS = {name: _text(getattr(Config(), name)) for name in _OPTIONS}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
-    """One run's share of an idea."""
-
-    weight: float
-    text: str
-    """Heaviest wording in the run."""
-    n_texts: int
-    n_particles: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedIdea:
-    """Particles of several runs with the same answers to the rows compared."""
-
-    by_run: Mapping[int, Holding]
-    """Share by place of the run; only runs that have the idea."""
-    score: Score
-    """On the test rows."""
-
-    @property
-    def held_by(self) -> tuple[int, ...]:
-        return tuple(sorted(self.by_run))
-
-    @property
-    def weight(self) -> float:
-        return sum(holding.weight for holding in self.by_run.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedIdeas:
-    """Ideas of all runs: those of the most runs first, then the heaviest."""
-
-    all: tuple[SharedIdea, ...]
-    places: tuple[int, ...]
-    """Places of the runs, as in `by_run`."""
-    n_rows: int
-    """Rows compared: those that every run evaluated."""
-
-    def held_by(self, *places: int) -> tuple[SharedIdea, ...]:
-        return tuple(idea for idea in self.all if idea.held_by == tuple(sorted(places)))
-
-    @property
-    def partly(self) -> tuple[SharedIdea, ...]:
-        return tuple(idea for idea in self.all if 1 < len(idea.by_run) < len(self.places))
-
-    def weight_of(self, place: int, ideas: Sequence[SharedIdea]) -> float:
-        return sum(idea.by_run[place].weight for idea in ideas if place in idea.by_run)
-
-
-def shared_ideas(runs: Mapping[int, Candidate]) -> SharedIdeas:
-    """Group the particles of at least one run by their answers to the rows that every run evaluated.
-
-    runs: by place, all with the same evaluated test rows; particles and weights are those of that evaluation.
-    """
-    tests = {place: run.test for place, run in runs.items() if run.test}
-    evaluations = {
-        place: [each for each in runs[place].view.evaluated.values() if set(test.hypotheses) <= set(each.hypotheses)]
-        for place, test in tests.items()
-    }
-    known = {place: recorded_answers(each) for place, each in evaluations.items()}
-    first = next(iter(runs.values())).dataset
-    covered = set.intersection(*({row for each in of for row in each.rows} for of in evaluations.values()))
-    table, *others = (rows_by_id(runs[place].dataset) for place in evaluations)
-    rows = [row for row in sorted(covered) if all(same_row(table[row], other[row]) for other in others)]
-    groups = grouped(
-        (behaviour(known[place][hypothesis][row] for row in rows), (place, hypothesis, weight))
-        for place, test in tests.items()
-        for hypothesis, weight in zip(test.hypotheses, test.weights, strict=True)
-    )
-    test_rows = [row for row in first.test if row.id in set(rows)]
-    ideas = []
-    for particles in groups.values():
-        by_run = grouped((place, (hypothesis, weight)) for place, hypothesis, weight in particles)
-        place, hypothesis, _ = particles[0]
-        answers = [known[place][hypothesis][row.id] for row in test_rows]
-        ideas.append(
-            SharedIdea(
-                by_run={place: _holding(own, runs[place].view) for place, own in sorted(by_run.items())},
-                score=score(answers, test_rows, first),
-            )
-        )
-    ideas.sort(key=lambda idea: (-len(idea.by_run), -idea.weight, idea.held_by))
-    return SharedIdeas(all=tuple(ideas), places=tuple(runs), n_rows=len(rows))
-
-
-def _holding(particles: Sequence[tuple[str, float]], view: RunView) -> Holding:
-    """Return one run's share. particles: (hypothesis, weight) of each."""
-    weights = totals(particles)
-    return Holding(
-        weight=sum(weights.values()),
-        text=view.texts[max(weights, key=lambda hypothesis: weights[hypothesis])],
-        n_texts=len(weights),
-        n_particles=len(particles),
-    )

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import Literal
 
 import numpy as np
@@ -31,6 +31,8 @@ Basis = Literal["evaluations", "step", "text"]
 """Basis of the grouping: answers to evaluated rows, else to rows that a step asked all hypotheses about, else texts."""
 MOST = 50
 """Most ideas whose similarity is compared; the heaviest are."""
+NEAR = 0.95
+"""Agreement from which ideas count as one explanation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,22 +266,8 @@ class Nearness:
     """Ideas compared: the heaviest, at most `MOST`."""
     similarity: Floats
     """(n, n) between 0 and 1, by number of the idea."""
-    differences: Floats | None
-    """(n, n) root mean squared difference in the target's unit; None for labels."""
     span: float | None
     """Range of the training targets, at which the similarity is 0; None for labels."""
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """Numbers of the ideas, with similar ideas next to each other."""
-        return tuple(chain.from_iterable(groups_at(self.similarity, threshold=1.0)))
-
-    def pair(self, *, nearest: bool) -> tuple[int, int]:
-        """Return the two ideas that agree most (nearest), or least; the heaviest of equal pairs. Requires n >= 2."""
-        above = np.triu_indices(self.n, k=1)
-        values = self.similarity[above]
-        at = int(values.argmax() if nearest else values.argmin())
-        return int(above[0][at]), int(above[1][at])
 
     def groups(self, threshold: float) -> tuple[Group, ...]:
         """Groups of ideas that agree pairwise at least `threshold` (0 to 1), heaviest first."""
@@ -301,12 +289,11 @@ def nearness(ideas: Ideas, dataset: Dataset) -> Nearness | None:
         return None
     answers = [idea.answers for idea in ideas.all[:MOST]]
     if dataset.task == "classification":
-        similarity, differences, span = share_alike(answers), None, None
+        similarity, span = share_alike(answers), None
     else:
         span = dataset.target_range
-        differences = root_mean_squared_differences(answers, span=span)
-        similarity = closeness(differences, span=span)
-    return Nearness(ideas=ideas, n=len(answers), similarity=similarity, differences=differences, span=span)
+        similarity = closeness(root_mean_squared_differences(answers, span=span), span=span)
+    return Nearness(ideas=ideas, n=len(answers), similarity=similarity, span=span)
 
 
 def share_alike(answers: Sequence[Votes]) -> Floats:

@@ -1,7 +1,7 @@
 """Rows with the particles' answers: votes and camps, reliability on rows with a target, and calibrated doubt."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from statistics import pstdev
@@ -180,11 +180,6 @@ def points(evaluated: Evaluated, dataset: Dataset, reject: RejectOption | None =
     return sorted(unsorted, key=lambda p: (-p.doubt if p.is_label else p.certainty, not p.is_undecided, p.row.id))
 
 
-def weakly_backed(every: Iterable[Point], *, below: float) -> list[Point]:
-    """Points on which the vote's winner has less than this share of all weight."""
-    return [point for point in every if point.behind < below]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camp:
     """One side of a disagreement, or a column of the disagreement matrix."""
@@ -230,10 +225,6 @@ def _side(point: Point, slot: int) -> str | None:
     if math.isclose(vote, mean, rel_tol=SAME):
         return AT
     return ABOVE if vote > mean else BELOW
-
-
-def by_particle(weights: Sequence[float]) -> tuple[Camp, ...]:
-    return tuple(_camp("", [slot], weights) for slot in heaviest_first(weights))
 
 
 def by_answers(evaluated: Evaluated) -> tuple[Camp, ...]:
@@ -347,13 +338,10 @@ class SpreadReliability:
     """Squared error by coverage; certainty is minus the spread."""
     n_covered: int
     """Targets inside the central 90 % of the particles' weight; rows on which all abstained are not covered."""
-    rows: tuple[int, ...]
     spreads: tuple[float, ...]
     """(N,) weighted standard deviation of the answers; infinite if all abstained."""
-    errors: tuple[float, ...]
-    """(N,) absolute error of the mean; the range of the training targets if all abstained."""
     rank_correlation: float | None
-    """Spearman's correlation of spreads and errors; None if either is constant."""
+    """Spearman's correlation of spreads and absolute errors of the mean; None if either is constant."""
 
 
 def vote_reliability(points: Sequence[Point]) -> VoteReliability:
@@ -384,7 +372,6 @@ def vote_reliability(points: Sequence[Point]) -> VoteReliability:
 def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadReliability:
     truths = [point.row.target for point in points]
     errors = settled_errors([p.prediction for p in points], truths, abstention_error=dataset.target_range)
-    spreads = [point.doubt for point in points]
     intervals = [(truth, each.interval) for each in points if each.interval and (truth := each.row.target) is not None]
     off = [abs(float(error)) for error in errors]
     return SpreadReliability(
@@ -392,9 +379,7 @@ def spread_reliability(points: Sequence[Point], dataset: Dataset) -> SpreadRelia
         is_equally_sure=is_equally_sure(points),
         curve=risk_coverage([point.certainty for point in points], [error * error for error in off]),
         n_covered=sum(low <= float(truth) <= high for truth, (low, high) in intervals),
-        rows=tuple(point.row.id for point in points),
-        spreads=tuple(spreads),
-        errors=tuple(off),
+        spreads=tuple(point.doubt for point in points),
         rank_correlation=rank_correlation([-point.certainty for point in points], off),
     )
 

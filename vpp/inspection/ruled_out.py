@@ -122,11 +122,9 @@ def lives_on(entry: RuledOut, survivors: Mapping[str, int]) -> bool:
     return entry.reason == "resampled away" and (is_held or all(occasion.alike for occasion in entry.occasions))
 
 
-def parted(
-    entries: Sequence[RuledOut], survivors: Mapping[str, int]
-) -> tuple[tuple[RuledOut, ...], tuple[RuledOut, ...]]:
-    gone = tuple(entry for entry in entries if not lives_on(entry, survivors))
-    return gone, tuple(entry for entry in entries if lives_on(entry, survivors))
+def without_survivors(entries: Sequence[RuledOut], survivors: Mapping[str, int]) -> tuple[RuledOut, ...]:
+    """Leave out what chance dropped while its answers lived on."""
+    return tuple(entry for entry in entries if not lives_on(entry, survivors))
 
 
 def rejected(view: RunView, dataset: Dataset) -> tuple[RuledOut, ...]:

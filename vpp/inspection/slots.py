@@ -94,7 +94,7 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
         return [last[row] for row in view.finished.batch if row in last]
     if config.scored_on == "train":
         return []
-    length = batch_length(view.step, n_train=n_train, batch_size=config.batch_size)
+    length = batch_length(view.step, n_train=config.n_pool(n_train), batch_size=config.batch_size)
     return list(range(len(scored.rows)))[-length:]
 
 

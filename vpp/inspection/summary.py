@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from vpp.inference.plan import ending_rounds, first_rounds, step_rounds
 from vpp.inference.tempered import why_nominal
 from vpp.inspection.ideas import Ideas
 from vpp.inspection.points import calibration_result, points, reject_option
+from vpp.inspection.programs import program_readings
 from vpp.inspection.scores import (
     Baseline,
     Score,
@@ -26,13 +27,15 @@ from vpp.inspection.scores import (
     weighed_log_likelihoods,
 )
 from vpp.inspection.slots import totals
+from vpp.llm.forms import SCHEMA
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.disagreement import is_uncertain
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.metric import Estimate
 from vpp.problem import constant_of, likelihood_of
 from vpp.runs.directory import RunDirectory, known_rows
-from vpp.runs.prompts import carrier_of
+from vpp.runs.journal import AnswerReader
+from vpp.runs.prompts import is_structured
 from vpp.runs.reader import surpassed
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, ess_of_sentences, log_evidence, priors, resampled_at
@@ -54,15 +57,15 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
     standing = constant_answer(view, spec.config, dataset) if dataset else None
     five = ensemble(view, dataset) if dataset and spec.config.method == "vml5" else None
     independent = {
-        "oracle_best_test": _json(five.oracle.test.value) if five else None,
-        "best_on_train": _json(five.best_on_train.test.value) if five else None,
+        "oracle_best_test": five.oracle.test.value if five else None,
+        "best_on_train": five.best_on_train.test.value if five else None,
     }
-    return {
+    found = {
         "run": directory.id,
         "dir": str(directory.path),
         "status": directory.state(view),
         "method": spec.config.method,
-        "structured": {"option": spec.endpoint.structured, "carrier": carrier_of(spec)},
+        "structured": {"option": spec.endpoint.structured, "carrier": SCHEMA if is_structured(spec) else None},
         "cells": {
             "limit": spec.cell_limit,
             "shown_in_part": None if dataset is None else cut_cells(dataset, spec.cell_limit),
@@ -71,8 +74,8 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "notes": spec.dataset["provenance"]["notes"],
         "metric": {
             "name": "accuracy" if spec.dataset["task"] == "classification" else "mse",
-            "train": _json(train.value) if train else None,
-            "test": _json(test.value) if test else None,
+            "train": train.value if train else None,
+            "test": test.value if test else None,
         },
         "scores": {
             "train": _figures(averaged_score(train, dataset) if train and dataset else None),
@@ -113,14 +116,25 @@ def result(directory: RunDirectory, view: RunView) -> dict[str, Any]:
         "log_evidence": evidence(spec, view),
         "individual": {"test": _particle_metrics(test, dataset), "train": _particle_metrics(train, dataset)},
         **(independent if spec.config.method == "vml5" else {}),
+        "reading": spec.config.reading,
+        "programs": _programs(directory, view, dataset) if dataset and spec.config.has_programs else None,
         **(weighed(spec, view, known_rows(directory)) if spec.config.is_weighing else {}),
     }
+    return cast(dict[str, Any], finite(found))
 
 
-def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float | str] | None:
+def _programs(directory: RunDirectory, view: RunView, dataset: Dataset) -> list[dict[str, Any]]:
+    """How each distinct hypothesis of the population is read."""
+    answers = AnswerReader(directory.answers)
+    answers.refresh()
+    found = program_readings(view, answers, dataset)
+    return [{"hypothesis": hypothesis, **each.as_json()} for hypothesis, each in found.items()]
+
+
+def _particle_metrics(evaluated: Evaluated | None, dataset: Dataset | None) -> list[float] | None:
     if evaluated is None or dataset is None:
         return None
-    return [_json(each.value) for each in particle_scores(evaluated, dataset)]
+    return [each.value for each in particle_scores(evaluated, dataset)]
 
 
 def _noise(train: Evaluated, dataset: Dataset) -> Iterator[Noise]:
@@ -128,9 +142,15 @@ def _noise(train: Evaluated, dataset: Dataset) -> Iterator[Noise]:
     return (noise(answers, rows, dataset) for answers in train.answers)
 
 
-def _json(value: float) -> float | str:
-    """Return a value for JSON, which has no infinity: a mean squared error may overflow."""
-    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
+def finite(value: Any) -> Any:
+    """Return a value for JSON, which has no infinity, with infinite and undefined numbers as strings."""
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def _figures(score: Score | None) -> dict[str, Any] | None:
@@ -144,14 +164,14 @@ def _figures(score: Score | None) -> dict[str, Any] | None:
     written: dict[str, Any] = {"n": score.n}
     for name, figure in figures.items():
         error = figure.standard_error if figure else None
-        written[name] = None if figure is None else _json(figure.value)
-        written[f"{name}_standard_error"] = None if error is None else _json(error)
+        written[name] = figure.value if figure else None
+        written[f"{name}_standard_error"] = error
     return written
 
 
 def _surpassed(dataset: Dataset | None, view: RunView) -> list[dict[str, Any]]:
-    def value(loss: float) -> float | str:
-        return _json(1 - loss if dataset and dataset.task == "classification" else loss)
+    def value(loss: float) -> float:
+        return 1 - loss if dataset and dataset.task == "classification" else loss
 
     return [
         {
@@ -178,7 +198,7 @@ def evidence(spec: RunSpec, view: RunView) -> dict[str, Any] | None:
     because += [f"{bare} of the first hypotheses could not be read: the seed sentence stands for them"] if bare else []
     because += [] if spec.config.is_weighing else ["a model's draws cannot be shown to be independent"]
     label = "exact" if is_exact(spec) else "nominal"
-    return {"value": _json(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
+    return {"value": finite(value), "exponent": 1 / made[-1].beta, "label": label, "because": because}
 
 
 def given_by(spec: RunSpec) -> Literal["", "continued", "reworded", "yours"]:
@@ -198,7 +218,7 @@ def weighed(spec: RunSpec, view: RunView, dataset: Dataset | None) -> dict[str, 
     return {
         "sentences": [view.texts[state.hypothesis] for state in view.population],
         "priors": list(priors(view)),
-        "log_likelihoods": [None if each is None else _json(each) for each in weighed_log_likelihoods(view)],
+        "log_likelihoods": list(weighed_log_likelihoods(view)),
         "log_evidence": found["value"] if found else None,
         "evidence": found,
         "deciding_rows": decided.as_json() if decided else None,
@@ -236,8 +256,7 @@ class Against:
         return self.own.error != 0 and not self.own.error < self.constant.score.error
 
     def as_json(self) -> dict[str, Any]:
-        value = _json(self.constant.score.value)
-        return {"answer": self.constant.answer, "rows": self.split, "value": value}
+        return {"answer": self.constant.answer, "rows": self.split, "value": self.constant.score.value}
 
 
 def predicted(view: RunView, dataset: Dataset) -> Against | None:
@@ -277,7 +296,7 @@ class ConstantAnswer:
     """Log-likelihood of the heaviest sentence on the training rows, minus the constant's; natural log."""
 
     def as_json(self) -> dict[str, Any]:
-        numbers = {"log_likelihood": _json(self.constant.log_likelihood), "log_odds": _json(self.log_odds)}
+        numbers = {"log_likelihood": self.constant.log_likelihood, "log_odds": self.log_odds}
         return {"answer": self.constant.answer, "weight": self.weight, **numbers}
 
 

@@ -29,6 +29,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         epochs: int = 2,
         batch_size: int = 10,
         seed: int = 0,
+        reading: str = "auto",
         prior: str = "",
         start: Sequence[str] = (),
         likelihood: str = "labels",
@@ -42,6 +43,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self.epochs = epochs
         self.batch_size = batch_size
         self.seed = seed
+        self.reading = reading
         self.prior = prior
         self.start = start
         self.likelihood = likelihood

@@ -33,10 +33,9 @@ from vpp.llm.templates import set_texts
 from vpp.posterior.calibration import RejectOption
 from vpp.posterior.prediction import Value
 from vpp.reporting.data_tree import data_tree
-from vpp.reporting.document import report_figures, report_html, write_all
+from vpp.reporting.document import report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
-from vpp.reporting.notebook import particle_html, posterior_html, posterior_text
 from vpp.reporting.predictions import asked_sheet, filled_rows
 from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
 from vpp.runs.directory import RunDirectory, State
@@ -48,10 +47,12 @@ from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.trials.trial import Trial, TrialAsking, TrialSize
+from vpp.wording.brief import headline
+from vpp.wording.escaping import markdown_table, markdown_text, one_line
+from vpp.wording.words import NBSP, particles, prior_text, score_text, weight_text
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
     from xarray import DataTree
 
 
@@ -74,9 +75,6 @@ class Particle:
     """Natural log, summed over the rows that made the weights; None if the method has none."""
     prior: float | None = None
     """Prior probability of a sentence that is only weighed."""
-
-    def _repr_html_(self) -> str:
-        return particle_html(self.text, slot=self.slot, weight=self.weight, log_likelihood=self.log_likelihood)
 
 
 class _Recorded:
@@ -140,10 +138,28 @@ class _Recorded:
         return f"<Posterior of {self.directory.id}: {len(self.hypotheses)} particles, {len(self.ideas)} ideas>"
 
     def __str__(self) -> str:
-        return posterior_text(self._reader.refresh(), self._reader.dataset())
+        return "\n".join((self._headline, *map("  ".join, self._lines))).replace(NBSP, " ")
 
-    def _repr_html_(self) -> str:
-        return posterior_html(self._reader.refresh(), self._reader.dataset())
+    def _repr_markdown_(self) -> str:
+        rows = [tuple(map(markdown_text, cells)) for cells in self._lines]
+        return f"{self._headline}\n\n{markdown_table(('weight', 'on test', 'particles', 'hypothesis'), rows)}"
+
+    @property
+    def _headline(self) -> str:
+        snapshot, dataset = self._reader.refresh(), self._reader.dataset()
+        return headline(snapshot.view, snapshot.spec.config, dataset, merge_ideas(snapshot.view, dataset))
+
+    @property
+    def _lines(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                weight_text(idea.weight) + prior_text(idea.prior),
+                score_text(idea.test) if idea.test else "not evaluated",
+                particles(idea.slots),
+                one_line(idea.text),
+            )
+            for idea in self.ideas
+        ]
 
 
 class Posterior(_Recorded):
@@ -190,19 +206,12 @@ class Posterior(_Recorded):
         """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
         return log_run(self.directory, uri, experiment=experiment)
 
-    def charts(self) -> "tuple[Figure, ...]":
-        """Return the charts of report.html as Plotly figures; which ones depends on the method."""
-        import plotly.graph_objects as go
-
-        shown = report_figures(self._reader.refresh(), self._reader.dataset())
-        return tuple(go.Figure(draw("light").chart.to_dict()) for _, draw in shown)
-
     def report(self) -> str:
         """Return the run's report in markdown."""
         return report_markdown(self._reader)
 
     def report_html(self) -> str:
-        """Return the report as a page with live charts, about 5 MB."""
+        """Return the report as a page of HTML."""
         return report_html(self._reader)
 
     def labelling_sheet(self, n: int = 24) -> "pd.DataFrame":
@@ -378,7 +387,6 @@ def fit(
     target: str,
     task: str = "auto",
     inputs: list[str] | None = None,
-    exclude: list[str] | None = None,
     train_size: int = 100,
     test_size: int = 60,
     calibration_size: int = 0,
@@ -423,7 +431,6 @@ def fit(
         columns=ColumnChoice(
             task=task,  # type: ignore[arg-type]
             inputs=inputs,
-            exclude=exclude or (),
             descriptions=described,
         ),
         split=SplitPlan(

@@ -1,142 +1,19 @@
-r"""Reads a model's answer: a label, a number or a rule. Pure text in, a value or a reason out; never raises.
+"""Reads a model's answer: a label, a number or a rule. Pure text in, a value or a reason out; never raises.
 
-A label or number is looked for in the `Output:` lines, then in JSON `{"output": …}`, in `<output>…</output>`, in
-`\boxed{}`, then under another name in the last line (`Label: …`, `Ausgabe: …`) or in JSON (`{"answer": …}`), then in an
-answer of one line. Within a form the last readable value wins. Text after the answer's own turn, or below the heading
-of a next example, is ignored. Time is linear in the length of the text.
+A label or number is looked for in the `Output:` lines, then in JSON (`{"output": …}`), then in an answer of one line.
+Within a form the last readable value wins. Text after the answer's own turn, or below the heading of a next example, is
+ignored. Any other answer is asked for again. Time is linear in the length of the text.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
 from vpp.data.answers import cut_thinking, cut_turns, match_label, peel, read_float, read_other_way, without_noun
-
-# --- values ---------------------------------------------------------------------------------------------------------
-
-Bounds = tuple[float, float]
-"""The lowest and the highest target of the training rows."""
-
-
-class Unreadable(Exception):
-    """A value that is neither label nor number as asked; its text says why."""
-
-
-def label_in(value: str, classes: tuple[str, ...]) -> str:
-    """Return the class that `value` names. Raises Unreadable."""
-    named = match_label(value, classes)
-    if not named:
-        raise Unreadable(f"{_quoted(value)} is none of the labels {_listed(classes)}")
-    if len(named) > 1:
-        raise Unreadable(f"{_quoted(value)} could be any of the labels {_listed(named)}")
-    return named[0]
-
-
-def number_in(value: str, unit: str, expected: Bounds | None = None) -> float:
-    """Return the number that `value` writes. Raises Unreadable.
-
-    expected: a point or comma before three digits may mark decimals or thousands. `12.345` is read as 12.345, and
-    `12,345` as 12345, only if the other reading is farther from these bounds.
-    """
-    layers = peel(value)
-    for layer in (*layers, *without_noun(layers)):
-        for words in (layer, *_result(layer, unit)):
-            if (number := _read_with(words, unit, expected)) is not None:
-                if math.isfinite(number):
-                    return number
-                raise Unreadable(f"{_quoted(value)} is not a finite number")
-    raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
-
-
-# --- numbers --------------------------------------------------------------------------------------------------------
-
-_HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
-_CURRENCIES = ("$", "€", "£", "¥")
-"""Ignored around a number if the target has no unit of its own."""
-_OPERATOR = re.compile(r"[-+*/^=≈×·÷−()]")
-_EQUALS = re.compile(r"[=≈]")
-_TERM = re.compile(r"\s*+[\w.]*+\s*+")
-_EQUATION_LIMIT = 200
-"""Characters of an equation."""
-
-
-def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
-    """Return the number of a layer, without a hedge before it and without its unit."""
-    bare = _HEDGE.sub("", layer)
-    forms = (bare, *(form for mark in ((unit,) if unit else _CURRENCIES) for form in _without(bare, mark)))
-    for form in forms:
-        if (number := read_float(form)) is not None:
-            _check_mark(form, number, expected)
-            return number
-    return None
-
-
-def _check_mark(form: str, number: float, expected: Bounds | None) -> None:
-    """Raise Unreadable for `3,141` or `3.141` unless `number` is nearer to the expected ones than the other reading."""
-    other = read_other_way(form)
-    if other is None or expected is None:
-        return
-    low, high = expected
-    distance, others = (max(low - each, 0.0, each - high) for each in (number, other))
-    if distance >= others:
-        decimal, thousands = sorted((number, other), key=abs)
-        readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
-        raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
-
-
-def _without(bare: str, mark: str) -> Iterator[str]:
-    """Yield `bare` without a unit at its ends, and without one between its sign and its digits."""
-    if mark in bare:
-        yield bare.removesuffix(mark).removeprefix(mark).strip()
-        yield re.sub(rf"^([+\-−])\s?{re.escape(mark)}\s*", r"\1", bare)
-
-
-def _result(layer: str, unit: str) -> Iterator[str]:
-    """Yield the right side of `y = 3.5` or `x = 2*3 = 6`, if the left side has only names and arithmetic.
-
-    `4.98 ≈ 5` gives two numbers, so neither is yielded.
-    """
-    equation = layer[:_EQUATION_LIMIT]
-    place = max(equation.rfind("="), equation.rfind("≈"))
-    left = equation[: max(place, 0)].rstrip()
-    is_term = left[-1:].isalnum() or left.endswith((")", "_"))
-    if is_term and all(_TERM.fullmatch(term) for term in _OPERATOR.split(left)):
-        right, stated = equation[place + 1 :].strip(), peel(_EQUALS.split(left)[-1])[-1]
-        if _read_with(stated, unit, None) in (None, _read_with(right, unit, None)):
-            yield right
-
-
-# --- reasons --------------------------------------------------------------------------------------------------------
-
-
-def shortened(text: str, limit: int = 60) -> str:
-    """Return `text` in one line of at most `limit` characters."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else line[:limit] + "…"
-
-
-def _listed(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(map(shortened, labels[:10]))
-    return f"{shown}, …" if len(labels) > 10 else shown
-
-
-def _quoted(value: str) -> str:
-    return f"'{shortened(value.strip(), 80)}'"
-
-
-_TRUTH_WORDS = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f"))
-
-
-def is_truth_word(label: str) -> bool:
-    """Return whether the label may also say whether a condition holds."""
-    return " ".join(label.split()).casefold() in _TRUTH_WORDS
-
-
-# --- answers --------------------------------------------------------------------------------------------------------
 
 EXPLANATION_LIMIT = 600
 VALUE_LIMIT = 2_100
@@ -145,12 +22,16 @@ RULE_LIMIT = 8_000
 """Characters of a rule."""
 CANDIDATES = 20
 """Values of one form that are tried, from the last one backwards."""
-
 TAKEN_BACK = "the answer is taken back after its value: think first, and write the value last"
-
-T = TypeVar("T")
+Bounds = tuple[float, float]
+"""The lowest and the highest target of the training rows."""
 Candidate = tuple[str, int]
 """A value, and the place after it in the answer."""
+T = TypeVar("T")
+
+
+class Unreadable(Exception):
+    """A value that is neither label nor number as asked; its text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,15 +46,117 @@ class Parsed(Generic[T]):
 
 def parse_label(text: str, classes: tuple[str, ...]) -> Parsed[str]:
     """Return the one known class that the answer gives."""
-    return _parse(text, lambda value: label_in(value, classes))
+    return _parse(text, lambda value: _label_in(value, classes))
 
 
 def parse_number(text: str, *, unit: str = "", expected: Bounds | None = None) -> Parsed[float]:
     """Return the finite number that the answer gives, alone or with the target's own unit.
 
-    expected: as of `number_in`.
+    expected: a point or comma before three digits may mark decimals or thousands. `12.345` is read as 12.345, and
+    `12,345` as 12345, only if the other reading is farther from these bounds.
     """
-    return _parse(text, lambda value: number_in(value, unit, expected))
+    return _parse(text, lambda value: _number_in(value, unit, expected))
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """Return `text` in one line of at most `limit` characters."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else line[:limit] + "…"
+
+
+# --- labels and numbers ---------------------------------------------------------------------------------------------
+
+_HEDGE = re.compile(r"(?:about|approximately|approx\.?|around|roughly|circa|ca\.|nearly)\s+", re.IGNORECASE)
+_CURRENCIES = ("$", "€", "£", "¥")
+"""Ignored around a number if the target has no unit of its own."""
+_EQUATION = re.compile(r"(?:[^\W\d]\w*|\w[\w.]*(?:\s?[-+*/]\s?\w[\w.]*)+)\s?=\s?(?=[^=]+\Z)")
+"""The left side of `y = 3.5` or `2*3 + 4 = 10`."""
+
+
+def _label_in(value: str, classes: tuple[str, ...]) -> str:
+    named = match_label(value, classes)
+    if len(named) == 1:
+        return named[0]
+    listed = ", ".join(map(shortened, (named or classes)[:10])) + (", …" if len(named or classes) > 10 else "")
+    raise Unreadable(f"{_quoted(value)} {'could be any' if named else 'is none'} of the labels {listed}")
+
+
+def _number_in(value: str, unit: str, expected: Bounds | None) -> float:
+    layers = peel(value)
+    for layer in (*layers, *without_noun(layers)):
+        if (number := _read_with(layer, unit, expected)) is not None:
+            if math.isfinite(number):
+                return number
+            raise Unreadable(f"{_quoted(value)} is not a finite number")
+    raise Unreadable(f"{_quoted(value)} is not a number alone: write nothing after it, and a point before decimals")
+
+
+def _read_with(layer: str, unit: str, expected: Bounds | None) -> float | None:
+    """Return the number of a layer, without a hedge or an equation's left side before it, and without its unit.
+
+    Raises Unreadable for `3,141` or `3.141` unless it is nearer to the expected numbers than its other reading.
+    """
+    bare = _HEDGE.sub("", equation.string[equation.end() :] if (equation := _EQUATION.match(layer)) else layer)
+    marks = [mark for mark in ((unit,) if unit else _CURRENCIES) if mark in bare]
+    ends = [bare.removesuffix(mark).removeprefix(mark).strip() for mark in marks]
+    signed = [re.sub(rf"^([+\-−])\s?{re.escape(mark)}\s*", r"\1", bare) for mark in marks]
+    for form in (bare, *ends, *signed):
+        if (number := read_float(form)) is None:
+            continue
+        if expected and (other := read_other_way(form)) is not None:
+            distance, others = (max(expected[0] - each, 0.0, each - expected[1]) for each in (number, other))
+            if distance >= others:
+                decimal, thousands = sorted((number, other), key=abs)
+                readings = f"{_quoted(form)} may be {decimal:g} or {thousands:g}"
+                raise Unreadable(f"{readings}: write {decimal:.4f} or {thousands:g}")
+        return number
+    return None
+
+
+def _quoted(value: str) -> str:
+    return f"'{shortened(value.strip(), 80)}'"
+
+
+# --- forms of an answer ---------------------------------------------------------------------------------------------
+
+_UNSEEN = r"\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+_LEAD = rf"[ \t>#*_\-`•→{_UNSEEN}]{{0,12}} (?:<\w{{1,8}}>){{0,3}} (?:\d{{1,2}}[.)][ ])? [*_`]{{0,3}}"
+_COLON = r"[*_`]{0,3} (?:</\w{1,8}>){0,3} [ \t]{0,4} [:：=] (?:</\w{1,8}>){0,3} (?:[*_`]{1,3}(?=\s|$))?"
+_FLAGS = re.IGNORECASE | re.MULTILINE | re.VERBOSE
+_OUTPUT = re.compile(
+    rf"(?: ^ {_LEAD} | (?<=[.!?]) [ \t]{{1,4}} [*_`]{{0,3}} ) (?: (?:final|predicted|the) [ \t] )? output"
+    rf"{_COLON} (?P<value> .*+ )",
+    _FLAGS,
+)
+_NEXT_EXAMPLE = re.compile(
+    rf"""^ {_LEAD} (?: (?:the|a|new|next|another|test|current|your|here[ ]is[ ]another) [ ] )?
+        (?: (?:input|row|rule|example|question|query|instruction|human|user|task|sample|problem|test[ ]case)
+            (?: [ ]? [#\[(]{{0,2}} \d{{1,6}} [\])]? )? {_COLON}
+          | example [ ] \d{{1,6}} [*_` \t]{{0,6}} $
+          | (?: (?<=[#][ ]) (?:(?:new|next|another)[ ])? | (?:new|next|another)[ ] )
+            (?:instruction|input|question|example) s? [*_` \t]{{0,6}} $ )""",
+    _FLAGS,
+)
+"""Heading of another example, invented by a model that does not stop."""
+UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
+"""Unreadable below `Output:`, or without it: `- 5` may be a list, and `x = 5` may repeat the input."""
+_NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
+_RETRACTION = re.compile(
+    r"""(?: ^ | [^\w\s] | \\n ) [^\w\n]{0,8} (?: (?:but|oh|ah|no|well|hmm+)[ ,]{1,3} )?
+        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologi\w+
+          | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
+          | (?:up)?on[ ] (?:reflection|(?:second|further|closer)[ ]\w+) | let[ ]me[ ](?:re|correct|check|double)\w*
+          | re-?(?:check|reading|exam|consider|calculat|think|vis)\w* | i[ ](?:made|was[ ]wrong|mis\w+|take)
+        ) \b
+      | ^ [^\w\n]{0,8} no [ ]? [,.:;!—–-] """,
+    _FLAGS,
+)
+"""Begins a sentence or a clause that takes an answer back."""
+_JSON_OUTPUT = re.compile(r'"(?:output|answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
+_JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
+_EXPLANATION = re.compile(
+    r"^ [ \t>#*_\-`]{0,12} (?:explanation|reasoning|notes?) [*_`]{0,3} [ \t]{0,4} [:：] [*_`]{0,3}", _FLAGS
+)
 
 
 def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
@@ -192,130 +175,42 @@ def _parse(text: str, read: Callable[[str], T]) -> Parsed[T]:
 
 
 def _parse_one(answer: str, read: Callable[[str], T]) -> Parsed[T]:
-    reason = None
-    outputs = latest(_OUTPUT.finditer(answer))
+    reason, outputs = None, latest(_OUTPUT.finditer(answer))
+    explanation = _explanation(answer, outputs)
     for value, end in _candidates(answer, outputs):
         try:
-            parsed = Parsed(value=read(value), explanation=_explanation(answer, outputs))
+            found = read(value)
         except Unreadable as fault:
             reason = reason or str(fault)
-        else:
-            return replace(parsed, value=None, reason=TAKEN_BACK) if _RETRACTION.search(answer, end) else parsed
-    return Parsed(explanation=_explanation(answer, outputs), reason=reason or "there is no 'Output:' line")
+            continue
+        if _RETRACTION.search(answer, end):
+            return Parsed(explanation=explanation, reason=TAKEN_BACK)
+        return Parsed(value=found, explanation=explanation)
+    return Parsed(explanation=explanation, reason=reason or "there is no 'Output:' line")
 
 
-# --- forms of an answer's value -------------------------------------------------------------------------------------
-
-_UNSEEN = r"\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-_LEAD = rf"[ \t>#*_\-`•→{_UNSEEN}]{{0,12}} (?:<\w{{1,8}}>){{0,3}} (?:\d{{1,2}}[.)][ ])? [*_`]{{0,3}}"
-_COLON = r"[*_`]{0,3} (?:</\w{1,8}>){0,3} [ \t]{0,4} [:：=] (?:</\w{1,8}>){0,3} (?:[*_`]{1,3}(?=\s|$))?"
-_OUTPUT = re.compile(
-    rf"""(?: ^ {_LEAD} | (?<=[.!?]) [ \t]{{1,4}} [*_`]{{0,3}} )
-        (?: (?:final|predicted|the) [ \t] )? output {_COLON} (?P<value> .*+ )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-_LAST_LINE = re.compile(
-    rf"""^ {_LEAD} (?: (?:final|predicted) [ \t] )?
-        (?:label|answer|prediction|ausgabe|antwort|sortie|réponse|salida|respuesta|saída|uscita|вывод|输出|答案|出力)
-        {_COLON} (?P<value> .*+ ) \Z""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-_NEXT_EXAMPLE = re.compile(
-    rf"""^ {_LEAD} (?: (?:the|a|new|next|another|test|current|your|here[ ]is[ ]another) [ ] )?
-        (?: (?:input|row|rule|example|question|query|instruction|human|user|task|sample|problem|test[ ]case)
-            (?: [ ]? [#\[(]{{0,2}} \d{{1,6}} [\])]? )? {_COLON}
-          | example [ ] \d{{1,6}} [*_` \t]{{0,6}} $
-          | (?: (?<=[#][ ]) (?:(?:new|next|another)[ ])? | (?:new|next|another)[ ] )
-            (?:instruction|input|question|example) s? [*_` \t]{{0,6}} $ )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-"""Heading of another example, invented by a model that does not stop."""
-_REFUSAL = re.compile(
-    r"""\b (?: i(?:['’]m|[ ]am)[ ](?:very[ ])?(?:sorry|unable|unsure|not[ ](?:able|sure|certain)) | unable[ ]to
-        | (?:can[ ]?not|can['’]t|could[ ]not|couldn['’]t) [ ] (?:be[ ])?
-          (?:say|tell|answer|determine|apply|predict|decide|classify|provide|give|assist|help|infer|conclude|know)
-        | (?:do[ ]not|don['’]t)[ ]know | (?:not[ ]enough|insufficient)[ ]information ) """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_NO_VALUE = re.compile(
-    r"[^\w]*(?:i )?(?:can ?not|can['’]t|unknown|undetermined|undefined|uncertain|unsure|none|null|n/?a|no|not)\b", re.I
-)
-UNSURE_ALONE = re.compile(r"[-–−]\s.*|[A-Za-z_]\w*\s*=[^=]*")
-"""Unreadable below `Output:`, or without it: `- 5` may be a list, and `x = 5` may repeat the input."""
-_TAGGED = re.compile(r"<(?P<tag>output|answer|label)>(?P<value>[^<]{1,2100})</(?P=tag)>", re.IGNORECASE)
-_BOXED = re.compile(r"\\boxed[ ]{0,4}\{(?P<value>(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,99}\}){0,200}\}){0,400})\}")
-NEXT_LINE = re.compile(r"(?:\s*+(?:```\w*+(?=\s)|\$\$))*+\s*+(?P<value>\S.*+)")
-_AFTERTHOUGHT = re.compile(
-    r"""[ \t] (?: [*_`(]{0,3} (?:explanation|reasoning|because|based[ ]on|according[ ]to)
-        | [*_`]{0,3} \( (?:rounded|since|calculated|computed|as[ ](?:the|per)|(?:by|per|from|following)[ ]the[ ]rule) )
-        \b .*+""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_RETRACTION = re.compile(
-    r"""(?: ^ | [^\w\s] | \\n ) [^\w\n]{0,8} (?: (?:but|oh|ah|no|well|hmm+)[ ,]{1,3} )?
-        (?: wait (?![ ]time) | actually | corrected | correction | hmm+ | oops | (?:i['’]m[ ])?sorry | apologi\w+
-          | my[ ](?:mistake|bad|error) | (?:scratch|strike)[ ]that | hold[ ]on | hang[ ]on | never[ ]?mind
-          | (?:up)?on[ ] (?:reflection|(?:second|further|closer)[ ]\w+) | let[ ]me[ ](?:re|correct|check|double)\w*
-          | re-?(?:check|reading|exam|consider|calculat|think|vis)\w* | i[ ](?:made|was[ ]wrong|mis\w+|take)
-        ) \b
-      | ^ [^\w\n]{0,8} no [ ]? [,.:;!—–-] """,
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
-)
-"""Begins a sentence or a clause that takes an answer back."""
-JSON_OUTPUT = re.compile(r'"output"\s*+:\s*+', re.IGNORECASE)
-_JSON_OTHER = re.compile(r'"(?:answer|label|class|prediction|value)"\s*+:\s*+', re.IGNORECASE)
-JSON_EXPLANATION = re.compile(r'"explanation"\s*+:\s*+', re.IGNORECASE)
-
-
-def _candidates(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate]:
+def _candidates(answer: str, outputs: list[re.Match[str]]) -> Iterator[Candidate]:
     """Yield values, the most trusted first. outputs: the last `Output:` lines, from the end backwards."""
-    yield from _headed(answer, outputs)
-    yield from json_values(answer, JSON_OUTPUT)
-    for form in (_TAGGED, _BOXED):
-        yield from ((found["value"], found.end("value")) for found in latest(form.finditer(answer)))
-    if not (_REFUSAL.search(answer) or any(_NO_VALUE.match(headed["value"]) for headed in outputs)):
-        yield from _last_line(answer)
-        yield from json_values(answer, _JSON_OTHER)
-    whole = without_fences(answer)
-    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
-        yield whole, len(answer)
-
-
-def _last_line(answer: str) -> Iterator[Candidate]:
-    """Yield the value of `Label: X` in the last line, but no yes or no below a question about a condition."""
-    for last in _LAST_LINE.finditer(answer):
-        value = last["value"][:VALUE_LIMIT]
-        if not (answer[: last.start()].rstrip().endswith("?") and is_truth_word(value.strip(" \t.*_`\"'"))):
-            yield value, last.end()
-
-
-def _headed(answer: str, outputs: Sequence[re.Match[str]]) -> Iterator[Candidate]:
-    """Yield the value of each `Output:`, on its line or on the next one."""
     for headed in outputs:
         value = headed["value"].strip()
-        below = None if value.strip("`$") else NEXT_LINE.match(answer, headed.end("value"))
+        below = None if value.strip("`$") else _NEXT_LINE.match(answer, headed.end("value"))
         if below and UNSURE_ALONE.fullmatch(below["value"]):
             continue
         value = (below["value"] if below else value)[:VALUE_LIMIT]
         begin = answer.index(value, headed.start("value"))
         yield value, begin + len(value)
-        if afterthought := _AFTERTHOUGHT.search(value):
-            yield value[: afterthought.start()].rstrip(" \t,;.-–—"), begin + afterthought.start()
+    yield from json_values(answer, _JSON_OUTPUT)
+    whole = without_fences(answer)
+    if "\n" not in whole and len(whole) <= VALUE_LIMIT and not UNSURE_ALONE.fullmatch(whole):
+        yield whole, len(answer)
 
 
-_EXPLANATION = re.compile(
-    r"^[ \t>#*_\-`]{0,12}(?:explanation|reasoning|notes?)[*_`]{0,3}[ \t]{0,4}[:：][*_`]{0,3}",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def _explanation(answer: str, outputs: Sequence[re.Match[str]]) -> str:
+def _explanation(answer: str, outputs: list[re.Match[str]]) -> str:
     """Return the text after the last `Explanation:`, or else before the last `Output:`."""
-    output = outputs[0] if outputs else None
-    before = answer[: output.start()] if output else answer
+    before = answer[: outputs[0].start()] if outputs else answer
     if headings := latest(_EXPLANATION.finditer(before)):
         return in_one_line(before[headings[0].end() :])
-    return in_one_line(before if output else next(json_values(answer, JSON_EXPLANATION), ("", 0))[0])
+    return in_one_line(before if outputs else next(json_values(answer, _JSON_EXPLANATION), ("", 0))[0])
 
 
 def in_one_line(explanation: str) -> str:
@@ -330,13 +225,13 @@ _RULE_HEADING = re.compile(
         (?:the[ ])?(?:new|revised|updated|improved) [ ]
         (?:rule|hypothesis|pattern[ ]descriptions?|model[ ]descriptions?)
         (?: [*_`]{0,3} [ \t]{0,4} [:：] [*_`]{0,3} | [*_`: \t]{0,8} $ )""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    _FLAGS,
 )
 _JSON_RULE = re.compile(r'"(?:new|revised|updated|improved)[ _](?:rule|hypothesis)"\s*+:\s*+', re.IGNORECASE)
 _NEXT_QUESTION = re.compile(
     r"""^ [ \t>#*_]{0,12} (?:rows|by[ ]column|inputs|current[ ]rule|correct[ ]outputs|its[ ]answers|its[ ]mistakes)
         [*_]{0,3} [ \t]{0,4} [:：]""",
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    _FLAGS,
 )
 
 

@@ -26,14 +26,17 @@ from vpp.llm.conversation import question
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
-from vpp.llm.forms import CARRIERS, FIELDS, Carrier, carrier_for, is_kept, one_of_words
+from vpp.llm.forms import FIELD, SCHEMA, is_kept, one_of_words
 from vpp.llm.learner import LearnerOptions, LlmLearner
 from vpp.llm.limits import DEFAULT_CONCURRENCY
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, NO_API, Completion, ServedModel, printable
 from vpp.llm.templates import shipped
-from vpp.problem import Prediction
+from vpp.llm.translator import ProgramLearner
+from vpp.problem import Prediction, TextAnswer, Translation
+from vpp.programs.columns import Columns
+from vpp.programs.sandbox import Sandbox
 
 # --- findings -------------------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ BURST_S = 10.0
 """Seconds that the burst may take, if that is more than two answers; calls still open then are cancelled."""
 SHORT = 128
 """Tokens of answers that only show whether something works."""
-LOGPROBS = "log-probabilities"
+LOGPROBS, PROGRAMS = "log-probabilities", "writes programs"
 NAMED = 12
 """Models named of a server's list."""
 Part = Callable[[], Awaitable[Finding]]
@@ -139,8 +142,8 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
     parts: dict[str, Part] = {  # the most important first; the first decides the form of the learner's prompt
         "structured output": lambda: _structured(endpoint),
         **{f"{role} prompt": prompts[role] for role in trial.roles},
+        **({PROGRAMS: lambda: _program(endpoint, trial)} if "learner" in trial.roles else {}),
         "throughput": lambda: _burst(endpoint, min(trial.concurrency, BURST_LIMIT), max(BURST_S, 2 * one_s)),
-        "seed": lambda: _seed(endpoint),
         LOGPROBS: lambda: _letters(endpoint),
     }
     for name, part in parts.items():
@@ -155,7 +158,6 @@ async def check(endpoint: Endpoint, trial: Trial) -> AsyncIterator[Finding]:
             finding = _note(name, f"not answered: {error}")
         carrier = finding.values.get("carrier", carrier)
         yield finding
-    yield _optional_fields(endpoint)
     if untried:
         words = f"{', '.join(untried)}: the server is slow, and a check ends after {CHECK_S:g} s"
         yield _note("not tried", words, untried=untried)
@@ -242,7 +244,7 @@ async def _answer(endpoint: Endpoint, max_tokens: int, *, is_new: bool) -> Findi
     return _works("answers", words, latency_s=round(latency_s, 4))
 
 
-# --- the parts: structured output, a prompt of each role, throughput, seed, log-probabilities -----------------------
+# --- the parts: structured output, a prompt of each role, throughput, log-probabilities -----------------------
 
 
 def _toy() -> Dataset:
@@ -255,18 +257,47 @@ def _templates(endpoint: Endpoint) -> str:
     return chosen_templates(AUTO, is_demo=endpoint.model == DEMO_MODEL, preset="recommended")
 
 
-async def _learner_prompt(endpoint: Endpoint, trial: Trial, carrier: str) -> Finding:
-    """Ask about one row, as a run does. carrier: field of structured output that the server honours; empty if none."""
-    attempts: list[int] = []
-    dataset, name = _toy(), "learner prompt"
-    template, form = shipped("learner", _templates(endpoint)), carrier_for(trial.structured, carrier)
-    learner = LlmLearner(
+def _learner(endpoint: Endpoint, trial: Trial, carrier: str = "", attempts: list[int] | None = None) -> LlmLearner:
+    template, is_structured = shipped("learner", _templates(endpoint)), trial.structured == "auto" and carrier == SCHEMA
+    return LlmLearner(
         endpoint,
-        LearnerPrompts(dataset=dataset, template=template, carrier=form),
+        LearnerPrompts(dataset=_toy(), template=template, is_structured=is_structured),
         LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
         counters=Counters(),
-        on_answer=lambda _, __, n: attempts.append(n),
+        on_answer=lambda _, __, n: None if attempts is None else attempts.append(n),
     )
+
+
+async def _program(endpoint: Endpoint, trial: Trial) -> Finding:
+    """Ask for a rule as a program, as a run does, and run it on every row."""
+    dataset, made = _toy(), list[Translation | TextAnswer]()
+    async with Sandbox() as sandbox:
+        learner = ProgramLearner(
+            _learner(endpoint, trial),
+            endpoint,
+            ProgramPrompts(dataset=dataset, columns=Columns(dataset)),
+            LearnerOptions(seed=0, max_tokens=trial.learner_max_tokens),
+            sandbox,
+            counters=Counters(),
+            falls_back=False,
+            on_program=made.append,
+        )
+        predictions = await learner.predict(RULE, dataset.labelled)
+    (written,) = (each for each in made if isinstance(each, Translation))
+    if written.code is None:
+        words = f"no: {printable(written.reason or '')}; --reading auto reads such sentences row by row"
+        return _note(PROGRAMS, words, programs=False, answers=written.attempts)
+    right = sum(each.value == row.target for each, row in zip(predictions, dataset.labelled, strict=True))
+    finding = _works if right == len(predictions) else _note
+    words = f"yes: right on {right} of {len(predictions)} rows, at answer {written.attempts}"
+    return finding(PROGRAMS, words, programs=True, right=right, answers=written.attempts)
+
+
+async def _learner_prompt(endpoint: Endpoint, trial: Trial, carrier: str) -> Finding:
+    """Ask about one row, as a run does. carrier: `SCHEMA` if the server honours it."""
+    attempts: list[int] = []
+    dataset, name = _toy(), "learner prompt"
+    learner = _learner(endpoint, trial, carrier, attempts)
     (prediction,) = await learner.predict(RULE, dataset.train[:1])
     if prediction.value is None:
         return _unread(name, prediction.reason, prediction.raw or "")
@@ -311,34 +342,14 @@ def quoted(text: str) -> str:
 
 
 async def _structured(endpoint: Endpoint) -> Finding:
-    """Test whether the server enforces a choice that the prompt does not mention, and through which field."""
-    name, tested = "structured output", await try_carriers(endpoint)
-    if carrier := honoured(tested):
-        words = f"honoured through {carrier}: --structured auto uses it"
-        return _works(name, words, structured="honoured", carrier=carrier)
-    refused = [f"{one.carrier} refused: {quoted(one.answer)}" for one in tested if one.outcome == "refused"]
-    ignored = [one for one in tested if one.outcome == "ignored"]
-    words = f"no field is honoured, so answers are free text; {'; '.join(refused)}".rstrip("; ")
-    if ignored:
-        names = ", ".join(one.carrier for one in ignored)
-        words += f"; ignored in silence: {names}: asked for one of two words, it said {quoted(ignored[0].answer)}"
-    return _note(name, words, structured="refused" if refused else "ignored")
-
-
-async def _seed(endpoint: Endpoint) -> Finding:
-    """Ask twice with one seed and once with another, at temperature 1."""
-    text = "Write twenty random digits and nothing else."
-    first, again, other = [await _ask(endpoint, text, seed=seed, temperature=1.0) for seed in (11, 11, 12)]
-    said, repeated, others = ((one.text, one.reasoning) for one in (first, again, other))
-    if "seed" in endpoint.dropped_fields:
-        return _note("seed", "refused: no seed is sent", seed="refused")
-    if said != repeated:
-        words = "not honoured: one seed gave two answers, so only the cache repeats a run exactly"
-        return _note("seed", words, seed="ignored")
-    if said == others:
-        return _note("seed", "not known: two seeds gave one answer at temperature 1", seed="unknown")
-    words = "honoured: asked twice at temperature 1, it said the same, and another seed gave another answer"
-    return _works("seed", words, seed="honoured")
+    """Test whether the server enforces a choice that the prompt does not mention."""
+    name, test = "structured output", await try_schema(endpoint)
+    if test.outcome == "honoured":
+        words = f"{FIELD} is honoured: --structured auto uses it"
+        return _works(name, words, structured="honoured", carrier=SCHEMA)
+    said = f"ignored in silence: asked for one of two words, it said {quoted(test.answer)}"
+    words = f"refused: {quoted(test.answer)}" if test.outcome == "refused" else said
+    return _note(name, f"answers are free text: {FIELD} is {words}", structured=test.outcome)
 
 
 async def _letters(endpoint: Endpoint) -> Finding:
@@ -389,53 +400,32 @@ async def _burst(endpoint: Endpoint, calls: int, longest_s: float) -> Finding:
     return finding("throughput", words, **counts, calls_per_s=round(pace, 2), median_s=median_s)
 
 
-def _optional_fields(endpoint: Endpoint) -> Finding:
-    dropped = [name for name in endpoint.dropped_fields if name not in (*FIELDS.values(), *grading.FIELDS)]
-    if not dropped:
-        return _works("optional fields", "all are taken", refused=[])
-    return _note("optional fields", f"refused, and left out or renamed since: {', '.join(dropped)}", refused=dropped)
+# Whether a server honours a schema: it must answer with a word that does not fit the question
 
-
-# Which request field a server honours for structured output: it must answer with a word that does not fit
-
-CARRIER_QUESTION = "Answer with the word hello."
-CARRIER_WORDS = ("KALUMI", "TORVEN")
-CARRIER_TOKENS = 32
+SCHEMA_QUESTION = "Answer with the word hello."
+SCHEMA_WORDS = ("KALUMI", "TORVEN")
+SCHEMA_TOKENS = 32
 """Tokens of an answer, enough for a JSON object with one of the words, spaces and line breaks."""
-Outcome = Literal["honoured", "ignored", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierTest:
-    """A server's reaction to one field."""
+class SchemaTest:
+    """A server's reaction to a JSON schema."""
 
-    carrier: Carrier
-    outcome: Outcome
+    outcome: Literal["honoured", "ignored", "refused"]
     answer: str
     """The model's answer, or the server's reason."""
-    is_answered: bool
-    """True if the server answered, with or without the field."""
+    is_answered: bool = True
+    """True if the server answered, with or without the schema."""
 
 
-async def try_carriers(endpoint: Endpoint) -> tuple[CarrierTest, ...]:
-    """Test the fields in order, up to the first that the server honours. Raises EndpointUnreachable."""
-    tested: list[CarrierTest] = []
-    for carrier in CARRIERS:
-        asked = one_of_words(CARRIER_WORDS, carrier)
-        try:
-            answer = (await _ask(endpoint, CARRIER_QUESTION, max_tokens=CARRIER_TOKENS, structured=asked)).text
-        except EndpointRefused as error:
-            tested.append(CarrierTest(carrier, "refused", str(error), is_answered=False))
-            continue
-        outcome: Outcome = "honoured" if is_kept(asked, answer) else "ignored"
-        if FIELDS[carrier] in endpoint.dropped_fields:
-            outcome, answer = "refused", f"{FIELDS[carrier]} is not accepted"
-        tested.append(CarrierTest(carrier, outcome, answer, is_answered=True))
-        if outcome == "honoured":
-            break
-    return tuple(tested)
-
-
-def honoured(tested: tuple[CarrierTest, ...]) -> Carrier | None:
-    """Return the carrier that the server honours; None if it honours none."""
-    return next((test.carrier for test in tested if test.outcome == "honoured"), None)
+async def try_schema(endpoint: Endpoint) -> SchemaTest:
+    """Ask for one of two words by a schema alone. Raises EndpointUnreachable."""
+    asked = one_of_words(SCHEMA_WORDS)
+    try:
+        answer = (await _ask(endpoint, SCHEMA_QUESTION, max_tokens=SCHEMA_TOKENS, structured=asked)).text
+    except EndpointRefused as error:
+        return SchemaTest("refused", str(error), is_answered=False)
+    if FIELD in endpoint.dropped_fields:
+        return SchemaTest("refused", f"{FIELD} is not accepted")
+    return SchemaTest("honoured" if is_kept(asked, answer) else "ignored", answer)

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-Role = Literal["learner", "optimizer", "prior"]
+Role = Literal["learner", "optimizer", "prior", "program", "question"]
 ROLES: tuple[Role, ...] = ("learner", "optimizer", "prior")
-"""Roles that have templates."""
+"""Roles whose templates a user may write."""
 AUTO = "auto"
 PAPER = "paper"
 EXAMPLES = "examples"
@@ -13,14 +13,10 @@ GALLERY: dict[str, str] = {
     EXAMPLES: "Worked examples on made-up tables, as chat turns: for language models, small ones above all.",
     TEXT: "Worked examples on made-up texts: the learner asks, answers, quotes; the optimizer seeks features in words.",
     PAPER: "One message laid out as in the paper, with a short explanation first. For large models that think.",
-    "terse": "The fewest words and no explanation: fewer tokens, and nothing to read about why.",
-    "json": "Asks for one JSON object: for models that were trained to answer so.",
 }
 """Shipped template sets: name -> description."""
 TEMPLATES = (AUTO, *GALLERY)
 """Names that a user can choose."""
-DEMO_READS = (PAPER, "terse", "json")
-"""Sets that the demo model can read: those without worked examples."""
 AUTO_WORDS = (
     "Worked examples for a language model, on texts if a column holds free text; the paper's layout for the demo model "
     "and the preset paper."
@@ -39,4 +35,4 @@ def chosen_templates(name: str, *, is_demo: bool, preset: str, has_text: bool = 
 EFFORTS = ("none", "low", "medium", "high")
 """Reasoning efforts of a thinking model."""
 STRUCTURED = ("auto", "off")
-"""Whether the server enforces the form of the learner's answers (`structure.py`); auto: if it can."""
+"""Whether the server enforces the form of the learner's answers (`forms.py`); auto: if it can."""

@@ -25,7 +25,7 @@ from vpp.llm.errors import (
     refusal_of,
     transport_fault,
 )
-from vpp.llm.forms import FIELDS, Structure, carrier_of, is_kept, request_options
+from vpp.llm.forms import FIELD, Structure, is_kept, request_options
 from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
 from vpp.llm.limits import DEFAULT_CONCURRENCY, Throttle
 from vpp.llm.protocol import (
@@ -416,7 +416,6 @@ class Endpoint:
             "max_tokens": max_tokens,
             "temperature": temperature,
             "seed": seed,
-            "response_format": None,  # part of every cache key, also if no structure sets it
             **request_options(structured),
             **({"reasoning_effort": effort} if effort else {}),
             **({"chat_template_kwargs": {"enable_thinking": False}} if effort == "none" else {}),
@@ -425,8 +424,7 @@ class Endpoint:
         ask = partial(self._retries.run, partial(self._attempt, messages, options))
         completion = await (self._cached(self._cache, messages, options, ask) if self._cache else ask())
         self._retries.has_answered = True
-        is_sent = structured and FIELDS[carrier_of(structured)] not in self.dropped_fields
-        if structured and is_sent and not is_kept(structured, completion.text):
+        if structured and FIELD not in self.dropped_fields and not is_kept(structured, completion.text):
             self.counters.fault("not as structured")
         self.counters.add(
             cached=int(completion.cached),

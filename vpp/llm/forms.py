@@ -1,46 +1,37 @@
 """Answer forms: the words that tell a model how to answer. A template's slot chooses the style.
 
 text     an explanation or reasoning, then the answer, each below its heading: `{answer_form}`
-brief    the answer alone, below its heading: `{answer_form_brief}`
-json     one JSON object: `{answer_form_json}`
 shown    as text; worked examples show the form, no words are added: `{answer_form_shown}`
-
 letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
 
-A server that takes only a JSON schema is asked for JSON in any style, for the answer alone if it is `brief`.
-
-Structured output is the learner's answer form that the server enforces. One of these carriers in the request names it:
-
-structured_outputs   vLLM's field: a regular expression
-grammar              llama.cpp's field: a grammar in GBNF
-json_schema          `response_format` of OpenAI, llama.cpp, Ollama, LM Studio, SGLang and TGI: a JSON schema
-
-Servers silently ignore unknown fields, so every answer is read and checked as if it were free text. Each pattern
-exists twice: as a regular expression for vLLM, and in GBNF, llama.cpp's grammar notation.
+Structured output is the learner's answer as JSON of a pydantic model, whose schema the request carries
+(`response_format`: OpenAI, vLLM, llama.cpp, Ollama, LM Studio, SGLang, TGI). Servers silently ignore unknown fields, so
+every answer is read and checked as if it were free text.
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
 from vpp.llm.grading import LETTERS
 from vpp.llm.rendering import render_labels, units
 
-Style = Literal["text", "brief", "json", "shown", "letter"]
-FORM_SLOTS: Mapping[str, Style] = {
-    "answer_form": "text",
-    "answer_form_brief": "brief",
-    "answer_form_json": "json",
-    "answer_form_shown": "shown",
-    "answer_form_letter": "letter",
-}
+Style = Literal["text", "shown", "letter"]
+FORM_SLOTS: Mapping[str, Style] = {"answer_form": "text", "answer_form_shown": "shown", "answer_form_letter": "letter"}
+FIELD = "response_format"
+"""The request's field that carries a structure."""
+SCHEMA = "json_schema"
+"""Name under which a run records that its server honours that field."""
+Structure = type[BaseModel]
+"""The model that an answer's JSON follows."""
+EXPLANATION_LIMIT = 400
+"""Maximum characters of a structured answer's explanation."""
 
 _ASKED = "Answer in exactly this form:"
-_ASKED_JSON = "Answer in exactly this form (one JSON object and nothing else):"
 _EXPLAINED = "one or two short sentences"
 
 
@@ -57,12 +48,7 @@ def prior_form(style: Style) -> str:
 def _rule_form(style: Style, reasoning: str, rule: str) -> str:
     if style == "shown":
         return ""
-    if style == "text":
-        return f"{_ASKED}\nReasoning: {reasoning}\nNew rule: {rule}, complete in itself, and nothing after it"
-    whole = "the whole rule, complete in itself"
-    if style == "brief":
-        return f"{_ASKED}\nNew rule: {whole}, and nothing else"
-    return f"{_ASKED_JSON}\n{json.dumps({'reasoning': reasoning, 'new_rule': whole})}"
+    return f"{_ASKED}\nReasoning: {reasoning}\nNew rule: {rule}, complete in itself, and nothing after it"
 
 
 def answer_kind(dataset: Dataset) -> str:
@@ -80,170 +66,57 @@ def outputs_of(dataset: Dataset) -> str:
     return answer_kind(dataset)
 
 
-# --- structured output ----------------------------------------------------------------------------------------------
-
-Carrier = Literal["structured_outputs", "grammar", "json_schema"]
-FIELDS: dict[Carrier, str] = {
-    "structured_outputs": "structured_outputs",
-    "grammar": "grammar",
-    "json_schema": "response_format",
-}
-"""Request field of each carrier, in the order in which a server is tested for them."""
-CARRIERS = tuple(FIELDS)
-Structure = dict[str, Any]
-"""`{"regex": …}` for vLLM, `{"json_schema": …}`, or `{"grammar": …, "regex": …}` for llama.cpp.
-
-The regular expression of a grammar is not sent; it checks the answer.
-"""
-EXPLANATION_LIMIT = 400
-"""Maximum characters of an explanation."""
-
-
-# --- patterns -------------------------------------------------------------------------------------------------------
-
-_SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One set of texts in both notations."""
-
-    regex: str
-    gbnf: str
-
-
-NUMBER = Pattern(
-    regex=r"-?[0-9]{1,15}(\.[0-9]{1,12})?(e-?([12]?[0-9]{1,2}|30[0-8]))?",
-    gbnf='"-"? [0-9]{1,15} ("." [0-9]{1,12})? ("e" "-"? ([12]? [0-9]{1,2} | "30" [0-8]))?',
-)
-EXPLANATION = Pattern(regex=r"[^ \t\n\r][^\n\r]{0,399}", gbnf=r"[^ \t\n\r] [^\n\r]{0,399}")
-"""One line of 1 to 400 characters without a blank at its start."""
-QUOTED = Pattern(
-    regex=r'([^ \t"\\\n\r]|\\")([^"\\\n\r]|\\"){0,399}',
-    gbnf=r'([^ \t"\\\n\r] | "\\" "\"") ([^"\\\n\r] | "\\" "\""){0,399}',
-)
-"""An explanation inside the quotes of a JSON string, with escaped double quotes and no other escape."""
-
-
-def literal(text: str) -> Pattern:
-    """Return the pattern of exactly this text."""
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return Pattern(regex=_SPECIAL.sub(r"\\\1", text).replace("\n", "\\n"), gbnf=f'"{quoted}"')
-
-
-def one_of(texts: Iterable[str]) -> Pattern:
-    """Return the pattern of any one of these texts."""
-    each = [literal(text) for text in texts]
-    return Pattern(regex=f"({'|'.join(one.regex for one in each)})", gbnf=f"({' | '.join(one.gbnf for one in each)})")
-
-
-def sequence(parts: Sequence[Pattern | str]) -> Pattern:
-    """Return the pattern of the parts in sequence; a text matches itself."""
-    each = [literal(part) if isinstance(part, str) else part for part in parts]
-    return Pattern(regex="".join(one.regex for one in each), gbnf=" ".join(one.gbnf for one in each))
-
-
-# --- how answers are enforced ---------------------------------------------------------------------------------------
-
-
-def carrier_for(option: str, carrier: str) -> Carrier | None:
-    """Return the carrier to use; None for free text.
-
-    option: of `choices.STRUCTURED`. carrier: the one that the server honours; empty or off if unknown.
-    """
-    return None if option == "off" else next((each for each in CARRIERS if each == carrier), None)
-
-
-def answer_form(carrier: Carrier | None, style: Style, dataset: Dataset) -> str:
+def answer_form(style: Style, dataset: Dataset, *, is_structured: bool = False) -> str:
     """Return the learner's answer form. style: the template's own."""
-    output, is_json = answer_kind(dataset), carrier == "json_schema" or style == "json"
-    if style == "shown" and not is_json:
-        return ""
+    output = answer_kind(dataset)
     if style == "letter":
         lines = [f"- {letter} = {one_line(label)}" for letter, label in zip(LETTERS, dataset.classes, strict=False)]
         return "\n".join(("Labels:", *lines, "", "Answer with the letter of the label and nothing else."))
-    if is_json:
-        explanation = {} if style == "brief" else {"explanation": _EXPLAINED}
-        form = f"{_ASKED_JSON}\n{json.dumps({**explanation, 'output': output})}"
+    if is_structured:
+        words = json.dumps({"explanation": _EXPLAINED, "output": output})
+        form = f"Answer in exactly this form (one JSON object and nothing else):\n{words}"
+    elif style == "shown":
+        return ""
     else:
-        explained = "" if style == "brief" else f"Explanation: {_EXPLAINED}\n"
-        form = f"{_ASKED}\n{explained}Output: {output}, nothing else"
+        form = f"{_ASKED}\nExplanation: {_EXPLAINED}\nOutput: {output}, nothing else"
     labels = f"{render_labels(dataset)}\n\n" if dataset.task == "classification" else ""
     gap = "\n\n" if style == "shown" else ""  # its slot follows the input
     return f"{gap}{labels}{form}"
 
 
-def structure(carrier: Carrier | None, style: Style, dataset: Dataset) -> Structure | None:
-    """Return the structure of an answer, or None for free text. style: the template's own."""
-    if carrier is None:
-        return None
+# --- structured output ----------------------------------------------------------------------------------------------
+
+
+def structure(dataset: Dataset) -> Structure:
+    """Return the model of a learner's answer: an explanation, then a label as prompts show it, or a finite number."""
+    explanation = Annotated[str, Field(min_length=1, max_length=EXPLANATION_LIMIT)]
+    output = Annotated[float, Field(allow_inf_nan=False)]
     labels = [one_line(label) for label in dataset.classes]
-    if carrier == "json_schema":
-        explanation = {"explanation": {"type": "string", "minLength": 1, "maxLength": EXPLANATION_LIMIT}}
-        output: dict[str, Any] = {"type": "string", "enum": labels} if labels else {"type": "number"}
-        return {"json_schema": _object({**({} if style == "brief" else explanation), "output": output})}
-    if style == "json":
-        value = one_of([json.dumps(label, ensure_ascii=False) for label in labels]) if labels else NUMBER
-        return _carried(sequence(['{"explanation": "', QUOTED, '", "output": ', value, "}"]), carrier)
-    explained: list[Pattern | str] = ["Explanation: ", EXPLANATION, "\n"] if style in ("text", "shown") else []
-    return _carried(sequence([*explained, "Output: ", one_of(labels) if labels else NUMBER]), carrier)
+    return _model(explanation=explanation, output=Literal[*labels] if labels else output)
 
 
-def one_of_words(words: Sequence[str], carrier: Carrier) -> Structure:
-    """Return the structure of an answer that is one of these words."""
-    if carrier == "json_schema":
-        return {"json_schema": _object({"output": {"type": "string", "enum": list(words)}})}
-    return _carried(one_of(words), carrier)
+def one_of_words(words: Sequence[str]) -> Structure:
+    """Return the model of an answer that is one of these words."""
+    return _model(output=Literal[*words])
 
 
-def _carried(pattern: Pattern, carrier: Carrier) -> Structure:
-    return {"regex": pattern.regex, **({"grammar": f"root ::= {pattern.gbnf}"} if carrier == "grammar" else {})}
+def _model(**fields: Any) -> Structure:
+    definitions: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
+    return create_model("answer", __config__=ConfigDict(strict=True, extra="forbid"), **definitions)
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with exactly these properties, which servers write in this order."""
-    required = list(properties)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-def carrier_of(asked: Structure) -> Carrier:
-    """Return the carrier that a structure was made for."""
-    return next((carrier for carrier in CARRIERS if carrier in asked), "structured_outputs")
-
-
-def request_options(asked: Structure | None) -> dict[str, Any]:
-    """Return the request options that carry a structure, named as in `vpp.llm.protocol.NAMES`."""
-    if not asked:
+def request_options(structured: Structure | None) -> dict[str, Any]:
+    """Return the request option that carries a structure."""
+    if structured is None:
         return {}
-    if "grammar" in asked:
-        return {"grammar": asked["grammar"]}
-    if "json_schema" in asked:
-        schema = {"name": "answer", "strict": True, "schema": asked["json_schema"]}
-        return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    return {"structured": asked}
+    schema = {"name": "answer", "strict": True, "schema": structured.model_json_schema()}
+    return {FIELD: {"type": SCHEMA, "json_schema": schema}}
 
 
-def is_kept(asked: Structure, text: str) -> bool:
+def is_kept(structured: Structure, text: str) -> bool:
     """Return whether an answer has the requested structure."""
-    if "json_schema" in asked:
-        try:
-            return _follows(json.loads(text), asked["json_schema"])
-        except (ValueError, RecursionError):
-            return False
-    return re.fullmatch(asked["regex"], text.strip()) is not None
-
-
-def _follows(value: Any, schema: dict[str, Any]) -> bool:
-    """Return whether a value follows one of the schemas made here, with its properties in order."""
-    if "enum" in schema:
-        return value in schema["enum"]
-    if schema["type"] == "object":
-        properties = schema["properties"]
-        return (
-            isinstance(value, dict)
-            and list(value) == list(properties)
-            and all(_follows(value[name], each) for name, each in properties.items())
-        )
-    if schema["type"] == "string":
-        return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        structured.model_validate_json(text)
+    except ValidationError:
+        return False
+    return True

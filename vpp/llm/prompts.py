@@ -1,16 +1,18 @@
 """Every first question to a model: the learner's about rows, the optimizer's about a batch or about the columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset, Row
 from vpp.llm.conversation import question
-from vpp.llm.forms import Carrier, Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
+from vpp.llm.forms import Structure, answer_form, optimizer_form, outputs_of, prior_form, structure
 from vpp.llm.guards import Guard
 from vpp.llm.protocol import Message
 from vpp.llm.rendering import (
+    cut,
+    render_arguments,
     render_columns,
     render_descriptions,
     render_input,
@@ -24,8 +26,9 @@ from vpp.llm.rendering import (
     turned_columns,
     units,
 )
-from vpp.llm.templates import Template
+from vpp.llm.templates import Template, built_in
 from vpp.problem import Prediction
+from vpp.programs.columns import Columns
 
 NO_RULE = "none yet"
 
@@ -74,8 +77,8 @@ class LearnerPrompts:
 
     dataset: Dataset
     template: Template
-    carrier: Carrier | None = None
-    """Carrier of structured answers; None for free text."""
+    is_structured: bool = False
+    """Whether answers are JSON that the server holds to a schema."""
     cell_limit: int = 0
     """Characters shown of a cell, as `render_input` takes it."""
 
@@ -86,14 +89,14 @@ class LearnerPrompts:
             rule=rule_of(self.dataset, hypothesis),
             input=render_input(row, self.units, self.cell_limit),
             outputs=outputs_of(self.dataset),
-            answer_form=answer_form(self.carrier, self.template.style, self.dataset),
+            answer_form=answer_form(self.template.style, self.dataset, is_structured=self.is_structured),
         )
         return [*self.template.opening, described(self.dataset, prompt)]
 
     @cached_property
     def structure(self) -> Structure | None:
         """The structure of an answer; None for free text."""
-        return structure(self.carrier, self.template.style, self.dataset)
+        return structure(self.dataset) if self.is_structured else None
 
     @property
     def is_lettered(self) -> bool:
@@ -104,6 +107,31 @@ class LearnerPrompts:
     def units(self) -> dict[str, str]:
         """Units by column name."""
         return units(self.dataset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramPrompts:
+    """Questions to the learner about a hypothesis as a program, and about a text that a program asks about."""
+
+    dataset: Dataset
+    columns: Columns
+    translating: Template = field(default_factory=lambda: built_in("program"))
+    questioning: Template = field(default_factory=lambda: built_in("question"))
+    cell_limit: int = 0
+    """Characters shown of a text."""
+
+    def translation(self, hypothesis: str) -> list[Message]:
+        """Return the question for the hypothesis as a program. The part that all hypotheses share comes first."""
+        prompt = self.translating.fill(
+            columns=render_arguments(self.columns, units(self.dataset)),
+            outputs=outputs_of(self.dataset).replace("one of:", "one of"),
+            rule=rule_of(self.dataset, hypothesis),
+        )
+        return [*self.translating.opening, described(self.dataset, prompt)]
+
+    def about_text(self, words: str, text: str) -> list[Message]:
+        prompt = self.questioning.fill(question=one_line(words), text=cut(text, self.cell_limit))
+        return [*self.questioning.opening, question(prompt)]
 
 
 # --- the optimizer --------------------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,10 +15,6 @@ from vpp.llm.grading import FIELDS, read_first_tokens
 
 NO_API = "no OpenAI-compatible API at this address"
 FIX_ADDRESS = "give the address of a model server, which often ends in /v1"
-PAGE_LIMIT = 20_000
-"""Bytes of a web page that are searched for its title."""
-_TITLE = re.compile(r"<title[^<>]*>([^<]+)", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*>")
 
 
 def is_web_page(body: bytes) -> bool:
@@ -59,12 +53,8 @@ SECRET_LENGTH = 8
 _NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\/")
 _OPENAI_KEY = re.compile(r"\bsk-\S+")
-_AS_IS = ("temperature", "seed", "response_format", "grammar", "reasoning_effort", "chat_template_kwargs", *FIELDS)
-NAMES = {
-    "max_tokens": ("max_completion_tokens", "max_tokens"),
-    "structured": ("structured_outputs",),
-    **{name: (name,) for name in _AS_IS},
-}
+_AS_IS = ("temperature", "seed", "response_format", "reasoning_effort", "chat_template_kwargs", *FIELDS)
+NAMES = {"max_tokens": ("max_completion_tokens", "max_tokens"), **{name: (name,) for name in _AS_IS}}
 """Field names under which an option is sent; the second one if the first is refused."""
 OVERRUN = 16
 """Tokens by which an answer may exceed its limit: servers count end marks differently."""
@@ -72,8 +62,6 @@ OPTIONAL = frozenset(name for names in NAMES.values() for name in names)
 _NO_ROOM = re.compile(r"context.{0,10}(length|window)|too large", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(r"at most|too (high|long|big|many)|exceed|(greater|less|more) than", re.IGNORECASE)
 OTHER_WORDS = {
-    "structured_outputs": r"structured|grammar|guided|regex|json.?schema",
-    "grammar": r"grammar|gbnf",
     "response_format": r"response.?format|json.?schema|structured|grammar",
     "reasoning_effort": r"reasoning|effort",
     "chat_template_kwargs": r"chat.?template|enable_thinking",
@@ -188,7 +176,7 @@ def _read_json(body: bytes, secret: str) -> Any:
     except (ValueError, RecursionError):
         pass
     if is_web_page(body):
-        raise OddReply("web page", f"{NO_API}: found {_page_words(body, secret)}")
+        raise OddReply("web page", f"{NO_API}: found a web page")
     if body[:1000].lstrip().startswith((b"data:", b"event:", b": ")):
         fix = "switch streaming off at the server or the proxy before it"
         raise OddReply("streamed", "answered as a stream, though none was asked for", fix=fix)
@@ -215,14 +203,6 @@ def _read_object(body: bytes, secret: str) -> dict[str, Any]:
 
 def _other_json(body: bytes, secret: str) -> OddReply:
     return OddReply("not the protocol", f"{NO_API}: found other JSON, {_excerpt(body, secret)}")
-
-
-def _page_words(body: bytes, secret: str) -> str:
-    """Quote a web page's title, or its text if it has none."""
-    page = body[:PAGE_LIMIT].decode("utf-8", "replace")
-    title = _TITLE.search(page)
-    words = title[1] if title else _TAG.sub(" ", page)
-    return f"a web page, '{_excerpt(words.encode(), secret)[: REASON_LIMIT // 2]}'"
 
 
 def _first_choice(reply: dict[str, Any], body: bytes, secret: str) -> dict[str, Any]:
@@ -260,7 +240,7 @@ def read_token_count(body: bytes, *, secret: str = "") -> int | None:
 def server_words(body: bytes, *, secret: str = "") -> str:
     """Return an error's message without the key, in one line, not yet cut; empty if there is none."""
     if is_web_page(body):
-        return f"with {_page_words(body, secret)}"
+        return "with a web page"
     try:
         return _message(_redacted(json.loads(body), secret))
     except (ValueError, RecursionError):
@@ -284,21 +264,10 @@ def _invalid_field(entry: dict[str, Any]) -> str:
     return _one_line(f"{path}: {entry.get('msg', '')}")
 
 
-def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Return the seconds that the server asks to wait, at most 120; None if it does not ask or makes no sense."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        if _NUMBER.fullmatch(value.strip()):
-            seconds = float(value)
-        else:
-            moment = parsedate_to_datetime(value)
-            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            seconds = (aware - (now or datetime.now(UTC))).total_seconds()
-    except (ValueError, OverflowError):
-        return None
-    return min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asks to wait, at most 120; None if it names none, or a date."""
+    value = headers.get("retry-after", "").strip()
+    return min(float(value), RETRY_AFTER_LIMIT_S) if _NUMBER.fullmatch(value) else None
 
 
 def withheld(words: str, secret: str) -> str:

@@ -8,10 +8,15 @@ from vpp.data.answers import escaped, one_line
 from vpp.data.columns import is_number
 from vpp.data.dataset import Dataset, Row, Value
 from vpp.problem import Prediction
+from vpp.programs.columns import Argument, Columns
 
 MISSING = "missing"
 NO_ANSWER = "no answer"
 NO_UNITS: Mapping[str, str] = {}
+LISTED_VALUES, FEW_NUMBERS = 20, 3
+"""Most values of a column that a program's writer is told, of words and of numbers."""
+BRANCH_SHOWN = 200
+"""Maximum characters of a program's branch above its mistakes."""
 LISTED = 40
 """Maximum characters of a cell in the listing by column."""
 COMMONEST, RANGES, CUTS = 8, 3, 100
@@ -112,13 +117,25 @@ def _labelled(row: Row, units: Mapping[str, str], limit: int) -> str:
 def render_mistakes(
     rows: Sequence[Row], predictions: Sequence[Prediction], units: Mapping[str, str] = NO_UNITS, limit: int = 0
 ) -> str:
-    """Return the rows whose prediction is not exactly the correct output, with both values."""
-    wrong = [
-        f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
-        for row, given in zip(rows, predictions, strict=True)
-        if given.is_mistake(row)
-    ]
-    return "\n".join(wrong) or "none"
+    """Return the rows whose prediction is not exactly the correct output, with both values.
+
+    If branches of a program gave them, each branch stands above its rows: `x >= 80: 'no' is wrong on 5 of 8 rows:`.
+    """
+    branches: defaultdict[int, list[tuple[Row, Prediction]]] = defaultdict(list)
+    for row, given in zip(rows, predictions, strict=True):
+        branches[-1 if given.branch is None else given.branch].append((row, given))
+    lines = []
+    for branch, answered in sorted(branches.items()):
+        wrong = [
+            f"{_labelled(row, units, limit)} (the rule gave {render_value(given.value, NO_ANSWER)})"
+            for row, given in answered
+            if given.is_mistake(row)
+        ]
+        if wrong and branch >= 0 and len(branches) > 1:
+            words = cut(one_line(answered[0][1].explanation), BRANCH_SHOWN)
+            lines.append(f"{words} is wrong on {len(wrong)} of {len(answered)} row{'s' if len(answered) > 1 else ''}:")
+        lines += wrong
+    return "\n".join(lines) or "none"
 
 
 def turned_columns(row: Row, seed: int) -> Row:
@@ -209,6 +226,26 @@ def render_columns(dataset: Dataset) -> str:
     kinds = {column.name: column.kind for column in dataset.columns}
     columns = "\n".join(f"{one_line(name)}: {kinds[name]}" for name in dataset.inputs)
     return f"{columns}\n\n{render_labels(dataset)}" if dataset.task == "classification" else columns
+
+
+def render_arguments(columns: Columns, units: Mapping[str, str] = NO_UNITS) -> str:
+    """Return a line a column, as a program's argument: `sky_at_noon (“sky at noon”): text, one of clear, rain`."""
+    return "\n".join(_argument(each, units.get(each.name)) for each in columns.arguments.values())
+
+
+def _argument(argument: Argument, unit: str | None) -> str:
+    name = "" if argument.name == argument.alias else f" (“{one_line(argument.name)}”)"
+    absent = " or None" if argument.has_missing else ""
+    if argument.type == "prose":
+        return f"{argument.alias}{name}: a text{absent}"
+    if argument.type == "numbers":
+        return f"{argument.alias}{name}: a list of whole numbers{absent}"
+    values, n = argument.values, len(argument.values)
+    if argument.type == "number":
+        listed = f", one of {', '.join(values)}" if n <= FEW_NUMBERS else ""
+        return f"{argument.alias}{name}: number{absent}{listed}{f', in {unit}' if unit else ''}"
+    listed = ", ".join(one_line(cut(value, LISTED)) for value in values[:LISTED_VALUES])
+    return f"{argument.alias}{name}: text{absent}, {'one of' if n <= LISTED_VALUES else f'{n} values such as'} {listed}"
 
 
 def render_descriptions(dataset: Dataset) -> str:

@@ -30,12 +30,16 @@ NEEDED: dict[Role, tuple[tuple[str, ...], ...]] = {
         ("task", "outputs"),
     ),
     "prior": (("hypothesis", "rule"), ("columns",)),
+    "program": (("rule",), ("columns",), ("outputs",)),
+    "question": (("question",), ("text",)),
 }
 """Required slots by role, any one of each group, besides one of the answer forms (`FORM_SLOTS`)."""
 OPTIONAL: dict[Role, frozenset[str]] = {
     "learner": frozenset({"outputs"}),
     "optimizer": frozenset({"values"}),
     "prior": frozenset({"outputs"}),
+    "program": frozenset(),
+    "question": frozenset(),
 }
 SLOTS: dict[Role, frozenset[str]] = {
     role: frozenset(slot for slots in needed for slot in slots) | OPTIONAL[role] for role, needed in NEEDED.items()
@@ -88,23 +92,10 @@ class Template:
         fixed = [turn["content"] for turn in self.opening if turn["role"] == "system"]
         return "\n\n".join([*fixed, "".join(words for words, _ in self._parts)])
 
-    def fill(self, *, answer_form: str, **slots: str) -> str:
+    def fill(self, *, answer_form: str = "", **slots: str) -> str:
         """Return the question. Raises KeyError if a slot of the template is not given."""
         given = {**slots, **dict.fromkeys(FORM_SLOTS, answer_form)}
         return "".join(words + ("" if slot is None else keep_inside_fence(given[slot])) for words, slot in self._parts)
-
-    def warnings(self) -> Iterator[str]:
-        """Yield a sentence for each thing that works, but costs more or fails more often than needed."""
-        theta = "rule" if "rule" in self.slots else "hypothesis"
-        slots = [(brace[1], brace.start()) for brace in _BRACES.finditer(self.text)]
-        place = dict(reversed(slots)).get("input", len(self.text))
-        if self.role == "learner" and place < dict(slots)[theta]:
-            yield (
-                f"The learner template puts {{input}} (line {_line(self.text, place)}) before {{{theta}}}: "
-                "a server cannot reuse the part that all rows share (its prefix cache), and each call costs more."
-            )
-        if "\x00" in self.text or "\ufffd" in self.text:
-            yield f"The {self.role} template holds characters that are no text: was it saved as UTF-8?"
 
 
 def keep_inside_fence(value: str) -> str:
@@ -148,7 +139,7 @@ def _check_slots(text: str, role: Role) -> Style:
     lines = {brace[1]: _line(text, brace.start()) for brace in reversed([*_BRACES.finditer(text)]) if brace[1]}
     forms = [name for name in FORM_SLOTS if name in lines]
     missing = {slots[0] for slots in NEEDED[role] if not any(slot in lines for slot in slots)}
-    missing |= set() if forms else {"answer_form"}
+    missing |= set() if forms or role not in ROLES else {"answer_form"}
     known = SLOTS[role] | set(FORM_SLOTS)
     unknown = sorted(set(lines) - known, key=lambda name: (lines[name], name))
     faults = [f"lacks {_slots(sorted(missing))}"] if missing else []
@@ -158,7 +149,7 @@ def _check_slots(text: str, role: Role) -> Style:
         raise InputError(f"the {role} template {' and '.join(faults)}: write a brace that is no slot doubled")
     if len(forms) > 1:
         raise InputError(f"the {role} template asks for several forms of answer ({_slots(forms)}): keep one of them")
-    return FORM_SLOTS[forms[0]]
+    return FORM_SLOTS[forms[0]] if forms else "shown"
 
 
 def _slots(names: Iterable[str]) -> str:
@@ -178,6 +169,12 @@ def shipped(role: Role, name: str = PAPER) -> Template:
     if name not in GALLERY:
         raise InputError(f"no templates are named {name!r}: take one of {', '.join(GALLERY)}, or a file's path")
     return Template((files("vpp.llm") / "templates" / name / f"{role}.txt").read_text(encoding="utf-8"), role=role)
+
+
+@cache
+def built_in(role: Role) -> Template:
+    """Return the one template of a role whose words no set and no user replaces."""
+    return Template((files("vpp.llm") / "templates" / f"{role}.txt").read_text("utf-8"), role=role)
 
 
 @cache
@@ -206,7 +203,7 @@ def name_of(text: str | None, role: Role) -> str | None:
     return next((name for name in GALLERY if text in (gallery_text(name, role), shipped(role, name).text)), None)
 
 
-def check_templates(texts: dict[Role, str | None]) -> tuple[str, ...]:
-    """Return the warnings about a user's own templates. Raises InputError for one that cannot be used."""
-    own = [Template(text, role=role) for role in ROLES if (text := texts.get(role)) is not None]
-    return tuple(warning for template in own for warning in template.warnings())
+def check_templates(texts: dict[Role, str | None]) -> None:
+    """Raise InputError for a user's own template that cannot be used."""
+    for role, text in texts.items():
+        template_of(text, role=role)

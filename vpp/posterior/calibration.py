@@ -160,7 +160,7 @@ class Conformal:
     classes: tuple[str, ...] = ()
     """Labels of the target, in order; empty for numbers."""
     level: float = 0.9
-    """Least probability that the truth is among what is called possible."""
+    """Least probability that the truth is among what is called possible: 90 %, the customary level."""
     by_group: bool = False
     """True if each row is from a group of its own, so that the promise is for rows of new groups."""
 

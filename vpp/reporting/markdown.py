@@ -3,7 +3,7 @@
 Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -13,30 +13,30 @@ from vpp.data.dataset import PARTS, Dataset, Row
 from vpp.data.labelling import n_answered
 from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
+from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
-from vpp.drawing.idea_deck import alt_words, facts, group_table, meaning, quotes_words, verdict
-from vpp.drawing.ledger import SHOWN_ROWS, Finding, answer_text, finding
+from vpp.drawing.idea_deck import facts, meaning, quotes_words, verdict
+from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
+from vpp.events import hypothesis_id
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
 from vpp.inspection.points import Point, points, reject_option
-from vpp.inspection.ruled_out import RuledOut, parted, rejected, resampled_away, unparsable
+from vpp.inspection.programs import ProgramReading, program_readings
+from vpp.inspection.ruled_out import ruled_out, without_survivors
 from vpp.inspection.scores import by_label
 from vpp.inspection.summary import deciding_rows
 from vpp.posterior.prediction import Value
-from vpp.runs.budget import cap_words, money
 from vpp.runs.directory import RunDirectory
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import RunView
-from vpp.settings import METHOD_NAMES, Config, option_docs
+from vpp.settings import METHOD_NAMES, Config
 from vpp.trials.trial import read_trial
 from vpp.wording.brief import (
-    DECIDING_HEAD,
     caveats,
     compared_words,
     constant_note,
     deciding_sentence,
-    deciding_table,
     evidence_measure,
     headline,
     held_by,
@@ -57,12 +57,12 @@ from vpp.wording.counts import (
     split_text,
     steps_text,
 )
-from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text
+from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
 from vpp.wording.markup import Metric
 from vpp.wording.options import changed_words
+from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
 from vpp.wording.servers import structured_words
-from vpp.wording.status import refused_sentence
 from vpp.wording.verdicts import possible_words, promise_sentence, promised_metric, rule_sentence, too_few_words
 from vpp.wording.words import (
     NBSP,
@@ -74,9 +74,7 @@ from vpp.wording.words import (
     number,
     particles,
     percent,
-    prior_text,
     score_text,
-    seconds,
     share_words,
     value_text,
     weight_text,
@@ -129,18 +127,17 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     view, config = snapshot.view, snapshot.spec.config
     merged = merge_ideas(view, dataset)
     ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
+    readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
         ("In brief", _brief(snapshot, dataset, ideas, scale)),
-        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas)),
-        ("Agreement between hypotheses", near_agreement(ideas, dataset, is_weighted=config.is_weighted)),
+        ("The posterior", _posterior(reader.directory, snapshot, dataset, ideas, readings)),
         ("What the data ruled out", what_was_ruled_out(view, dataset, ideas)),
         ("Where the particles disagree", disagreement(view, dataset, config)),
         ("Does uncertainty mean error?", doubt_and_error(view, dataset, config)),
         ("How far to trust this", ["\n".join(f"- {sentence}" for sentence in caveats(snapshot, dataset))]),
         ("Data", data(dataset, snapshot.spec.cell_limit)),
         ("Method and settings", method(snapshot)),
-        ("Calls", calls(snapshot)),
         ("Reproduce", reproduce(snapshot)),
     )
     return Report(
@@ -201,7 +198,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield from result_metrics(snapshot, dataset)
     if ideas:
         yield weights_measure(snapshot)
-        yield from population_metrics(snapshot, None)
+        yield from population_metrics(snapshot)
         yield from evidence_measure(snapshot)
         if view.size > 1:
             yield ideas_metric(ideas)
@@ -214,13 +211,17 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
 NONE = "–"
 LONGEST_INPUTS = 300
 """Characters of a row's inputs shown in a table."""
-MOST_TEXTS = 40
-"""Newest texts shown for each reason; posterior.json has all."""
-NEAR = 0.95
-"""Agreement from which ideas count as one explanation."""
+NEWEST = 5
+"""Texts ruled out that are listed."""
 
 
-def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
+def _posterior(
+    directory: RunDirectory,
+    snapshot: Snapshot,
+    dataset: Dataset,
+    ideas: Ideas | None,
+    readings: Mapping[str, ProgramReading],
+) -> Iterator[str]:
     """Ideas by weight, each with every wording in full; then what decided between them, and their trial."""
     config = snapshot.spec.config
     if ideas is None:
@@ -233,64 +234,50 @@ def _posterior(directory: RunDirectory, snapshot: Snapshot, dataset: Dataset, id
             weights if is_one else f"{shares_sentence(ideas, config, snapshot.view)} {compared_words(ideas)}. {weights}"
         )
         for rank, idea in enumerate(ideas, 1):
-            yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
+            holds = "Weight" if config.is_weighted else "Share"
+            yield from _idea(rank, idea, holds, readings.get(hypothesis_id(idea.text)))
         if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
-    decided = deciding_rows(snapshot.view, config, dataset) if config.is_weighing else None
-    if decided:
+    if near := nearness(ideas, dataset) if ideas and len(ideas) > 1 else None:
+        yield f"{verdict(near, near.groups(NEAR), NEAR)} {meaning(near, NEAR)}"
+    if config.is_weighing and (decided := deciding_rows(snapshot.view, config, dataset)):
         yield deciding_sentence(decided)
-    if decided and decided.rows:
-        lines = [tuple(map(markdown_text, line)) for line in deciding_table(decided)]
-        yield markdown_table(DECIDING_HEAD, lines, right=(0, 4))
     found = read_trial(directory, snapshot.view)
     if found is None:
         return
-    seed_text = snapshot.view.seed_text
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.INTERVALS}"
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
-    for place, tried in enumerate(found.ideas, 1):
-        yield f"Idea {place}: {markdown_text(idea_deck.sentence_of(tried, seed_text))}"
-        if tried.clauses:
-            clauses = [(markdown_text(clause), *rest) for clause, *rest in idea_deck.clause_rows(tried, found)]
-            yield markdown_table(idea_deck.CLAUSE_HEAD, clauses, right=(1,))
 
 
-def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
+def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
     yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
-    if others := idea.wordings[1:]:
-        wordings = "wording" if len(others) == 1 else "wordings"
-        yield f"{capitalised(in_words(len(others)))} other {wordings} with the same answers:"
-        yield "\n".join(f"- {weight_text(w.weight)}{prior_text(w.prior)}: {markdown_text(w.text)}" for w in others)
+    yield from _program(reading)
+    if n := len(idea.wordings) - 1:
+        yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."
 
 
-# How near ideas are
-
-
-def near_agreement(ideas: Ideas | None, dataset: Dataset, *, is_weighted: bool) -> Iterator[str]:
-    """Number of explanations, if ideas that nearly agree count as one."""
-    near = nearness(ideas, dataset) if ideas else None
-    if near is None:
-        yield "What the ideas answer to the same rows is not known yet, so they cannot be compared."
+def _program(reading: ProgramReading | None) -> Iterator[str]:
+    """The program as text, its branches and questions, and the certificate; or why there is none."""
+    if reading is None:
         return
-    groups = near.groups(NEAR)
-    yield verdict(near, groups, NEAR)
-    if near.n > 1:
-        yield f"{meaning(near, NEAR)} {alt_words(near)}"
-        head, rows = group_table(near, groups, is_weighted=is_weighted)
-        yield markdown_table(head, rows, right=(0, 2))
+    certificate = reading.certificate
+    words = [reading_words(reading), *([certificate_words(certificate)] if certificate else [])]
+    yield f"{capitalised(markdown_text('; '.join(words)))}."
+    if reading.program is None:
+        return
+    yield markdown_code(reading.program.code)
+    found = [branch_line(number, branch) for number, branch in enumerate(reading.branches, 1)]
+    yield "\n".join(f"- {markdown_text(each)}" for each in (*found, *map(question_words, reading.questions)))
+    yield from map(markdown_text, filter(None, [apart_words(certificate)] if certificate else []))
 
 
 # Disagreement
 
-LEAST_SHARE = 0.01
-"""Share from which a label is listed that is no particle's likeliest one."""
-MOST_POINTS = 50
-"""Uncertain points shown; predictions.csv has all."""
-WIDEST_POINTS = 10
-"""Points shown for regression, where all differ."""
+MOST_POINTS = 5
+"""Points listed, the most uncertain first; predictions.csv has all."""
 
 
 def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[str]:
@@ -310,7 +297,7 @@ def disagreement(view: RunView, dataset: Dataset, config: Config) -> Iterator[st
         yield "There is one hypothesis: it cannot disagree with itself."
         return
     is_number = dataset.task == "regression"
-    yield from _spreads(rows, held, dataset.target_decimals, row) if is_number else _votes(rows, held, row)
+    yield from _spreads(rows, held, dataset.target_decimals) if is_number else _votes(rows, held, row)
 
 
 def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
@@ -318,25 +305,20 @@ def _votes(rows: Sequence[Point], held: str, row: str) -> Iterator[str]:
     rule = "if several labels are possible" if rows[0].reject.conformal else uncalibrated
     yield f"{decided_words(rows)}. A row is undecided (“I don’t know”) {rule}."
     uncertain = [point for point in rows if point.is_uncertain]
-    if not uncertain:
-        yield _nowhere(rows, row)
-        return
     first = uncertain[:MOST_POINTS]
-    cut = f" (the first {integer(len(first))}; predictions.csv has all)" if len(first) < len(uncertain) else ""
-    yield f"{integer(len(uncertain))} of {counted(len(rows), row)}, the most divided first{cut}."
-    yield markdown_table(
-        ("row", "inputs", "true", "the vote", f"camps, by {'size' if held in ('chains', 'hypotheses') else 'weight'}"),
-        [(*_row_cells(p), _vote(p), _camps(p)) for p in first],
-        right=(0,),
-    )
+    cut = f"; the first {in_words(len(first))}, predictions.csv has all" if len(first) < len(uncertain) else ""
+    order = f", the most divided first{cut}" if first else ""
+    yield f"{integer(len(uncertain))} of {counted(len(rows), row)} in dispute{order}."
+    lines = [
+        (*_row_cells(point), _vote(point), ", ".join(f"{answer_cell(label)} {percent(s)}" for label, s in point.shares))
+        for point in first
+    ]
+    if lines:
+        yield markdown_table(("row", "inputs", "true", "the vote", "shares"), lines, right=(0,))
 
 
 def _row_cells(point: Point) -> tuple[str, str, str]:
     return str(point.row.id), inputs_cell(point.row), answer_cell(point.row.target)
-
-
-def _nowhere(rows: Sequence[Point], row: str) -> str:
-    return f"Nowhere: the particles agree on all {counted(len(rows), row)}."
 
 
 def _vote(point: Point) -> str:
@@ -347,39 +329,19 @@ def _vote(point: Point) -> str:
     return f"undecided{'' if point.leader else ': a tie' if point.shares else ': all abstained'}"
 
 
-def _camps(point: Point) -> str:
-
-    def who(label: str | None) -> str:
-        return particles([slot for slot, vote in enumerate(point.votes) if vote == label])
-
-    camps = [
-        f"“{answer_cell(label)}” {percent(share)}{f' ({who(label)})' if label in point.votes else ''}"
-        for label, share in point.shares
-        if label in point.votes or share >= LEAST_SHARE
-    ]
-    if None in point.votes:
-        camps.append(f"no answer {percent(point.abstained)} ({who(None)})")
-    return "; ".join(camps)
-
-
-def _spreads(rows: Sequence[Point], held: str, decimals: int | None, row: str) -> Iterator[str]:
-    if not any(point.doubt for point in rows):
-        yield _nowhere(rows, row)
-        return
-    first = rows[:WIDEST_POINTS]
+def _spreads(rows: Sequence[Point], held: str, decimals: int | None) -> Iterator[str]:
+    first = rows[:MOST_POINTS]
     yield (
-        f"The {counted(len(first), row)} with the widest spread, of {integer(len(rows))}. Spread is the "
+        f"The {counted(len(first), 'row')} with the widest spread, of {integer(len(rows))}. Spread is the "
         f"weighted standard deviation of the particles' numbers; the range holds 90 % of the {held}. Both "
         "say how far the particles differ; noise is not included."
     )
     lines = []
     for point in first:
         mean, middle = mean_and_range(point.prediction, point.interval, decimals) or ("no answer", NONE)
-        spread = "all abstained" if middle == NONE else number(point.doubt)
-        lines.append((*_row_cells(point), mean, spread, middle))
-    yield markdown_table(
-        ("row", "inputs", "true", "prediction", "spread", "90 % of the particles"), lines, right=(0, 2, 3, 4)
-    )
+        lines.append((*_row_cells(point), mean, "all abstained" if middle == NONE else number(point.doubt), middle))
+    head = ("row", "inputs", "true", "prediction", "spread", "90 % of the particles")
+    yield markdown_table(head, lines, right=(0, 2, 3, 4))
 
 
 # Whether doubt marks error
@@ -408,38 +370,19 @@ def doubt_and_error(view: RunView, dataset: Dataset, config: Config) -> Iterator
 
 
 def what_was_ruled_out(view: RunView, dataset: Dataset, ideas: Ideas | None) -> Iterator[str]:
-    """Texts rejected, resampled away or unreadable, newest first, with the rows that contradict each."""
+    """The newest texts rejected, resampled away or unreadable, a line each."""
     alike = survivors(view, ideas) if ideas else {}
-    gone, lived_on = parted(resampled_away(view, dataset), alike)
-    kinds = {
-        "Rejected": rejected(view, dataset),
-        "Resampled away": gone,
-        "Not readable": unparsable(view),
-        "Not drawn, though others with the same answers were drawn then or are held now": lived_on,
-    }
-    if not any(kinds.values()):
+    gone = without_survivors(ruled_out(view, dataset), alike)
+    if not gone:
         yield f"Nothing{'' if view.has_ended else ' so far'}: no text was rejected, resampled away or unreadable."
-    for title, entries in kinds.items():
-        if entries:
-            times = sum(each.times for each in entries)
-            yield f"### {title}: {counted(len(entries), 'text')}, {counted(times, 'time')} in all"
-        for each in entries[:MOST_TEXTS]:
-            yield from _ruled_out(each, finding(each, alike))
-        if len(entries) > MOST_TEXTS:
-            yield f"And {integer(len(entries) - MOST_TEXTS)} more: posterior.json has all."
-
-
-def _ruled_out(entry: RuledOut, found: Finding) -> Iterator[str]:
-    """The finding as Markdown: the text, what happened to it, and the first rows against it."""
-    history = f"{capitalised('; '.join(found.history))}."
-    yield markdown_quote(entry.text)
-    yield markdown_text(" ".join(filter(None, (history, *found.notes, *found.arithmetic, found.verdict))))
-    if against := entry.newest.contradictions[:SHOWN_ROWS]:
-        rows = []
-        for each in against:
-            answers = (markdown_text(answer_text(value)) for value in (each.said, each.row.target))
-            rows.append((str(each.row.id), inputs_cell(each.row), *answers))
-        yield markdown_table(("row", "inputs", "it said", "true"), rows, right=(0,))
+        return
+    more = f"; the newest {in_words(NEWEST)}, of which posterior.json has all" if len(gone) > NEWEST else ""
+    yield f"{counts_words(gone)}{more}:"
+    lines = (
+        (status_of(entry)[1], one_line(without_seed(entry.text, view.seed_text)), why_words(entry, alike))
+        for entry in gone[:NEWEST]
+    )
+    yield "\n".join(f"- {status}: {markdown_text(words)} ({markdown_text(why)})" for status, words, why in lines)
 
 
 # Cells
@@ -495,20 +438,14 @@ def _data_facts(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 def method(snapshot: Snapshot) -> Iterator[str]:
-    """Every option, who answered, and the seed sentence."""
-    started = snapshot.view.started
-    config = snapshot.spec.config
-    options = [
-        (name, markdown_text(str(getattr(config, name))) or "(none)", markdown_text(doc))
-        for name, doc in option_docs().items()
-    ]
-    yield markdown_table(("option", "value", "what it means"), options)
-    if changed := changed_words(config, snapshot.spec.dataset["task"]):
-        yield f"Not as by default: {markdown_text(', '.join(changed))}."
+    """Options that are not as by default, who answered, and the seed sentence."""
+    started, config = snapshot.view.started, snapshot.spec.config
+    changed = ", ".join(changed_words(config, snapshot.spec.dataset["task"]))
+    yield f"Not as by default: {markdown_text(changed)}." if changed else "Every option is as by default."
     answering = [(name, markdown_text(value)) for name, value in _answering(snapshot)]
     yield markdown_table(("of the models", "value"), answering)
     if started is None:
-        yield "The run has not begun: its seed sentence and its templates are not recorded yet."
+        yield "The run has not begun: its seed sentence is not recorded yet."
     else:
         yield "Every hypothesis begins with the seed sentence:"
         yield markdown_quote(started.seed_text)
@@ -529,36 +466,6 @@ def _answering(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     if started is not None:
         for role in ("learner", "optimizer"):
             yield f"model of the {role}", started.models.get(role, "not known")
-            yield f"SHA-256 of the {role}'s template", started.templates.get(role, "not known")
-
-
-def calls(snapshot: Snapshot) -> Iterator[str]:
-    """Calls, tokens and time of the run."""
-    usage, spec = snapshot.usage, snapshot.spec
-    counts = [
-        ("learner calls", integer(usage.learner), "re-asks included"),
-        ("optimizer calls", integer(usage.optimizer), "re-asks included"),
-        ("of these from the cache", integer(usage.cached), ""),
-        ("failed", integer(usage.failed), "given up after every retry"),
-        ("retried", integer(usage.retried), "extra attempts, not counted above"),
-        ("sent to a server", integer(usage.sent), "retries included, none from the cache"),
-        ("answers that could not be read", integer(usage.unparsable), ""),
-        ("answers refused", integer(usage.refused), "no rule for this table; asked again, up to twice a proposal"),
-        ("prompt tokens", integer(usage.prompt_tokens), "as the server counts them"),
-        ("completion tokens", integer(usage.completion_tokens), "as the server counts them"),
-    ]
-    if spec.prices.are_given:
-        counts.append(("money", money(usage.cost), "at the prices given"))
-    if words := cap_words(spec.cap):
-        counts.append(("cap", markdown_text(words), "at which the run pauses"))
-    counts.append(("time at work", seconds(snapshot.view.wall_s), "without pauses and interruptions"))
-    yield markdown_table(("of the calls", "value", "note"), counts, right=(1,))
-    if usage.faults:
-        kinds = sorted(usage.faults.items(), key=lambda kind: (-kind[1], kind[0]))
-        rows = [(markdown_text(kind), integer(count)) for kind, count in kinds]
-        yield markdown_table(("odd replies, retries included", "how many"), rows, right=(1,))
-    if refused := refused_sentence(usage):
-        yield markdown_text(refused)
 
 
 def reproduce(snapshot: Snapshot) -> Iterator[str]:

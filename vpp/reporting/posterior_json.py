@@ -15,7 +15,7 @@ from vpp.inspection.ideas import Idea, Ideas, merge_ideas, nearness
 from vpp.inspection.points import Point, points, possible_labels, possible_range, reject_option
 from vpp.inspection.ruled_out import Occasion, RuledOut, ruled_out
 from vpp.inspection.scores import Score, weighed_log_likelihoods
-from vpp.inspection.summary import result
+from vpp.inspection.summary import finite, result
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView, priors
 from vpp.settings import Config
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 def posterior_json(reader: RunReader) -> bytes:
-    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in _finite(_content(reader)).items())
+    fields = (f"  {_dumped(key)}: {_field(value)}" for key, value in finite(_content(reader)).items())
     return ("{\n" + ",\n".join(fields) + "\n}\n").encode(errors="replace")
 
 
@@ -178,17 +178,6 @@ def _point(point: Point) -> Json:
         "high": high,
         **({"possible": list(possible_labels(point) or possible_range(point) or ())} if point.reject.conformal else {}),
     }
-
-
-def _finite(value: Any) -> Any:
-    """The same content, infinite and undefined numbers as strings."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
 
 
 def _field(value: Any) -> str:

@@ -29,14 +29,14 @@ from vpp.llm.rendering import render_input, render_rows
 from vpp.posterior.likelihood import Likelihood
 from vpp.posterior.prediction import Mixture
 from vpp.posterior.weights import log_acceptance
-from vpp.problem import Prediction, averages_of, likelihood_of, losses_of
+from vpp.problem import Prediction, Translation, averages_of, likelihood_of, losses_of
 from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset, write_or_refuse
-from vpp.runs.journal import JournalReader
+from vpp.runs.journal import JournalReader, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.preparation import Preparation, going_on, whole_text
 from vpp.runs.prompts import learner_prompts, problem_of
 from vpp.runs.reader import RunReader
-from vpp.runs.session import Access, Session, open_session, unless_at_cap
+from vpp.runs.session import Access, Session, open_learner, open_session, unless_at_cap
 from vpp.runs.spec import RunSpec
 from vpp.runs.view import RunView, last_finished
 from vpp.settings import Config
@@ -86,10 +86,12 @@ class Asking:
         view: RunView | None = None,
         texts: Sequence[str] = (),
         known: Mapping[tuple[str, int], Prediction] = NOTHING,
+        programs: Sequence[Translation] | None = (),
     ) -> None:
         """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
 
-        known: predictions that are not asked for, by hypothesis id and row id. Raises RunError without particles.
+        known: predictions that are not asked for, by hypothesis id and row id. programs: of texts that the run does not
+        have; None to have the learner read each row itself. Raises RunError without particles.
         """
         view = view or JournalReader(directory.journal).read()
         if not view.population:
@@ -106,10 +108,18 @@ class Asking:
         """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
-        self.calls = self._spec.config.learner_samples * self.total
-        """Calls needed if every answer can be read."""
+        self._programs = programs
+        self.calls = self._spec.config.learner_samples * (self.total - self._n_free(asked) * len(self.rows))
+        """Calls needed if every answer can be read, and no program asks about a text."""
         self._step = view.last_step
         self._answered: dict[tuple[str, int], Prediction] = {}
+
+    def _n_free(self, hypotheses: set[str]) -> int:
+        """Count the hypotheses that have a program, which answers without a call."""
+        if self._programs is None or not self._spec.config.has_programs:
+            return 0
+        recorded = (each for each in read_answers(self._directory.answers) if isinstance(each, Translation))
+        return len(hypotheses & {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None})
 
     @property
     def done(self) -> int:
@@ -130,10 +140,10 @@ class Asking:
 
         texts = list(dict.fromkeys(self._texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
-        async with open_session(self._directory, access) as session:
-            session.learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
+        async with open_learner(self._directory, access, texts, self._programs) as learner:
+            learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
             for block in self._blocks(len(texts)):
-                await together(session.learner.predict(text, block) for text in texts)
+                await together(learner.predict(text, block) for text in texts)
         return self.whole()
 
     def _blocks(self, n_texts: int) -> Iterator[tuple[Row, ...]]:
@@ -516,7 +526,7 @@ class _Asking:
     async def _asked(self, name: Name, texts: Sequence[str], *, examples: int = 0) -> Prompted:
         before = self._counters.snapshot().learner
         rows = self._dataset.test
-        predictions = await together(self._session.learner.predict(text, rows) for text in texts)
+        predictions = await together(self._session.by_row.predict(text, rows) for text in texts)
         votes = [[prediction.answer for prediction in each] for each in predictions]
         equal = Mixture(weights=(1 / len(votes),) * len(votes), classes=self._dataset.classes)
         answers = averages_of(equal, votes)

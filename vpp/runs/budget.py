@@ -13,15 +13,16 @@ from functools import lru_cache
 from vpp.data.dataset import Dataset, Row
 from vpp.errors import InputError
 from vpp.events import Usage
-from vpp.inference.plan import OPTIMIZER, Plan, plan, step_calls
+from vpp.inference.plan import OPTIMIZER, TRANSLATIONS, Plan, certificate_calls, plan, step_calls
 from vpp.llm.budget import Cap, Price
 from vpp.llm.context import prompt_tokens
 from vpp.llm.counters import Counters
 from vpp.llm.prompts import OptimizerPrompts
 from vpp.llm.protocol import Messages
 from vpp.llm.rendering import render_input
+from vpp.llm.translator import LEAST_TOKENS
 from vpp.problem import Prediction
-from vpp.runs.prompts import learner_prompts, optimizer_prompts
+from vpp.runs.prompts import learner_prompts, optimizer_prompts, program_prompts
 from vpp.runs.spec import EndpointSpec, Prices, RunSpec, row_counts
 from vpp.runs.view import RunView, StepView, last_finished
 from vpp.settings import Config
@@ -93,7 +94,7 @@ class Span:
 HYPOTHESIS = Span(about=300, high=1200)
 """Assumed characters of a hypothesis after its seed sentence."""
 LEARNER_ANSWER = 50
-"""Assumed tokens of the learner's answer about a row, without thinking; the upper bound is its limit."""
+"""Assumed tokens of the learner's answer, about a row or a program, without thinking; at most its limit."""
 ONE_TOKEN = Span(about=1, high=1)
 OPTIMIZER_ANSWER = 250
 """Assumed tokens of the optimizer's answer, without thinking; the upper bound is its limit."""
@@ -161,19 +162,23 @@ def estimate(spec: RunSpec, dataset: Dataset, *, hypothesis: Span = HYPOTHESIS) 
     whole = plan_of(replace(spec, dataset=dataset.sizes))  # the form's spec has no dataset yet
     prompts = optimizer_prompts(spec, dataset)
     texts = Texts(prompts.seed_text, hypothesis)
-    learner = learner_size(spec, dataset, texts)
     optimizer = optimizer_size(spec, dataset, prompts, texts)
-    sizes = [(what, calls, optimizer if what in OPTIMIZER else learner) for what, calls in whole.items]
-    first, second = learner * whole.learner_calls, optimizer * whole.optimizer_calls
+    sizes = {**dict.fromkeys(OPTIMIZER, optimizer), TRANSLATIONS: program_size(spec, dataset, texts)}
+    learner, prices = learner_size(spec, dataset, texts), spec.prices
+    parts = [(what, calls, sizes.get(what, learner)) for what, calls in whole.items]
+    costs = [
+        (size * calls).cost(prices.of_optimizer if what in OPTIMIZER else prices.learner)
+        for what, calls, size in (parts if prices.are_given else ())
+    ]
     return Estimate(
         plan=whole,
         lines=tuple(
             Line(what=what, calls=calls, prompt=calls * size.prompt.about, completion=calls * size.completion.about)
-            for what, calls, size in sizes
+            for what, calls, size in parts
         ),
-        prompt=first.prompt + second.prompt,
-        completion=first.completion + second.completion,
-        cost=first.cost(spec.prices.learner) + second.cost(spec.prices.of_optimizer) if spec.prices.are_given else None,
+        prompt=sum((size.prompt * calls for _, calls, size in parts), Span()),
+        completion=sum((size.completion * calls for _, calls, size in parts), Span()),
+        cost=sum(costs, Span()) if prices.are_given else None,
     )
 
 
@@ -194,6 +199,15 @@ def learner_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
     most = spec.endpoint.learner_max_tokens
     answer = ONE_TOKEN if prompts.is_lettered else Span(about=min(LEARNER_ANSWER, most), high=most)
     return _size(typical, [prompts.messages(texts.of(texts.length.high), rows[-1])], answer)
+
+
+def program_size(spec: RunSpec, dataset: Dataset, texts: Texts) -> CallSize:
+    """Return the size of a translation: the template over the table's columns, with a hypothesis."""
+    typical, longest = map(
+        program_prompts(spec, dataset).translation, map(texts.of, (texts.length.about, texts.length.high))
+    )
+    most = max(LEAST_TOKENS, spec.endpoint.learner_max_tokens)
+    return _size([typical], [longest], Span(about=LEARNER_ANSWER, high=most))
 
 
 def optimizer_size(spec: RunSpec, dataset: Dataset, prompts: OptimizerPrompts, texts: Texts) -> CallSize:
@@ -284,10 +298,22 @@ def _recent(view: RunView) -> list[StepView]:
 
 
 def _ending_calls(spec: RunSpec, view: RunView) -> float:
-    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet."""
-    sizes = row_counts(spec.dataset)
-    rows = sum(sizes.values()) - (sizes["n_train"] if spec.config.scored_on == "train" else 0)
-    return float(view.n_unique * rows * spec.config.learner_samples)
+    """Calls of the final evaluation: the last texts on the held-out rows, and on training rows not answered yet.
+
+    A program answers rows without a call, but the learner reads some of the heaviest ones' itself.
+    """
+    sizes, config = row_counts(spec.dataset), spec.config
+    rows = sum(sizes.values()) - (sizes["n_train"] if config.scored_on == "train" else 0)
+    n_read = len(_read_by_row(view)) if config.has_programs else view.n_unique
+    certificates = certificate_calls(config, sizes["n_train"], texts=view.n_unique - n_read)
+    return float(n_read * rows * config.learner_samples + certificates)
+
+
+def _read_by_row(view: RunView) -> set[str]:
+    """Ids of the last texts that are no programs."""
+    last = last_finished(view)
+    scored = (*last.scored.values(), *last.proposals_scored.values())
+    return {each.hypothesis for each in scored if not each.branches} & {p.hypothesis for p in last.population}
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ from pydantic_core import to_json
 from vpp import files
 from vpp.errors import JournalDamaged
 from vpp.events import Event, StepFinished, Usage
-from vpp.problem import Prediction
+from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.runs.disk import sync_folder
 from vpp.runs.view import RunView
 
@@ -253,7 +253,8 @@ class Answer:
     """Calls needed, repeats included."""
 
 
-_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+Entry = Answer | Translation | TextAnswer
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
 class AnswerLog(_Log):
@@ -278,14 +279,18 @@ class AnswerLog(_Log):
         self._file, self.lines = files.appended(self._path), len(kept)
 
     def add(self, hypothesis: str, prediction: Prediction, attempts: int) -> None:
-        answer = Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts)
-        self._waiting.append(_ANSWER.dump_json(answer, exclude_defaults=True) + b"\n")
+        """Add the learner's answer about a row; that of a program, which took no attempt, follows from the program."""
+        if attempts:
+            self.add_entry(Answer(hypothesis=hypothesis, prediction=prediction, attempts=attempts))
+
+    def add_entry(self, entry: Entry) -> None:
+        self._waiting.append(_ENTRY.dump_json(entry, exclude_defaults=True) + b"\n")
         self.lines += 1
 
 
-def read_answers(path: Path) -> Iterator[Answer]:
+def read_answers(path: Path) -> Iterator[Entry]:
     """Yield the answers of all complete lines. Raises JournalDamaged at one that cannot be read."""
-    return LineReader(path, _ANSWER.validate_json).new()
+    return LineReader(path, _ENTRY.validate_json).new()
 
 
 class AnswerReader:
@@ -294,9 +299,15 @@ class AnswerReader:
         self._start_over()
 
     def _start_over(self) -> None:
-        self._lines = LineReader(self._path, _ANSWER.validate_json)
+        self._lines = LineReader(self._path, _ENTRY.validate_json)
         self.by_pair: dict[tuple[str, int], Prediction] = {}
-        """The learner's answers by hypothesis id and row id."""
+        """The learner's answers by hypothesis id and row id; of hypotheses without a program."""
+        self.readings: dict[tuple[str, int], Prediction] = {}
+        """What the learner read itself of hypotheses with a program."""
+        self.translations: dict[str, Translation] = {}
+        """By hypothesis id."""
+        self.texts: dict[tuple[str, str], TextAnswer] = {}
+        """Answers about texts, by question and text id."""
 
     def refresh(self) -> None:
         """Read complete lines added since the last call; start over if the file was replaced or shortened.
@@ -306,4 +317,12 @@ class AnswerReader:
         if self._lines.is_another():
             self._start_over()
         for answer in self._lines.new():
-            self.by_pair[answer.hypothesis, answer.prediction.row] = answer.prediction
+            match answer:
+                case Translation():
+                    self.translations[answer.hypothesis] = answer
+                case TextAnswer():
+                    self.texts[answer.question, answer.text] = answer
+                case _:
+                    translation = self.translations.get(answer.hypothesis)
+                    answers = self.readings if translation and translation.code else self.by_pair
+                    answers[answer.hypothesis, answer.prediction.row] = answer.prediction

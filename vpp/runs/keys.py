@@ -115,16 +115,14 @@ class User:
         return home
 
 
-def check_runs(
-    directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None, sweeps: int = 0
-) -> None:
+def check_runs(directories: Iterable[RunDirectory], *, most: int, but: RunDirectory | None = None) -> None:
     """Raise RunError if the user already has as many running runs as allowed.
 
-    most: 0 for any number. but: not counted. sweeps: running sweeps, which count as one run each.
+    most: 0 for any number. but: not counted.
     """
     if not most:
         return
-    going = sweeps + sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
+    going = sum(one.is_going_on() for one in directories if but is None or one.id != but.id)
     if going >= most:
         runs = "1 run goes on" if going == 1 else f"{going} runs go on"
         raise RunError(f"{runs}, and one user may have {most} at once here: stop one, or wait until it has ended")

@@ -13,7 +13,7 @@ from vpp.data.answers import quoted
 from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
-from vpp.llm.choices import DEMO_READS, EFFORTS, STRUCTURED
+from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED
 from vpp.llm.gate import Gate, checked_address
 from vpp.llm.grading import LETTERS
 from vpp.llm.prompts import seed_sentence
@@ -70,8 +70,8 @@ def check_run(spec: RunSpec, dataset: Dataset) -> None:
     check_templates(spec.templates)
     check_letters(spec, dataset)
     names = {name_of(text, role) for role, text in spec.templates.items()}
-    if endpoint.is_demo and not names <= {None, *DEMO_READS}:
-        raise InputError(f"the demo model does not follow worked examples: take templates {', '.join(DEMO_READS)}")
+    if endpoint.is_demo and not names <= {None, PAPER}:
+        raise InputError(f"the demo model does not follow worked examples: take templates {PAPER}")
     if length := endpoint.context_length:
         check_prompts_fit(fitted_to(spec, dataset, length), dataset, limits_of(endpoint, length, length))
 
@@ -95,7 +95,7 @@ def dataset_spec(dataset: Dataset) -> dict[str, Any]:
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    n_train = len(dataset.train)
+    n_train = config.n_pool(len(dataset.train))
     if n_train < config.batch_size:
         raise InputError(
             f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "

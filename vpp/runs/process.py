@@ -31,14 +31,9 @@ def launch(directory: RunDirectory, *, keys: Keys, environment: Mapping[str, str
     past_command = directory.request_worker().past_command
     words = ["resume", str(directory.path), f"--past-command={past_command}", "--wait-at-cap"]
     try:
-        return detached(words, directory.log, variables)
+        process = start(["vpp", *words], directory.log, variables)
     except OSError as error:
         raise DiskRefused(refusal(error, directory.path)) from None
-
-
-def detached(words: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
-    """Start `python -m vpp …`, which outlives this process; return its process id. Raises OSError."""
-    process = start(["vpp", *words], log, environment)
     threading.Thread(target=process.wait, daemon=True).start()  # an ended child stays a zombie until somebody waits
     return process.pid
 

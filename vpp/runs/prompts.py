@@ -3,27 +3,34 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from itertools import repeat
 from typing import Any, cast
 
-from vpp.data.dataset import Dataset, Value
+from vpp.data.dataset import Dataset
 from vpp.events import RunStarted
 from vpp.llm.choices import Role
 from vpp.llm.context import ModelLimits, check_fit, fitting_cell_limit, longest_rows
-from vpp.llm.forms import Carrier, carrier_for
-from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
+from vpp.llm.forms import SCHEMA
+from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Message
-from vpp.llm.templates import Template, lettered, template_of
+from vpp.llm.templates import Template, built_in, lettered, template_of
 from vpp.problem import Prediction, Problem
+from vpp.programs.columns import Columns
+from vpp.programs.source import read_program
 from vpp.randomness import call_seed
 from vpp.runs.journal import AnswerReader
 from vpp.runs.spec import EndpointSpec, RunSpec
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
 
 
 def learner_prompts(spec: RunSpec, dataset: Dataset) -> LearnerPrompts:
     template = learner_template(spec)
-    carrier = None if template.style == "letter" else carrier_of(spec)
-    return LearnerPrompts(dataset=dataset, template=template, carrier=carrier, cell_limit=spec.cell_limit)
+    held = template.style != "letter" and is_structured(spec)
+    return LearnerPrompts(dataset=dataset, template=template, is_structured=held, cell_limit=spec.cell_limit)
+
+
+def program_prompts(spec: RunSpec, dataset: Dataset) -> ProgramPrompts:
+    return ProgramPrompts(dataset=dataset, columns=Columns(dataset), cell_limit=spec.cell_limit)
 
 
 def learner_template(spec: RunSpec) -> Template:
@@ -48,9 +55,9 @@ def optimizer_prompts(spec: RunSpec, dataset: Dataset) -> OptimizerPrompts:
     )
 
 
-def carrier_of(spec: RunSpec) -> Carrier | None:
-    """Return the carrier of structured answers; None for free text, as until the server has been tested."""
-    return None if spec.endpoint.is_demo else carrier_for(spec.endpoint.structured, spec.structured_as)
+def is_structured(spec: RunSpec) -> bool:
+    """Return whether the server holds answers to a schema: False until it has been tested."""
+    return not spec.endpoint.is_demo and spec.endpoint.structured == "auto" and spec.structured_as == SCHEMA
 
 
 def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
@@ -70,6 +77,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
+        score_rows=config.n_pool(len(dataset.train)),
         buffer_repeats=config.buffer_repeats,
     )
 
@@ -77,12 +85,15 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
 def start_of(spec: RunSpec, dataset: Dataset, *, versions: Mapping[str, str]) -> RunStarted:
     """Return the event that opens the journal. versions: of the libraries in use, by name."""
     learner, prompts = learner_template(spec), optimizer_prompts(spec, dataset)
+    templates = {"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256}
+    if spec.config.has_programs:
+        templates |= {role: built_in(role).sha256 for role in ("program", "question")}
     return RunStarted(
         config=asdict(spec.config),
         dataset=spec.dataset,
         seed_text=prompts.seed_text,
-        steps=spec.config.epochs * -(-len(dataset.train) // spec.config.batch_size),
-        templates={"learner": learner.sha256, "optimizer": prompts.refining.sha256, "prior": prompts.drawing.sha256},
+        steps=problem_of(spec, dataset).steps,
+        templates=templates,
         versions=dict(versions),
         models=spec.endpoint.models,
     )
@@ -140,10 +151,11 @@ class PromptMaker:
     """Rebuilds the first prompt of each proposal of a run; a re-ask adds the answer and names its fault."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, *, answers: Callable[[], AnswerReader] | None = None) -> None:
-        """answers: reads the learner's answers; called only where a step's scores leave out rows of its batch."""
+        """answers: reads the learner's answers. Without them some prompts are not known: of programs, for example."""
         self._answers = answers and cache(answers)
         self._prompts = optimizer_prompts(spec, dataset)
         self._rows = {row.id: row for row in dataset.train}
+        self._columns = Columns(dataset)
         self._batches = problem_of(spec, dataset)
         self._seed = spec.config.seed
 
@@ -162,20 +174,31 @@ class PromptMaker:
             return self._prompts.about_columns()
         batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
         rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
-        known: dict[int, Value | None] = {
-            row: value
-            for scored in at.scored.values()  # the answers are the same in every slot
-            if scored.hypothesis == proposed.parent
-            for row, value in zip(scored.rows, scored.predictions, strict=True)
-        }
+        known = self._recorded(at, proposed.parent)
         if self._answers and any(row.id not in known for row in rows):
-            said = self._answers().by_pair
-            known |= {row: answer.value for (text, row), answer in said.items() if text == proposed.parent}
+            known |= {row: each for (text, row), each in self._answers().by_pair.items() if text == proposed.parent}
         if any(row.id not in known for row in rows):
             return None
-        predictions = [Prediction(row=row.id, value=known[row.id]) for row in rows]
+        predictions = [known[row.id] for row in rows]
         seed = call_seed(self._seed, "propose", step, slot)
         return self._prompts.about_batch(view.texts[proposed.parent], rows, predictions, seed=seed)
+
+    def _recorded(self, at: StepView, hypothesis: str) -> dict[int, Prediction]:
+        """Predictions in the step's scores, by row id; without those of a program whose translation is not known."""
+        own = [scored for scored in at.scored.values() if scored.hypothesis == hypothesis][:1]  # the same in every slot
+        translation = self._answers().translations.get(hypothesis) if self._answers else None
+        words: Sequence[str] = ()
+        if translation and translation.code is not None:
+            program = read_program(translation.code, self._columns.aliases, self._columns.texts)
+            words = [program.words(branch) for branch in range(len(program.branches))]
+        return {
+            row: Prediction(row=row, value=value, branch=branch, explanation="" if branch is None else words[branch])
+            for scored in own
+            for row, value, branch in zip(
+                scored.rows, scored.predictions, scored.branches or repeat(None), strict=False
+            )
+            if branch is None or words
+        }
 
 
 HEADINGS = {"system": "Instructions", "user": "Worked example", "assistant": "Its answer"}

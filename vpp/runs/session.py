@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, 
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from vpp import __version__
 from vpp.cancellation import cancel
@@ -15,15 +15,19 @@ from vpp.demo import VERSION as DEMO_VERSION
 from vpp.errors import EndpointError, InputError
 from vpp.llm.budget import NO_CAP, Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.check import Finding, Role, Trial, check, honoured, try_carriers
+from vpp.llm.check import Finding, Role, Trial, check, try_schema
 from vpp.llm.context import LEAST_SHOWN, ModelLimits, counted_factor, longest_cell
 from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MAX_ATTEMPTS, Endpoint, Limits, Server, warm_up
+from vpp.llm.forms import SCHEMA
 from vpp.llm.gate import Gate
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer
 from vpp.llm.optimizer import LlmOptimizer
-from vpp.problem import Problem
+from vpp.llm.translator import OnProgram, ProgramLearner
+from vpp.problem import Problem, Translation
+from vpp.programs.sandbox import Sandbox
 from vpp.runs.directory import RunDirectory, load_dataset
+from vpp.runs.journal import Answer, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.model_file import LIBRARY, OnLoading, endpoint_for, model_server
 from vpp.runs.process import demo_server
@@ -35,6 +39,7 @@ from vpp.runs.prompts import (
     longest_prompts,
     optimizer_prompts,
     problem_of,
+    program_prompts,
 )
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 
@@ -50,6 +55,7 @@ class Access:
     cache_dir: Path
     counters: Counters = field(default_factory=Counters)
     on_answer: OnAnswer | None = None
+    on_program: OnProgram | None = None
     cap: Cap = NO_CAP
     max_wait_s: float | None = None
     """Seconds for which a server may let callers wait without an answer; None: as the spec says."""
@@ -70,7 +76,9 @@ class Session:
     """An open run: its problem for the sampler, and the budget of its calls, which can be paused."""
 
     problem: Problem
-    learner: LlmLearner
+    learner: LlmLearner | ProgramLearner
+    by_row: LlmLearner
+    """The learner that reads each row itself."""
     budget: Budget
     learner_limits: ModelLimits
 
@@ -103,11 +111,65 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
             samples=spec.config.learner_samples,
         )
         prompts = learner_prompts(spec, dataset)
-        learner = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
+        learner: LlmLearner | ProgramLearner
+        learner = by_row = LlmLearner(ends[0], prompts, options, counters=counters, on_answer=access.on_answer)
+        if spec.config.has_programs:
+            learner = await _programs(stack, directory, spec, ends[0], by_row, options, access)
         optimizer = LlmOptimizer(ends[1], optimizer_prompts(spec, dataset), limits[1], counters=counters)
         problem = replace(problem_of(spec, dataset), learner=learner, optimizer=optimizer)
+        if learner is not by_row:
+            problem = replace(problem, reader=by_row)
         await warming
-        yield Session(problem=problem, learner=learner, budget=budget, learner_limits=limits[0])
+        yield Session(problem=problem, learner=learner, by_row=by_row, budget=budget, learner_limits=limits[0])
+
+
+@asynccontextmanager
+async def open_learner(
+    directory: RunDirectory, access: Access, texts: Sequence[str], programs: Sequence[Translation] | None = ()
+) -> AsyncIterator[LlmLearner | ProgramLearner]:
+    """Open what predicts for these texts: the run's programs alone if they need no model, else a session.
+
+    programs: of texts that the run does not have; None for the learner that reads each row itself.
+    """
+    spec = directory.spec()
+    async with AsyncExitStack() as stack:
+        if spec.config.has_programs and programs is not None:
+            nobody = cast(Any, None)
+            options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
+            learner = await _programs(stack, directory, spec, nobody, nobody, options, access)
+            learner.preload_programs(programs)
+            if not any(map(learner.needs_model, texts)):
+                yield learner
+                return
+        session = await stack.enter_async_context(open_session(directory, access))
+        if isinstance(session.learner, ProgramLearner):
+            session.learner.preload_programs(programs or ())
+        yield session.by_row if programs is None else session.learner
+
+
+async def _programs(
+    stack: AsyncExitStack,
+    directory: RunDirectory,
+    spec: RunSpec,
+    endpoint: Endpoint,
+    by_row: LlmLearner,
+    options: LearnerOptions,
+    access: Access,
+) -> ProgramLearner:
+    """Return the learner that translates hypotheses, with the programs that the run has."""
+    learner = ProgramLearner(
+        by_row,
+        endpoint,
+        program_prompts(spec, load_dataset(directory, spec)),
+        options,
+        await stack.enter_async_context(Sandbox()),
+        counters=access.counters,
+        falls_back=spec.config.reading == "auto",
+        on_program=access.on_program,
+        on_answer=access.on_answer,
+    )
+    learner.preload_programs(each for each in read_answers(directory.answers) if not isinstance(each, Answer))
+    return learner
 
 
 async def _limits(spec: EndpointSpec, learner: Endpoint, optimizer: Endpoint) -> tuple[ModelLimits, ModelLimits]:
@@ -147,7 +209,7 @@ async def _context_length(endpoint: Endpoint) -> int:
 
 
 async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint, budget: Budget) -> RunSpec:
-    """Test which carrier the learner's server honours and record it in run.json; return the spec with it.
+    """Test whether the learner's server honours a schema and record it in run.json; return the spec with it.
 
     Nothing is recorded if the run's cap ends the test or the server answers no test call: the next worker tests again.
     Raises EndpointUnreachable.
@@ -157,12 +219,12 @@ async def with_carrier(directory: RunDirectory, spec: RunSpec, learner: Endpoint
         return spec
     endpoint = learner.copy(counters=Counters(), max_attempts=TEST_ATTEMPTS)  # of these calls, `sent` and `cost` count
     try:
-        tests = await unless_at_cap(try_carriers(endpoint), budget)
+        test = await unless_at_cap(try_schema(endpoint), budget)
     finally:
         await endpoint.aclose()
-    if tests is None or not any(test.is_answered for test in tests):
+    if test is None or not test.is_answered:
         return spec
-    carrier = honoured(tests) or "off"
+    carrier = SCHEMA if test.outcome == "honoured" else "off"
     directory.amend(structured_as=carrier)
     return replace(spec, structured_as=carrier)
 

@@ -156,9 +156,7 @@ class RunSpec:
     """Slot of the one text that a person wrote in the place of the earlier run's; None if all are as they were."""
 
     structured_as: str = ""
-    """Field of the request that carries the structure (`vpp.llm.forms.CARRIERS`); off if the server honours none.
-
-    Empty until the server has been tested."""
+    """`json_schema` if the server holds answers to a schema, `off` if not; empty until it has been tested."""
 
     cell_limit: int = 0
     """Characters that prompts show of a cell; 0: all that the models' contexts hold."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from vpp.events import (
     INITIAL_STEP,
+    Certified,
     Evaluated,
     Event,
     ParticleDrawn,
@@ -95,6 +96,8 @@ class RunView:
     final_scored: dict[int, Scored] = field(default_factory=dict)
     evaluations: list[tuple[int, Evaluated]] = field(default_factory=list)
     """Each with the last finished step before it."""
+    certified: dict[str, Certified] = field(default_factory=dict)
+    """By hypothesis id."""
     usage: Usage = field(default_factory=Usage)
     began_at: float | None = None
     last_at: float | None = None
@@ -129,6 +132,7 @@ class RunView:
             steps={step: view.copy() for step, view in self.steps.items()},
             final_scored=dict(self.final_scored),
             evaluations=list(self.evaluations),
+            certified=dict(self.certified),
         )
 
     @property
@@ -259,6 +263,8 @@ def _add(view: RunView, event: Event) -> None:
                 view.texts[event.proposal] = event.text
         case Evaluated():
             view.evaluations.append((last_finished(view).step, event))
+        case Certified():
+            view.certified[event.hypothesis] = event
         case RunPaused():
             view.phase, view.detail, view.paused_for = "paused", event.detail, event.reason
             view.retry_at, view.gives_up_at = event.retry_at, event.gives_up_at
@@ -268,7 +274,7 @@ def _add(view: RunView, event: Event) -> None:
             if not view.started or last < view.total_steps:
                 view.steps = {step: at for step, at in view.steps.items() if step <= last}
                 view.evaluations = [(after, e) for after, e in view.evaluations if after < last]
-                view.final, view.final_scored = None, {}
+                view.final, view.final_scored, view.certified = None, {}, {}
                 view.drawn = {} if last < INITIAL_STEP else view.drawn
         case RunFinished():
             view.phase, view.detail = event.outcome, ""

@@ -37,7 +37,7 @@ from vpp.llm.counters import Counters
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, RunDirectory, load_dataset
 from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
-from vpp.runs.journal import AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
+from vpp.runs.journal import Answer, AnswerLog, Journal, JournalReader, Record, cut_torn_tail, read_answers
 from vpp.runs.keys import Keys
 from vpp.runs.process import Slots
 from vpp.runs.prompts import start_of
@@ -411,7 +411,7 @@ def given_up(error: EndpointUnreachable, max_wait_s: float) -> str:
     """Return the endpoint's last error, and how long the run waited; the error alone if it was not to wait."""
     if not max_wait_s:
         return str(error)
-    waited = f"the run waited for {max_wait_s:g} s (--max-wait) and gave up"
+    waited = f"the run waited for {max_wait_s:g} s (--limit wait=N) and gave up"
     return f"{error}; {waited}: resume it once the endpoint answers"
 
 
@@ -439,6 +439,7 @@ class _Attempt:
             cache_dir=worker.around.cache_dir,
             counters=worker.counters,
             on_answer=self.recorder.answers.add,
+            on_program=self.recorder.answers.add_entry,
             cap=worker.spec.cap,
             max_wait_s=self.max_wait_s,
             on_loading=self._loading,
@@ -446,7 +447,7 @@ class _Attempt:
         async with open_session(worker.directory, access) as session:
             self.control.loading_s = None
             answers = read_answers(worker.directory.answers)
-            session.learner.preload((a.hypothesis, a.prediction) for a in answers)
+            session.learner.preload((a.hypothesis, a.prediction) for a in answers if isinstance(a, Answer))
             if was_started:
                 self.recorder.record(RunResumed(step=view.last_step))
             self.control.queued = False

@@ -49,7 +49,6 @@ from vpp.wording.words import (
     share_sentence,
     target_text,
     uncertain_sentence,
-    value_text,
     weight_text,
     weights_sentence,
 )
@@ -250,7 +249,7 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
         return "posterior", words
     if config.is_weighted and view.final:
         n = len(next(iter(view.final_scored.values())).rows)
-        rows = counted(n, "training row") if config.final_weights == "train" else f"{counted(n, 'row')} last seen"
+        rows = counted(n, "training row") if config.is_final_on_train else f"{counted(n, 'row')} last seen"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         words = f"The last texts, each counted once and scored on the {rows}, from which they were written.{tempered}"
         return config.final_weights, f"{words}{_repeats(view.final_scored)}"
@@ -393,7 +392,7 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
     return [together, *(replace(pick, scale="on test") for pick in _picks(five))]
 
 
-DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-likelihood difference")
+MOST_NAMED = 6
 
 
 def deciding_sentence(decided: Decided | None) -> str:
@@ -404,18 +403,10 @@ def deciding_sentence(decided: Decided | None) -> str:
     before = "" if math.isclose(one, other) else f" Their priors are {weight_text(one)} and {weight_text(other)}."
     if not decided.n_deciding:
         return f"{pair} have equal log-likelihoods on every row: no row decides between them.{before}"
-    shown = f" The {integer(len(decided.rows))} largest:" if len(decided.rows) < decided.n_deciding else ""
-    rows = counted(decided.n_deciding, "row")
+    most = listed([each.row.id for each in decided.rows[:MOST_NAMED]])
+    rows = f"{counted(decided.n_deciding, 'row')}, the most decisive {most}"
     by = f"by {fixed(decided.difference)} in log-likelihood (natural log) in all"
-    return f"{pair} differ on {rows}, {by}.{before}{shown}"
-
-
-def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
-    """Return the cells of the deciding rows, under `DECIDING_HEAD`."""
-    return [
-        (str(each.row.id), value_text(each.row.target), *map(value_text, each.answers), fixed(each.difference))
-        for each in decided.rows
-    ]
+    return f"{pair} differ on {rows}, {by}.{before}"
 
 
 def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:
@@ -446,7 +437,12 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
             flatter = f" With β = {fixed(made[-1].beta)}, weights are flatter than a finished run's."
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
     yield from _evaluation(view, dataset)
-    yield from target_words(snapshot.spec.config, dataset.task)
+    config, n_train = snapshot.spec.config, len(dataset.train)
+    n_pool = config.n_pool(n_train)
+    yield from target_words(config, dataset.task)
+    if n_pool < n_train:
+        rows = f"{integer(n_pool)} of the {integer(n_train)} training rows, drawn at random"
+        yield f"The steps use {rows}; the final weights use all."
     if (found := evidence(snapshot.spec, view)) and found["because"]:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}."
     yield from _unread_calls(snapshot)
@@ -455,7 +451,7 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         yield f"Of the longest texts the models saw only the beginning: {cells}."
     if dataset.provenance.n_left_out:
         yield rows_sentence(dataset)
-    if not snapshot.spec.config.is_weighing:
+    if not config.is_weighing:
         yield "This is one run with one seed: other seeds show how much of it is luck."
 
 
@@ -485,8 +481,8 @@ def _evaluation(view: RunView, dataset: Dataset) -> Iterator[str]:
     if n := answers.count(None):
         counts_as = "wrong" if test.metric == "accuracy" else "off by the whole range of the training targets"
         yield (
-            f"{integer(n)} of {integer(len(answers))} answers on the test rows could not be read, after every re-ask: "
-            f"they abstain in the average, and count as {counts_as}."
+            f"{integer(n)} of {integer(len(answers))} answers on the test rows are missing: a program failed there, or "
+            f"the model's answer could not be read. They abstain in the average, and count as {counts_as}."
         )
 
 
@@ -525,14 +521,19 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
         )
     elif config.is_telescoping:
         yield (
-            "Weights are ratios of successive tempered posteriors on all training rows, carried from step to step; "
-            "every change passes an accept step on the current target."
+            "From step to step, weights are ratios of successive tempered posteriors on all training rows; every "
+            "change passes an accept step on the current target."
         )
-        if config.tempering == "adaptive":
+        if config.schedule == "adaptive":
             yield "Each exponent φ = 1/β was chosen so that the ESS stays at its threshold."
         else:
             yield "The exponents φ = 1/β follow a schedule fixed in advance."
         yield from _draws(config, task)
+        if config.is_rescored:
+            yield (
+                "The weights at the end are of another kind: each different sentence counts once, on all training "
+                "rows, beside a constant answer with half of the prior."
+            )
     elif config.is_weighted:
         weights = (
             "The weights approximate a posterior. They weigh each text on the rows last seen, tempered, and are made "
@@ -545,7 +546,7 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             uncorrected = "without a correction: a pragmatic reweighting, not an exact posterior"
             yield f"{weights}; every text is rewritten after it was weighed, {uncorrected}."
     elif config.method == "mh":
-        yield f"Each chain has an accept step, which compares likelihoods on {_COMPARED_ON[config.mh_rows]}."
+        yield f"Each chain has an accept step, which compares likelihoods on {_COMPARED_ON[config.scored_on]}."
         yield from _draws(config, task)
     elif config.size == 1:
         yield "There is one hypothesis and no posterior: this run cannot say how sure it is."
@@ -561,7 +562,7 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
 def _draws(config: Config, task: Task) -> Iterator[str]:
     """Say how near the target proposals and prior lead. Only fresh draws on fixed rows and tau are exact."""
     # The target never changes, and f(x; theta) is a function of one row and one text.
-    is_exact = (config.is_telescoping or config.mh_rows == "train") and config.learner_samples == 1
+    is_exact = config.scored_on == "train" and config.learner_samples == 1
     if config.restart == 0:
         yield _REFINED
     elif config.restart < 1:

@@ -25,7 +25,7 @@ ANSWERED = "answered.csv"
 SENTENCES = "sentences.txt"
 TEMPLATES = "templates"
 ENDPOINT_OPTIONS = (
-    "gguf", "base_url", "model", "optimizer_base_url", "optimizer_model", "structured", "reasoning_effort",
+    "gguf", "base_url", "model", "structured", "reasoning_effort",
 )  # fmt: skip
 LIMITS = {"learner": "learner_max_tokens", "optimizer": "optimizer_max_tokens", "context": "context_length"}
 """Names of `--limit`, and their fields."""
@@ -161,6 +161,8 @@ def _endpoint_options(endpoint: EndpointSpec) -> Iterator[str]:
         return
     usual = EndpointSpec(structured="auto", model=endpoint.model if endpoint.gguf else "")
     yield from _differing(endpoint, usual, ENDPOINT_OPTIONS)
+    if second := "@".join((endpoint.optimizer_model, endpoint.optimizer_base_url)).rstrip("@"):
+        yield f"--optimizer-model={second}"
     for name, field in LIMITS.items():
         if (value := getattr(endpoint, field)) != getattr(usual, field):
             yield f"--limit={name}={value}"

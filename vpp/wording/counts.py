@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from vpp.data.dataset import Dataset
-from vpp.events import Proposed
+from vpp.events import INITIAL_STEP, Proposed
 from vpp.inspection.scores import LabelLine, Score
 from vpp.llm.rendering import cut_cells
 from vpp.posterior.metric import Estimate
 from vpp.runs.reader import Summary
-from vpp.runs.view import RunView
+from vpp.runs.view import RunView, StepView
+from vpp.settings import Config
 from vpp.wording.words import counted, fixed, integer, number, percent, value_text
 
 # Steps. A step is named by its number, from 0 as in the journal; counts are of complete steps. One phrase never holds
@@ -30,7 +31,24 @@ def step_name(view: RunView, step: int) -> str:
     return f"step {step}" + ("" if step < steps_done(view) else ", under way")
 
 
-def ending_words(view: RunView) -> str:
+def activity_words(view: RunView, config: Config) -> str:
+    """`writing programs: 4 of 10`: what a run does now, with the particles done."""
+    last, size = view.last_step, config.size
+    if last is None:
+        return f"writing the first hypotheses: {len(view.drawn)} of {size}"
+    at = view.steps.get(last + 1, StepView(step=last + 1))
+    if last == view.total_steps - 1:
+        return _ending_words(view, config)
+    if at.reweighted or at.proposed:
+        return f"rewriting: {len(at.proposed)} of {size}"
+    if config.has_programs and last == INITIAL_STEP:
+        return f"writing programs: {len(at.scored)} of {size}"
+    return "scoring"
+
+
+def _ending_words(view: RunView, config: Config) -> str:
+    if "train" in view.evaluated and config.has_programs and config.certify:
+        return "reading some rows without the programs"
     has_test = view.started is None or view.started.dataset.get("n_test")
     return "final weights and test rows" if has_test else "training rows, for the summary"
 
@@ -104,17 +122,6 @@ def cut_sentences(view: RunView) -> Iterator[str]:
         span = counted(low, "row") if low == high else f"{integer(low)} to {counted(high, 'row')}"
         few = f"{integer(len(short))} of {counted(len(proposed), 'proposal')} were made from a shortened prompt"
         yield f"{few}, with {span} of the batch: the model's context had no room for more."
-
-
-def share_text(share: Estimate) -> str:
-    """`95.1 % ± 2.3 points`; without an error if the rows give none or all agree."""
-    error = share.standard_error
-    return percent(share.value, decimals=1) + (f" ± {fixed(100 * error, 1)} points" if error else "")
-
-
-def number_text(estimate: Estimate) -> str:
-    """`0.81 ± 0.07`; without an error if the rows give none."""
-    return number(estimate.value) + error_text(estimate)
 
 
 def error_text(estimate: Estimate) -> str:

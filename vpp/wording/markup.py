@@ -176,12 +176,10 @@ def table(
     right: Sequence[int] = (),
     terms: bool = False,
     name: str = "",
-    groups: Mapping[int, str] | None = None,
 ) -> str:
     """Return a plain table. right: indices of the right-aligned columns.
 
     terms: whether heads open glossary entries. name: needed if another table of the page has the same heads.
-    groups: titles of blocks of rows, by the first row of each.
     """
 
     def cell(tag: str, index: int, html: str) -> str:
@@ -191,8 +189,7 @@ def table(
 
     top = "".join(cell("th", i, term(words) if terms else text(words)) for i, words in enumerate(head))
     lines = ("".join(cell("td", i, text(words)) for i, words in enumerate(row)) for row in rows)
-    titles = {i: group_row(words, len(head)) for i, words in (groups or {}).items()}
-    body = "".join(f"{titles.get(i, '')}<tr>{line}</tr>" for i, line in enumerate(lines))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
     drawn = f'<table class="t"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
     return scrolling(drawn, "Table: " + (name or ", ".join(head[:NAMED])))
 

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from statistics import pstdev
 from typing import Any
 
 from vpp.data.dataset import Dataset, Task
-from vpp.llm.guards import TableWords
+from vpp.errors import InputError
 from vpp.settings import Config
 from vpp.wording.words import listed, number
 
@@ -37,20 +39,27 @@ class Option:
 _DRAWN = Condition("smc, mh and always-accept", lambda c: c.draws_initial)
 _SMC = Condition("smc", lambda c: c.method == "smc")
 _LEARNS = Condition("every method but weigh", lambda c: not c.is_weighing)
-_MH = Condition("mh", lambda c: c.method == "mh")
+_MH_BY_ROW = Condition("mh that reads row by row", lambda c: c.method == "mh" and not c.has_programs)
 _FILTERED = Condition("mh, and smc that filters", lambda c: c.is_filtered)
 _BUFFERED = Condition(
-    "smc with the paper’s tempering, and mh that compares on the buffer", lambda c: c.scored_on == "buffer"
+    "rows read one by one, in smc with the paper’s tempering and mh that compares on the buffer",
+    lambda c: c.scored_on == "buffer",
 )
-_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.tempering != "adaptive")
+_SCHEDULED = Condition("smc with exponents fixed in advance", lambda c: c.method == "smc" and c.schedule != "adaptive")
 _PAPER = Condition("smc with the paper’s tempering", lambda c: c.method == "smc" and not c.is_telescoping)
 _JUDGED = Condition("smc, mh and weigh", lambda c: c.is_weighted or c.is_filtered)
+_WHOLE = Condition("answers without probabilities", lambda c: replace(c, reading="auto").has_programs)
+_PROGRAMS = Condition("sentences read as programs", lambda c: c.has_programs)
+_SAMPLED = Condition("programs, and every method but weigh", lambda c: c.has_programs and not c.is_weighing)
 
-_PROPOSALS, _ACCEPT, _WEIGHTS = "Proposals", "Accept step", "Weights and tempering"
+_OF_PROGRAMS, _PROPOSALS, _ACCEPT = "Programs", "Proposals", "Accept step"
+_WEIGHTS = "Weights and tempering"
 _LIKELIHOOD, _DOUBT = "Likelihood", "Doubt"
 
 _REWRITTEN = {"every": "every particle", "filtered": "what an accept step keeps"}
+_READ = {"auto": "As a program where it can be one, else row by row", "program": "As a program", "rows": "Row by row"}
 _TEMPERING = {
+    "auto": "adaptive for programs, else the paper’s",
     "paper": "anew each step, on the buffer",
     "incremental": "carried, all training rows",
     "adaptive": "carried, exponents found",
@@ -65,13 +74,16 @@ OPTIONS: Mapping[str, Option] = {
     "epochs": Option("Epochs", needs=_LEARNS),
     "batch_size": Option("Batch M", needs=_LEARNS),
     "seed": Option("Seed"),
+    "reading": Option("How sentences are read", needs=_WHOLE, values=_READ),
     "prior": Option("What you already believe, in plain words (the prior, optional)"),
-    "mutate": Option("Rewrite", _PROPOSALS, _SMC, values=_REWRITTEN),
-    "mh_rows": Option("Compare on", _ACCEPT, _MH, values=_COMPARED),
+    "score_rows": Option("Most rows that score programs", _OF_PROGRAMS, _SAMPLED),
+    "certify": Option("Rows that certify a program", _OF_PROGRAMS, _PROGRAMS),
+    "mutate": Option("Rewrite", _PROPOSALS, _PAPER, values=_REWRITTEN),
+    "mh_rows": Option("Compare on", _ACCEPT, _MH_BY_ROW, values=_COMPARED),
     "restart": Option("Chance of a fresh draw", _ACCEPT, _FILTERED),
     "tempering": Option("Tempering", _WEIGHTS, _SMC, values=_TEMPERING),
     "beta_start": Option("First β", _WEIGHTS, _SCHEDULED),
-    "final_weights": Option("Final weights", _WEIGHTS, _PAPER, values=_FINAL),
+    "final_weights": Option("Final weights", _WEIGHTS, _SMC, values=_FINAL),
     "buffer_size": Option("Buffer B", _WEIGHTS, _BUFFERED),
     "tau": Option("Regression’s τ", _LIKELIHOOD, _JUDGED, "regression"),
     "likelihood": Option("Likelihood uses", _LIKELIHOOD, None, "classification", _GRADING),
@@ -90,6 +102,11 @@ ABOUT: Mapping[str, str] = {
     "vml5": "Five VML runs, averaged without weights.",
     "weigh": "Weighs your sentences on every row, with the evidence. No optimizer, no test rows.",
 }
+READ: Mapping[str, str] = {
+    "auto": "The model writes each sentence as a program, once. The default: one call a sentence, exact arithmetic.",
+    "program": "The same; a sentence that cannot be a program has no answers.",
+    "rows": "The model reads the sentence again for every row, as in the paper. Many more calls.",
+}
 DEMO_PRIOR = (
     "The demo model uses only the form of a rule, such as “a straight line” or “a circle”. "
     "A language model reads all of it."
@@ -98,7 +115,8 @@ MOST_NAMED = 3
 
 
 def demo_text_words(dataset: Dataset) -> str:
-    names = [repr(name) for name in TableWords(dataset=dataset).text_columns]
+    texts = {column.name for column in dataset.columns if column.kind == "text"}
+    names = [repr(name) for name in dataset.inputs if name in texts]
     if not names:
         return ""
     if len(names) == len(dataset.inputs):
@@ -132,56 +150,43 @@ def _fits(option: str, task: Task | None) -> bool:
 
 
 def changed_words(config: Config, task: Task | None = None) -> tuple[str, ...]:
-    """Return the options of More options that are not at their default and have an effect: `restart 0.5`."""
+    """Return the reading and the options of More options that have an effect and another value: `restart 0.5`."""
     values = {
         name: getattr(config, name)
-        for name, option in OPTIONS.items()
-        if option.group and getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
+        for name in ("reading", *chain(*groups().values()))
+        if getattr(config, name) != getattr(Config(), name) and has_effect(name, config, task)
     }
     return tuple(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
 
 
-DECIDERS = ("method", "tempering", "mutate", "mh_rows", "restart")
+DECIDERS = ("method", "likelihood", "learner_samples", "reading", "tempering", "mutate", "mh_rows", "restart")
 """Options that decide whether others have an effect, each after those it depends on."""
 
 
-def decided(values: Mapping[str, Any], base: Config) -> Config:
-    """Apply to `base` the values that decide whether other options have an effect. Raises InputError."""
+def decided(values: Mapping[str, Any], base: Config, task: Task | None = None) -> Config:
+    """Apply to `base` the values that decide whether other options have an effect; leave out one that it refuses."""
     config = base
     for name in DECIDERS:
-        if name in values and has_effect(name, config):
-            config = replace(config, **{name: values[name]})
+        if name in values and has_effect(name, config, task):
+            with suppress(InputError):
+                config = replace(config, **{name: values[name]})
     return config
 
 
 def config_of(values: Mapping[str, Any], base: Config, task: Task | None = None) -> Config:
     """Apply to `base` the values that have an effect. Raises InputError."""
-    deciding = decided(values, base)
+    deciding = decided(values, base, task)
     return replace(base, **{name: value for name, value in values.items() if has_effect(name, deciding, task)})
 
 
-def idle_words(deciding: Config, task: Task | None = None) -> tuple[str, ...]:
-    folded = [name for name, option in OPTIONS.items() if option.group]
-    idle = _by_condition(folded, deciding, task)
-    return tuple(f"For {to}: {listed([name_of(name) for name in names])}." for to, names in idle.items())
-
-
 def unused_words(given: Collection[str], config: Config, task: Task) -> str:
-    named = [option.name for option in fields(config) if option.name in given]
-    return "; ".join(
-        f"{listed(['--' + name.replace('_', '-') for name in names])} (for {to})"
-        for to, names in _by_condition(named, config, task).items()
-    )
-
-
-def _by_condition(options: Collection[str], config: Config, task: Task | None) -> dict[str, list[str]]:
     idle: dict[str, list[str]] = {}
-    for name in options:
+    for name in (each.name for each in fields(config) if each.name in given):
         if not has_effect(name, config, task):
             option = OPTIONS[name]
             needs = option.needs.words if option.needs and _fits(name, task) else str(option.task)
-            idle.setdefault(needs, []).append(name)
-    return idle
+            idle.setdefault(needs, []).append(f"--{name.replace('_', '-')}")
+    return "; ".join(f"{listed(names)} (for {to})" for to, names in idle.items())
 
 
 ALL_OR_NOTHING = 10.0

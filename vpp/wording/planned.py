@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from vpp.data.dataset import Dataset
 from vpp.events import Usage
 from vpp.llm.context import LEAST_SHOWN, longest_cell
+from vpp.programs.columns import Columns
 from vpp.runs.budget import (
     BYTES_A_TOKEN,
     HYPOTHESIS,
@@ -46,7 +47,7 @@ def cost_line(estimate: Estimate, spec: RunSpec, pace: Pace | None) -> str:
     """
     calls = f"{integer(estimate.plan.calls)} calls at most"
     if spec.config.is_weighing:
-        calls = counted(estimate.plan.calls, "call")
+        calls = f"{counted(estimate.plan.calls, 'call')}{' at most' if spec.config.has_programs else ''}"
         rows = f"{counted(len(spec.start), 'sentence')} on {counted(spec.config.batch_size, 'row')}"
         calls = f"{rows}: {calls}" if spec.start else f"{calls} for each sentence"
     parts = [calls, f"about {seconds(time_s(estimate.plan, pace))}" if pace else "time unknown"]
@@ -80,7 +81,7 @@ def plan_words(estimate: Estimate, spec: RunSpec, dataset: Dataset, pace: Pace |
     sentences = []
     if left := dataset.provenance.n_left_out:
         sentences.append(f"{counted(left, 'labelled row')} of the table {'is' if left == 1 else 'are'} not used.")
-    sentences += [*_cells(spec, dataset), *_calls(estimate)]
+    sentences += [*_cells(spec, dataset), *_programs(spec, dataset), *_calls(estimate)]
     if estimate.cost is not None:
         about, high = money(estimate.cost.about), money(estimate.cost.high)
         costs = f"about {about} if all these calls are needed, {high} with the longest texts"
@@ -104,6 +105,18 @@ def _cells(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
             f"The longest cell has {counted(longest, 'character')}. The run reads the models' context lengths at its "
             "start, and shows cells in part only if they are too short for whole ones."
         )
+
+
+def _programs(spec: RunSpec, dataset: Dataset) -> Iterator[str]:
+    if not spec.config.has_programs:
+        return
+    words = ["A program answers every row without a call"]
+    if Columns(dataset).texts:
+        words.append("a question that it asks about texts costs a call a text, which no plan can know")
+    if spec.config.reading == "auto":
+        calls = counted(sum(dataset.sizes.values()), "call")
+        words.append(f"each sentence that cannot be a program costs up to {calls} instead")
+    yield f"{'; '.join(words)}."
 
 
 def _calls(estimate: Estimate) -> Iterator[str]:

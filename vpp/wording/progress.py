@@ -2,15 +2,13 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Reweighted, Scored
+from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Scored
 from vpp.inference.plan import plan
 from vpp.inspection.ideas import Compared, compare
 from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
-from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
 from vpp.runs.budget import outlook, seconds_left
@@ -20,7 +18,7 @@ from vpp.runs.spec import row_counts
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
-from vpp.wording.counts import ending_words, miss_words, steps_done, steps_text
+from vpp.wording.counts import activity_words, miss_words, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
@@ -56,7 +54,8 @@ def phase(snapshot: Snapshot) -> str:
     if state == "queued":
         return nothing_yet(state).removesuffix(".")
     if state == "running":
-        return f"Running: {_activity(view)}"
+        steps = "" if view.last_step is None else f" · {steps_text(view)} done"
+        return capitalised(f"{activity_words(view, snapshot.spec.config)}{steps}")
     if state == "paused" and view.is_at_cap:
         return "Paused at its cap"
     if state == "stopped" and not view.drawn:
@@ -73,17 +72,6 @@ def pace(snapshot: Snapshot) -> str:
     spent = f"{seconds(view.wall_s)} so far"
     left = seconds_left(snapshot.spec, view, snapshot.usage) if snapshot.state == "running" else None
     return spent if left is None else f"{spent}, about {seconds(left)} to go"
-
-
-def _activity(view: RunView) -> str:
-    last = view.last_step
-    if last is None:
-        return "writing the first hypotheses"
-    if last == view.total_steps - 1:
-        return ending_words(view)
-    step = view.steps.get(last + 1)
-    doing = "rewriting" if step and (step.reweighted or step.proposed) else "scoring"
-    return f"{doing}, {steps_text(view)} done"
 
 
 def nothing_yet(state: State) -> str:
@@ -163,100 +151,58 @@ def _began_with(view: RunView, at: StepView) -> StepView:
     return view.steps.get(at.step - 1, at)
 
 
-def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
-    """Return the metrics of the method at the step shown; None is the end."""
-    at = snapshot.view.steps.get(shown) if shown is not None else None
-    return [*population_metrics(snapshot, at), *_schedule_metrics(snapshot, at)]
-
-
-def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metric]:
-    """Yield ESS, K, texts and proposals, as far as the method has them. at: None is the end."""
+def population_metrics(snapshot: Snapshot) -> Iterator[Metric]:
+    """Yield ESS, texts and proposals of the whole run, as far as the method has them."""
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
-        yield _weights_metric(snapshot, at)
+        yield _weights_metric(view)
     if config.size > 1:
-        ids = text_ids(view, at, is_weighted=config.is_weighted)
+        ids = [state.hypothesis for state in view.population]
         n, words = len(set(ids)), "The other particles repeat a text word for word."
         words = "No two particles have the same text." if n == len(ids) else words
         yield Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
     if not config.is_weighing:
-        yield _proposals_metric(snapshot, at)
+        yield _proposals_metric(snapshot)
 
 
-def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    view, limit, of = snapshot.view, None, "particle"
-    if at is None and view.final:
-        size, value, of = view.n_unique, view.final.ess, "sentence"
-    elif at is None and _last_weights(view):
+def _weights_metric(view: RunView) -> Metric:
+    of = "sentence" if view.final else "particle"
+    if view.final:
+        size, value = view.n_unique, view.final.ess
+    elif any(step.reweighted for step in view.finished_steps):
         size, value = view.size, ess(view.weights)
-    elif at is not None and at.reweighted:
-        size, value = len(at.reweighted.weights), at.reweighted.ess
-        limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    words = ess_sentence(value, size, limit, of=of)
-    constant = view.final.constant if at is None and view.final else None
+    words = ess_sentence(value, size, of=of)
+    constant = view.final.constant if view.final else None
     if constant and constant.weight > MAJORITY:
         words = f"A constant answer holds {percent(constant.weight)} of the weight: no sentence is favoured."
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
 
 
-def _last_weights(view: RunView) -> Reweighted | None:
-    made = [step.reweighted for step in view.finished_steps if step.reweighted]
-    return made[-1] if made else None
-
-
-def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    proposals = list(at.proposed.values()) if at else snapshot.view.proposals
+def _proposals_metric(snapshot: Snapshot) -> Metric:
+    proposals = snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
     refused = sum(p.refused for p in proposals)
     none = f", {counted(refused, 'proposal')} refused as no rule" if refused else ""
     rest = f"{integer(unchanged)} unchanged, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
-        judged = [p for p in proposals if p.why == "likelihood"]
-        return _accepted_metric(snapshot.view, at, judged, rest)
+        return _accepted_metric(snapshot.view, [p for p in proposals if p.why == "likelihood"], rest)
     changed = sum(p.why == "taken" for p in proposals)
     words = "Proposals that changed the text. No accept/reject step."
     if not proposals:
-        yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
+        yet = "none" if snapshot.view.has_ended else "none yet"
         return Metric(name="Rewritten", value="–", scale=yet, words=words)
     return Metric(name="Rewritten", value=str(changed), scale=f"of {len(proposals)}", words=f"{words} {rest}")
 
 
-def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
+def _accepted_metric(view: RunView, judged: Sequence[Proposed], rest: str) -> Metric:
     name, n, taken = "Proposals accepted", len(judged), sum(p.accepted for p in judged)
     if not judged:
-        yet = "" if view.has_ended or (at and at.finished) else " yet"
-        at_step = "" if at is None else f" at step {at.step}"
-        return Metric(name=name, value="–", scale=f"none judged{yet}{at_step}", words=rest)
+        return Metric(name=name, value="–", scale=f"none judged{'' if view.has_ended else ' yet'}", words=rest)
     words = " ".join(filter(None, (acceptance_sentence(taken, n), acceptance_verdict(taken, n), rest)))
     return Metric(name=name, value=percent(taken / n), scale=f"{taken} of {n} judged", words=words)
-
-
-def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
-    config, view = snapshot.spec.config, snapshot.view
-    if not config.is_weighted:
-        done = steps_done(view) if at is None else min(at.step + 1, steps_done(view))
-        return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Complete steps.")]
-    made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
-    if not config.is_telescoping:
-        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to 1"
-        words = "Divides the log-likelihood; 1 is full strength."
-        return [Metric(name="Tempering β", value=fixed(beta, 2), scale=scale, words=words)]
-    if made is None:
-        return []
-    exponent = number(1 / made.beta, 3)
-    carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
-    evidence = "–" if made.log_evidence is None else fixed(made.log_evidence)
-    label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see the note below."
-    if is_exact(snapshot.spec):
-        prior = "the given" if snapshot.spec.start_prior else "equal"
-        label, words = "exact", f"Of these sentences, with {prior} prior weights."
-    return [
-        Metric(name="Exponent φ = 1/β", value=exponent, scale="of 1", words=carried),
-        Metric(name="Log evidence", value=evidence, scale=label, words=words),
-    ]
 
 
 def calls_metric(snapshot: Snapshot) -> Metric:
@@ -281,17 +227,8 @@ def _most_calls(config: Config, n_train: int, n_test: int, n_calibration: int, *
     return plan(config, n_train=n_train, n_test=n_test, n_calibration=n_calibration, given=given).calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchErrors:
-    """Mean error of the particles on each step's batch."""
-
-    by_step: dict[int, float]
-    name: str
-    top: float
-    """End of the axis."""
-
-
-def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors:
+def batch_errors(view: RunView, config: Config, dataset: Dataset) -> dict[int, float]:
+    """Return the mean error of the particles on each step's batch: a share, or a root mean square."""
     targets = {row.id: row.target for row in dataset.train}
     spread = None if dataset.task == "classification" else dataset.target_range
 
@@ -311,10 +248,7 @@ def batch_errors(view: RunView, config: Config, dataset: Dataset) -> BatchErrors
         return sum(errors) / len(errors) if errors else None
 
     means = {step: at.once("batch error", partial(mean, at)) for step, at in sorted(view.steps.items())}
-    by_step = {step: value for step, value in means.items() if value is not None}
-    if spread is None:
-        return BatchErrors(by_step=by_step, name="wrong", top=1.0)
-    return BatchErrors(by_step=by_step, name="off by", top=max(by_step.values(), default=1.0))
+    return {step: value for step, value in means.items() if value is not None}
 
 
 # One step in a sentence or two: its events in order
@@ -428,7 +362,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
 
 
 def final_rows(config: Config) -> str:
-    return "all training rows" if config.final_weights == "train" else "the last buffer"
+    return "all training rows" if config.is_final_on_train else "the last buffer"
 
 
 def _test_words(test: Evaluated, config: Config, balanced: float | None) -> str:

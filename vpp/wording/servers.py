@@ -76,18 +76,10 @@ def verdict_html(conclusion: Verdict) -> str:
     return markup.block(f"<p>{mark} <b>{markup.text(lead)}</b>{markup.text(rest)}</p>")
 
 
-CARRIER_WORDS = {
-    "structured_outputs": "structured_outputs (vLLM)",
-    "grammar": "grammar (llama.cpp)",
-    "json_schema": "json_schema (response_format)",
-}
-
-
 def structured_words(spec: RunSpec) -> str:
-    """Return the field that carries them; empty for `off` and for the demo model."""
+    """Return whether the server holds answers to a schema; empty for `off` and for the demo model."""
     if spec.endpoint.structured == "off" or spec.endpoint.is_demo:
         return ""
-    carrier = CARRIER_WORDS.get(spec.structured_as)
     if spec.structured_as == "off":
-        return "none: the server honours no field for them, found by the check"
-    return f"{carrier}, found by the check" if carrier else "auto: the server was not tested yet"
+        return "none: the server does not honour response_format, found by the check"
+    return f"{spec.structured_as}, found by the check" if spec.structured_as else "auto: not tested yet"

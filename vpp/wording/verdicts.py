@@ -32,8 +32,6 @@ HIGH_ACCEPTANCE = 0.9
 """With more than nine in ten, rejection has little effect."""
 FEW_JUDGED = 10
 """With fewer proposals, one more or less moves the share by over 10 points."""
-WELL_BACKED = 0.95
-"""From this weight on, other answers hold at most one twentieth of it."""
 ABSTAINED = 0.05
 """One unreadable answer in twenty is enough to look at the raw answers."""
 FEW_ROWS = 30
@@ -101,12 +99,6 @@ def abstention_verdict(silent: int, asked: int) -> str:
 def too_few_words(n: int) -> str:
     few = f"{counted(n, 'test row')} {'is' if n == 1 else 'are'} too few for a verdict: fewer than"
     return f"{few} {integer(FEW_ROWS)}." if n < FEW_ROWS else ""
-
-
-def entropy_verdict(bits: float) -> str:
-    if bits == 0:
-        return "Unanimous: no row is divided."
-    return f"{'More' if bits > 1 + EQUAL else 'No more'} divided than an even split in two, 1 bit."
 
 
 def miss_verdict(mse: float, truths: Sequence[float]) -> str:

@@ -1,0 +1,70 @@
+"""How hypotheses are read: branches with their rows, certificates and questions, from recorded lines."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests import inspected
+from tests.reporting.builders import NUMBERS, SEED, YES_NO, drawn, run, scored, started
+from vpp.events import Certified, hypothesis_id
+from vpp.inspection.programs import Apart, ProgramReading, branch_of, program_readings
+from vpp.problem import Translation
+from vpp.runs.journal import AnswerLog
+from vpp.runs.reader import RunReader
+from vpp.settings import Config
+from vpp.wording.programs import branch_rows, certificate_words, question_words, reading_words
+
+SMALL, MOOD, NEW = f"{SEED} Small a is yes.", f"{SEED} Go by your mood.", f"{SEED} Never read."
+ROUND = "def predict(a):\n    return a / 3"
+
+
+def readings(reader: RunReader, *programs: Translation) -> list[ProgramReading]:
+    log = AnswerLog(reader.directory.answers)
+    for each in programs:
+        log.add_entry(each)
+    log.close()
+    return list(program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values())
+
+
+def program(text: str, code: str | None, reason: str | None = None) -> Translation:
+    return Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1)
+
+
+def test_branches_have_their_rows_certificates_the_rows_read_otherwise_and_questions_their_texts(
+    tmp_path: Path,
+) -> None:
+    reader = inspected.programs(tmp_path)
+    short, mood = program_readings(reader.refresh().view, reader.read_answers(), reader.dataset()).values()
+    assert [branch.words for branch in short.branches] == ["ask('is it `short`?', a): 'yes'", "otherwise: 'no'"]
+    assert [branch_rows(branch) for branch in short.branches] == ["1 of 1 row right", "1 of 2 rows right"]
+    assert short.n_unanswered == 1
+    assert short.certificate is not None
+    assert short.certificate.apart == (Apart(1, "no", None),)
+    assert certificate_words(short.certificate) == "the model reads it alike on 1 of 2 rows (9\xa0% to 91\xa0%)"
+    assert list(map(question_words, short.questions)) == ["“is it `short`?” (a): yes for 1 of 3 texts (33\xa0%)"]
+    assert reading_words(mood) == "read row by row: *no program*"
+    train = reader.refresh().view.evaluated["train"]
+    assert [[branch_of(train, slot, row) for row in train.rows] for slot in (0, 1)] == [[0, 1, 1, None], [None] * 4]
+
+
+def test_branches_of_numbers_have_a_mean_error_and_a_rounded_reading_is_alike(tmp_path: Path) -> None:
+    """Before the training rows are evaluated, the last score counts."""
+    first, last = (
+        scored(step, 0, SMALL, answers) for step, answers in ((0, {0: 9.0}), (1, {0: 0.0, 1: 1 / 3, 2: 2 / 3}))
+    )
+    third = Certified(step=1, hypothesis=hypothesis_id(SMALL), rows=(1, 2), program=(1 / 3, 2 / 3), reading=(0.33, 0.6))
+    events = started(Config(), NUMBERS), *drawn(SMALL), replace(first, branches=(0,)), replace(last, branches=(0, 0, 0))
+    [found] = readings(run(tmp_path, *events, third, data=NUMBERS), program(SMALL, ROUND))
+    assert [branch_rows(branch) for branch in found.branches] == ["3 rows, off by 0.667 on average"]
+    assert found.certificate is not None
+    assert found.certificate.apart == (Apart(2, 2 / 3, 0.6),)
+
+
+def test_a_hypothesis_without_a_program_says_why(tmp_path: Path) -> None:
+    for number, (way, words) in enumerate(
+        {"auto": "read row by row: no program", "program": "no answers: no program"}.items()
+    ):
+        reader = run(tmp_path / str(number), started(Config(reading=way), YES_NO), *drawn(MOOD, NEW))
+        found = readings(reader, program(MOOD, None, "no program"))
+        assert [reading_words(each) for each in found] == [words, "not read yet"]
+    by_row = run(tmp_path / "rows", started(Config(reading="rows"), YES_NO), *drawn(MOOD))
+    assert [reading_words(each) for each in readings(by_row)] == ["read row by row"]

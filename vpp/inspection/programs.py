@@ -1,0 +1,208 @@
+"""How each hypothesis is read: its program with the rows of each branch, its certificate, and its questions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from vpp.data.dataset import Dataset
+from vpp.events import Certified, Evaluated, Scored, Votes
+from vpp.posterior.prediction import Value
+from vpp.problem import Translation
+from vpp.programs.columns import Columns
+from vpp.programs.source import Program, ProgramFault, read_program
+from vpp.runs.journal import AnswerReader
+from vpp.runs.reader import scores_of
+from vpp.runs.view import RunView
+from vpp.settings import Config
+
+ROUNDING = 0.01
+"""Largest difference of two numbers that count as alike, as a share of the targets' range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchScore:
+    """A branch of a program, on the training rows that it answered."""
+
+    words: str
+    """`math >= 80: 'admitted'`, in Python."""
+    condition: str
+    """Empty for a branch without one."""
+    output: str
+    n: int = 0
+    n_right: int | None = None
+    """None for numbers."""
+    mean_error: float | None = None
+    """Mean absolute error in the target's unit; None for labels, and without a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A row on which program and learner differ; an answer that is None is an abstention."""
+
+    row: int
+    program: Value | None
+    reading: Value | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What the learner read itself on a few training rows, beside the program."""
+
+    n: int
+    apart: tuple[Apart, ...]
+
+    @property
+    def n_alike(self) -> int:
+        return self.n - len(self.apart)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionShare:
+    """A program's question about texts, over all texts that the learner answered it for."""
+
+    question: str
+    column: str
+    n: int
+    n_yes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramReading:
+    """How a hypothesis is read, and what is known of its program."""
+
+    by: Literal["program", "rows", "nothing"]
+    """`nothing`: it has not been read yet, or `--reading program` found no program for it."""
+    reason: str = ""
+    """Why it has no program. May quote a model."""
+    program: Program | None = None
+    branches: tuple[BranchScore, ...] = ()
+    """Of the program, in its order; without rows before any was scored."""
+    n_unanswered: int = 0
+    """Training rows scored on which the program fails."""
+    certificate: Certificate | None = None
+    questions: tuple[QuestionShare, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        certificate = self.certificate
+        return {
+            "by": self.by,
+            "reason": self.reason or None,
+            "code": self.program.code if self.program else None,
+            "branches": [asdict(branch) for branch in self.branches],
+            "n_unanswered": self.n_unanswered,
+            "certificate": asdict(certificate) | {"n_alike": certificate.n_alike} if certificate else None,
+            "questions": [asdict(question) for question in self.questions],
+        }
+
+
+def program_readings(
+    view: RunView, answers: AnswerReader, dataset: Dataset, hypotheses: Iterable[str] | None = None
+) -> dict[str, ProgramReading]:
+    """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
+    ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
+    config = Config(**{"reading": "rows", **(view.started.config if view.started else {})})
+    if not config.has_programs:
+        return {id_: ProgramReading(by="rows") for id_ in ids}
+    columns, counts = Columns(dataset), _yes_counts(answers)
+    scored = {each.hypothesis: each for each in scores_of(view) if each.branches}
+    found = {}
+    for id_ in dict.fromkeys(ids):
+        program, reason = _program(answers.translations.get(id_), columns)
+        if program is None:
+            found[id_] = ProgramReading(by="rows" if reason and config.reading == "auto" else "nothing", reason=reason)
+            continue
+        rows, values, branches = _last_answers(view.evaluated.get("train"), scored.get(id_), id_)
+        certified = view.certified.get(id_)
+        found[id_] = ProgramReading(
+            by="program",
+            program=program,
+            branches=_branch_scores(program, rows, values, branches, dataset),
+            n_unanswered=branches.count(None),
+            certificate=_certificate(certified, dataset) if certified else None,
+            questions=_questions(program, columns, counts),
+        )
+    return found
+
+
+def _program(translation: Translation | None, columns: Columns) -> tuple[Program | None, str]:
+    """Return the program, or None and why there is none; no reason if the hypothesis has not been translated yet."""
+    if translation is None or translation.code is None:
+        return None, (translation.reason or "") if translation else ""
+    try:
+        return read_program(translation.code, columns.aliases, columns.texts), ""
+    except ProgramFault as fault:
+        return None, str(fault)
+
+
+def branch_of(evaluated: Evaluated, slot: int, row: int) -> int | None:
+    """Index of the branch by which a particle's program answered a row (id); None if the learner read it itself."""
+    branches = evaluated.branches[slot] if evaluated.branches else ()
+    return branches[evaluated.rows.index(row)] if branches else None
+
+
+def _last_answers(
+    train: Evaluated | None, scored: Scored | None, hypothesis: str
+) -> tuple[Sequence[int], Votes, tuple[int | None, ...]]:
+    """(N,) row ids, answers and branches of a program, as they were recorded last; empty if none were."""
+    if train and train.branches and hypothesis in train.hypotheses:
+        slot = train.hypotheses.index(hypothesis)
+        return train.rows, train.predictions[slot], train.branches[slot]
+    return (scored.rows, scored.predictions, scored.branches) if scored else ((), (), ())
+
+
+def _branch_scores(
+    program: Program, rows: Sequence[int], values: Votes, branches: Sequence[int | None], dataset: Dataset
+) -> tuple[BranchScore, ...]:
+    targets = {row.id: row.target for row in dataset.train}
+    errors: list[list[float]] = [[] for _ in program.branches]
+    for row, value, branch in zip(rows, values, branches, strict=True):
+        if branch is not None:
+            errors[branch].append(_error(value, targets[row], dataset))
+    return tuple(
+        BranchScore(
+            words=program.words(at),
+            condition=branch.condition,
+            output=branch.output,
+            n=len(own),
+            n_right=own.count(0.0) if dataset.classes else None,
+            mean_error=None if dataset.classes or not own else sum(own) / len(own),
+        )
+        for at, (branch, own) in enumerate(zip(program.branches, errors, strict=True))
+    )
+
+
+def _error(value: Value | None, target: Value | None, dataset: Dataset) -> float:
+    """Absolute error of a number, an abstention's being the targets' range; for labels 0 if right, else 1."""
+    if isinstance(target, str):
+        return float(value != target)
+    if value is None or target is None or isinstance(value, str):
+        return dataset.target_range
+    return abs(value - target)
+
+
+def _certificate(certified: Certified, dataset: Dataset) -> Certificate:
+    answers = map(Apart, certified.rows, certified.program, certified.reading)
+    apart = tuple(each for each in answers if not _are_alike(each.program, each.reading, dataset))
+    return Certificate(n=len(certified.rows), apart=apart)
+
+
+def _are_alike(one: Value | None, other: Value | None, dataset: Dataset) -> bool:
+    """Equal labels, or numbers that differ by no more than rounding."""
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) <= ROUNDING * dataset.target_range
+    return one == other
+
+
+def _yes_counts(answers: AnswerReader) -> Mapping[str, Counter[bool]]:
+    """By question, the texts answered with yes (True) and no. A copy, since the reader's thread may add answers."""
+    counts: dict[str, Counter[bool]] = {}
+    for each in tuple(answers.texts.values()):
+        if each.yes is not None:
+            counts.setdefault(each.question, Counter())[each.yes] += 1
+    return counts
+
+
+def _questions(program: Program, columns: Columns, counts: Mapping[str, Counter[bool]]) -> tuple[QuestionShare, ...]:
+    found = ((words, columns.names[alias], counts.get(words, Counter())) for words, alias in program.questions)
+    return tuple(QuestionShare(question=words, column=name, n=n.total(), n_yes=n[True]) for words, name, n in found)

@@ -1,0 +1,236 @@
+"""Programs from a model: a hypothesis is translated once, checked on rows, and answers every row from then on."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from vpp.data.dataset import Dataset, Row, Value
+from vpp.errors import PromptTooLong
+from vpp.events import hypothesis_id
+from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, question
+from vpp.llm.counters import Counters
+from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer, SharedRequests
+from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
+from vpp.llm.protocol import Message
+from vpp.problem import Prediction, TextAnswer, Translation
+from vpp.programs.sandbox import CHUNK, Given, Sandbox, Yes
+from vpp.programs.source import REFUSAL, Program, ProgramFault, read_program
+
+OnProgram = Callable[[Translation | TextAnswer], None]
+"""Called once for each new translation, and for each new answer about a text."""
+CHECKED = CHUNK
+"""Most training rows on which a program is checked before it is used."""
+LEAST_TOKENS = 1_024
+"""Tokens of a program at least: the limit of an answer about one row is meant for a sentence."""
+NO_PROGRAM = "the model says that no program can follow it"
+NO_RULE_YET = "it holds no rule yet"
+_YES, _NO = re.compile(r"\W*yes\b", re.IGNORECASE), re.compile(r"\W*no\b", re.IGNORECASE)
+
+
+class ProgramLearner:
+    """f(x; theta): the program that the learner wrote from theta. Without one, the learner itself reads each row.
+
+    Rows are identified by their id, so a learner serves one table.
+    """
+
+    def __init__(
+        self,
+        by_row: LlmLearner,
+        endpoint: Chat,
+        prompts: ProgramPrompts,
+        options: LearnerOptions,
+        sandbox: Sandbox,
+        *,
+        counters: Counters,
+        falls_back: bool,
+        on_program: OnProgram | None = None,
+        on_answer: OnAnswer | None = None,
+    ) -> None:
+        """by_row: reads rows where there is no program, if `falls_back`; else such rows have no answer.
+
+        on_answer: called for the answers of programs too, with 0 attempts.
+        """
+        self.by_row = by_row
+        self._endpoint = endpoint
+        self._prompts = prompts
+        self._options = options
+        self._sandbox = sandbox
+        self._counters = counters
+        self._falls_back = falls_back
+        self._on_program = on_program or (lambda _: None)
+        self._on_answer = on_answer
+        self._columns = prompts.columns
+        self._translations: dict[str, Translation] = {}
+        self._texts: dict[tuple[str, str], TextAnswer] = {}
+        self._answers: dict[tuple[str, int], Prediction] = {}
+        self._requests = SharedRequests()
+
+    def preload(self, entries: Iterable[tuple[str, Prediction]]) -> None:
+        """Keep the learner's own answers of an earlier session."""
+        if self.by_row:
+            self.by_row.preload(entries)
+
+    def preload_programs(self, entries: Iterable[Translation | TextAnswer]) -> None:
+        """Keep programs and answers about texts of an earlier session, without calling `on_program`."""
+        for entry in entries:
+            self._keep(entry)
+
+    async def predict(self, hypothesis: str, rows: Sequence[Row]) -> tuple[Prediction, ...]:
+        """Return one prediction a row, in the order of `rows`. Raises EndpointError."""
+        identity = hypothesis_id(hypothesis)
+        program = await self.program(hypothesis)
+        if program is None:
+            reason = self._translations[identity].reason
+            if self._falls_back and reason != NO_RULE_YET:
+                return await self.by_row.predict(hypothesis, rows)
+            return tuple(Prediction(row=row.id, value=None, reason=reason) for row in rows)
+        new = [row for row in rows if (identity, row.id) not in self._answers]
+        answers = {row.id: self._answers[identity, row.id] for row in rows if (identity, row.id) in self._answers}
+        for prediction in await self._apply(program, new):
+            answers[prediction.row] = prediction
+            if len(rows) <= CHECKED:  # the predictions of a large table are not worth their memory
+                self._answers[identity, prediction.row] = prediction
+            if self._on_answer:
+                self._on_answer(identity, prediction, 0)
+        return tuple(answers[row.id] for row in rows)
+
+    def needs_model(self, hypothesis: str) -> bool:
+        """Return False if the hypothesis has a program already, which asks about no text."""
+        translation = self._translations.get(hypothesis_id(hypothesis))
+        return translation is None or translation.code is None or bool(self._read(translation.code).questions)
+
+    async def program(self, hypothesis: str) -> Program | None:
+        """Return the hypothesis as a program; None if it cannot be one. Raises EndpointError."""
+        identity = hypothesis_id(hypothesis)
+        if identity not in self._translations:
+            await self._requests.wait({(identity, 0): partial(self._translate, hypothesis)})
+        code = self._translations[identity].code
+        return None if code is None else self._read(code)
+
+    def _read(self, answer: str) -> Program:
+        return read_program(answer, self._columns.aliases, self._columns.texts)
+
+    def _keep(self, entry: Translation | TextAnswer) -> None:
+        if isinstance(entry, Translation):
+            self._translations[entry.hypothesis] = entry
+        else:
+            self._texts[entry.question, entry.text] = entry
+
+    # --- from a hypothesis to its program ---------------------------------------------------------------------------
+
+    async def _translate(self, hypothesis: str) -> None:
+        translation = await self._translation(hypothesis)
+        self._keep(translation)
+        self._on_program(translation)
+
+    async def _translation(self, hypothesis: str) -> Translation:
+        """Ask for a program, and again with its fault, until one passes the check."""
+        translated = partial(Translation, hypothesis=hypothesis_id(hypothesis))
+        if rule_of(self._prompts.dataset, hypothesis) == NO_RULE:
+            return translated(code=None, reason=NO_RULE_YET, attempts=0)
+        messages, fault = self._prompts.translation(hypothesis), ""
+        for attempt in range(1, ASKS + 1):
+            try:
+                answer = await self._ask(messages, max_tokens=max(LEAST_TOKENS, self._options.max_tokens))
+            except PromptTooLong as refusal:
+                return translated(code=None, reason=str(refusal), attempts=attempt)
+            if REFUSAL.match(answer):
+                return translated(code=None, reason=NO_PROGRAM, attempts=attempt)
+            try:
+                program = self._read(answer)
+                await self._check(program, is_last=attempt == ASKS)
+                return translated(code=program.code, attempts=attempt)
+            except ProgramFault as error:
+                fault = str(error)
+            self._counters.add(unparsable=1)
+            messages = [*messages, *_complaint(answer, fault)]
+        return translated(code=None, reason=fault, attempts=ASKS)
+
+    async def _ask(self, messages: list[Message], *, max_tokens: int) -> str:
+        completion = await self._endpoint.complete(
+            messages, temperature=0.0, seed=self._options.seed, max_tokens=max_tokens
+        )
+        self._counters.add(learner=1)
+        return completion.text
+
+    async def _check(self, program: Program, *, is_last: bool) -> None:
+        """Run the program on the training rows. Raises ProgramFault for the first that it does not answer.
+
+        At the last attempt a program may leave rows with a missing cell unanswered.
+        """
+        rows = self._prompts.dataset.train[:CHECKED]
+        for row, prediction in zip(rows, await self._apply(program, rows), strict=True):
+            cells = self._columns.cells(row, program.columns)
+            if prediction.value is None and not (is_last and None in cells):
+                given = ", ".join(f"{name} = {cell!r}" for name, cell in zip(program.columns, cells, strict=True))
+                raise ProgramFault(f"on the row with {given[:REPEATED_LIMIT]} {prediction.reason}")
+
+    # --- from a program to its answers ------------------------------------------------------------------------------
+
+    async def _apply(self, program: Program, rows: Sequence[Row]) -> list[Prediction]:
+        if not rows:
+            return []
+        cells = [self._columns.cells(row, program.columns) for row in rows]
+        yes = await self._ask_about_texts(program, cells) if program.questions else {}
+        given = await self._sandbox.run(program, cells, yes)
+        return [prediction_of(row, each, program, self._prompts.dataset) for row, each in zip(rows, given, strict=True)]
+
+    async def _ask_about_texts(self, program: Program, rows: Sequence[Sequence[object]]) -> Yes:
+        """Ask each question of the program about each text, unless it was asked before. Return the answers."""
+        yes: dict[str, dict[str, bool]] = {}
+        for words, column in program.questions:
+            at = program.columns.index(column) if column in program.columns else None
+            texts = {str(cells[at]) for cells in rows if cells[at] is not None} if at is not None else set()
+            ids = {text: hypothesis_id(text) for text in texts}
+            await self._requests_about(words, {id_: text for text, id_ in ids.items()})
+            yes.setdefault(words, {}).update({text: bool(self._texts[words, id_].yes) for text, id_ in ids.items()})
+        return yes
+
+    async def _requests_about(self, words: str, texts: dict[str, str]) -> None:
+        """texts: by id."""
+        new = {id_: text for id_, text in texts.items() if (words, id_) not in self._texts}
+        keys = {(f"{words}\n{id_}", 0): partial(self._answer, words, id_, text) for id_, text in new.items()}
+        if keys:
+            await self._requests.wait(keys)
+
+    async def _answer(self, words: str, id_: str, text: str) -> None:
+        answer = TextAnswer(question=words, text=id_, yes=None, attempts=1)
+        try:
+            said = await self._ask(self._prompts.about_text(words, text), max_tokens=self._options.max_tokens)
+            yes = True if _YES.match(said) else False if _NO.match(said) else None
+            answer = TextAnswer(question=words, text=id_, yes=yes, attempts=1)
+        except PromptTooLong:
+            pass
+        if answer.yes is None:
+            self._counters.add(unparsable=1)
+        self._keep(answer)
+        self._on_program(answer)
+
+
+def _complaint(answer: str, fault: str) -> list[Message]:
+    said: Message = {"role": "assistant", "content": answer.strip()[:REPEATED_LIMIT] or "(empty)"}
+    return [said, question(f"That cannot be used: {fault}. Write the whole function again, as code alone.")]
+
+
+def prediction_of(row: Row, given: Given, program: Program, dataset: Dataset) -> Prediction:
+    """Return what a program gives for a row as a prediction; an abstention if it is no label or no finite number."""
+    value: Value | None = None
+    fault = given.fault and f"it fails: {given.fault}"
+    if not fault:
+        value = _label(given.value, dataset) if dataset.task == "classification" else _number(given.value)
+        outputs = f"one of the labels {', '.join(dataset.classes)}" if dataset.classes else "a finite number"
+        fault = "" if value is not None else f"it gives {given.value!r}, which is not {outputs}"
+    explanation = "" if given.branch is None else program.words(given.branch)
+    return Prediction(row=row.id, value=value, branch=given.branch, explanation=explanation, reason=fault or None)
+
+
+def _label(value: object, dataset: Dataset) -> str | None:
+    """The label that a value is; a whole number is the label written so."""
+    whole = str(int(value)) if isinstance(value, int | float) and math.isfinite(value) and value == int(value) else ""
+    return next((said for said in (str(value), whole) if said in dataset.classes), None)
+
+
+def _number(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_number and isinstance(value, int | float) else None

@@ -1,0 +1,1 @@
+"""Programs: a hypothesis as a function of the row, which a sandbox runs."""
