@@ -153,7 +153,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("last exponent not reached", "if step == steps - 1:", "if step == steps:"),
     ),
     ("settings.py", EVIDENCE): (
-        ("mutation unfiltered", " or self.is_telescoping", ""),
+        ("mutation unfiltered", "\"filtered\" or self.is_telescoping", "\"filtered\""),
     ),
     ("inference/proposing.py", LITERAL): (
         ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
