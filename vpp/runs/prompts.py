@@ -172,7 +172,8 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-        rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
+        ids = proposed.rows or (at.finished.batch if at.finished else ())
+        rows = [self._rows[row] for row in ids] or self._batches.batch(step)
         rows = rows[: proposed.shown]
         known = self._recorded(at, proposed.parent)
         if self._answers and any(row.id not in known for row in rows):
