@@ -69,7 +69,7 @@ def open_folds(page: Page) -> None:
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
     unfold(page, "This run", "Delete this run")
-    page.locator(".strip button.term", has_text="ESS").click()
+    page.locator(".at-rail button.term").click()
     page.locator("#term-ess").wait_for(state="visible")
 
 

@@ -37,6 +37,7 @@ from vpp.reporting.document import report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, filled_rows
+from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
@@ -205,6 +206,15 @@ class Posterior(_Recorded):
     def to_mlflow(self, uri: str, *, experiment: str = "vpp") -> str:
         """Log the run to MLflow and return the id of MLflow's run. Raises InputError if it refuses the run."""
         return log_run(self.directory, uri, experiment=experiment)
+
+    def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
+        """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
+
+        Raises InputError if it can hold none, or if the file cannot be written.
+        """
+        found = standalone(self._reader)
+        system.write_bytes(Path(path), found.content)
+        return found.left_out
 
     def report(self) -> str:
         """Return the run's report in markdown."""
