@@ -6,20 +6,18 @@ from typing import Literal
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
-from vpp.errors import InputError, VppError
+from vpp.errors import InputError
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
-from vpp.reporting.document import report_body, report_html, ways
+from vpp.reporting.document import report_body, report_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
-from vpp.verification import verify
 from vpp.wording import markup
 from vpp.wording.brief import unread_html
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
-from vpp.wording.verification import verification_html
 
 
 def page(run: opening.OpenRun) -> None:
@@ -37,7 +35,6 @@ def page(run: opening.OpenRun) -> None:
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
         blocks.captions(*command.notes)
-    check(run)
 
 
 def preview(run: opening.OpenRun) -> None:
@@ -94,20 +91,6 @@ def python_of(key: tuple[str, float | None], _reader: RunReader) -> Standalone |
         return standalone(_reader)
     except InputError:
         return None
-
-
-def check(run: opening.OpenRun) -> None:
-    """Offer to replay the run and compare."""
-    words = "The sampler runs again on the recorded answers, and its events are compared: no model is asked."
-    if not blocks.beside(words).button("Check the journal", key="report.check", width="stretch"):
-        return
-    try:
-        with st.spinner("Checking the journal"):
-            result = verify(run.directory, ways(run.directory))
-    except (VppError, OSError) as error:
-        blocks.failed("The journal cannot be checked", str(error))
-    else:
-        st.html(verification_html(result, run=run.directory.id))
 
 
 frame.enter()
