@@ -78,7 +78,7 @@ HOSTILE = {
     "return [open for open in [1]] and open": "the name open is",
     "return open": "the name open is",
     "return eval(town)": "a call of eval is",
-    "return getattr(town, 'for' + 'mat')(age)": "a call of a value is",
+    "return getattr(town, 'for' + 'mat')(age)": "a call of getattr is",
     "return min(items, key=open)": "this named argument of min is",
     "return sorted(items, key=lambda x: x)": "a lambda is",
     "return max(max, 3)": "a call of max is",

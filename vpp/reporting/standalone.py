@@ -201,14 +201,8 @@ def _column(argument: Argument, column: Column) -> dict[str, Any]:
             if decimal == notation.decimal
         ]
         own = {"decimal": notation.decimal, "unit": notation.unit, "bodies": bodies}
-    is_number = column.kind == "number"
-    return {
-        "name": argument.name,
-        "type": argument.type,
-        "is_number": is_number,
-        "words": column.kept_words,
-        "notation": own,
-    }
+    read = {"is_number": column.kind == "number", "words": column.kept_words, "notation": own}
+    return {"name": argument.name, "type": argument.type, **read}
 
 
 def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> Iterator[str]:
