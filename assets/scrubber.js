@@ -1,7 +1,6 @@
 // The step band, its slider and its film. Python sends the steps; the slider's position is kept here, so that a refresh
 // never moves it during a drag. `at.step` is null while the latest step, or the end, is followed. The film requests a step
 // only after the server has confirmed the one before: a slow server makes a slow film, never a queue.
-const SPEEDS = ["0.5", "1", "2", "4"]
 const STEP_MS = 1600
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -64,7 +63,7 @@ function next(root) {
     root.timer = null
     if (!root.isConnected || document.hidden) return stop(root)
     show(root, Number(root.slider.value) + 1)
-  }, STEP_MS / Number(root.speed.value))
+  }, STEP_MS)
 }
 
 function show(root, place) {
@@ -90,15 +89,13 @@ function build(parent, data) {
   root.innerHTML =
     '<div class="slot-band"></div><div class="slide"><input type="range" min="0" step="1" aria-label="Step shown">' +
     '<output></output><span class="film"><button type="button" class="plain"></button>' +
-    '<label>Speed <select></select></label></span><span class="key cap"></span>' +
+    '</span><span class="key cap"></span>' +
     '<button type="button" class="end">Go to the end</button>' +
     '<label class="follow"><input type="checkbox"> Follow latest</label></div>'
   root.slider = root.querySelector("input[type=range]")
   root.follow = root.querySelector("input[type=checkbox]")
   root.output = root.querySelector("output")
   root.play = root.querySelector("button")
-  root.speed = root.querySelector("select")
-  for (const speed of SPEEDS) root.speed.add(new Option(`${speed}×`, speed, speed === "1", speed === "1"))
   root.data = data
   root.slider.max = data.top
   root.follow.checked = data.step === null

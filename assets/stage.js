@@ -1,6 +1,6 @@
 // Watch in one piece. Everything that shows a step is drawn from one message, so no two parts show different steps.
 // Python sends bytes: a line of JSON, then the parts as escaped HTML with a zero byte between two of them.
-const PARTS = ["status", "said", "rail", "numbers"]
+const PARTS = ["status", "said", "rail"]
 
 export default function ({ data: bytes, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".stage") ?? build(parentElement)
@@ -27,7 +27,7 @@ function build(parent) {
   root.className = "vpp stage"
   root.innerHTML =
     '<div class="at-status" role="group" aria-label="state of the run"></div><div class="board"><div class="at-said"></div>' +
-    '<div class="at-slide"></div><div class="at-deck"></div><div class="at-rail"></div></div><div class="at-numbers"></div>'
+    '<div class="at-slide"></div><div class="at-deck"></div><div class="at-rail"></div></div>'
   root.parts = Object.fromEntries([...PARTS, "slide", "deck"].map((name) => [name, root.querySelector(`.at-${name}`)]))
   parent.append(root)
   return root

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import beside, blocks, frame, opening, person, pieces
+from pages.parts import blocks, frame, opening, person, pieces
 from vpp.data.dataset import Dataset
 from vpp.drawing.comparison import (
     CODES,
@@ -14,7 +14,6 @@ from vpp.drawing.comparison import (
     VOTE,
     conditions_html,
     cost_html,
-    elsewhere_html,
     elsewhere_sentence,
     left_out_text,
     legend_html,
@@ -115,16 +114,9 @@ def page() -> None:
 
         blocks.refreshed(part, is_live=is_live, every_s=5.0)
 
-    above, prompted, below = st.container(), st.container(), st.container()
-    with above:
-        refreshed(draw_result)
-    if base := next((run for run in candidates if run.id == reference and "test" in run.view.evaluated), None):
-        directory = runs.directories[base.id]
-        current = opening.OpenRun(directory, opening.reader(str(directory.path)), base.snapshot)
-        with prompted:
-            beside.draw_baselines(current, CODES[choice.index(reference)])
-    with below:
-        refreshed(partial(draw_rest, runs.labels))
+    for draw in (draw_result, partial(draw_rest, runs.labels)):
+        with st.container():
+            refreshed(draw)
 
 
 def pick(runs: Shelf, link: Sequence[str], current: str) -> list[str]:
@@ -219,9 +211,8 @@ def draw_result(comparison: Comparison) -> None:
         table = markup.CUE + standings_html(comparison, simple)
         pieces.steady(f'{title}{table}<div class="about">{notes_html}</div>', key="compare.standings")
     if comparison.elsewhere:
-        title = markup.heading("On other test rows", "each beside simple baselines on its own rows")
-        sentence = markup.caption(elsewhere_sentence(comparison)) if simple else ""
-        blocks.draw(title, sentence, elsewhere_html(comparison, baselines_of))
+        letters_html = legend_html({i: runs[i] for i in comparison.elsewhere})
+        blocks.draw(letters_html, markup.caption(elsewhere_sentence(comparison)))
     if comparison.unanswered:
         letters = [f"{CODES[i]} ({state_words(runs[i])})" for i in comparison.unanswered]
         words = f"Test rows not asked yet: {listed(letters)}. They are asked when a run ends or is stopped."

@@ -17,12 +17,10 @@ from vpp.inspection.summary import deciding_rows
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import (
-    DECIDING_HEAD,
     compared_words,
     constant_note,
     constant_sentence,
     deciding_sentence,
-    deciding_table,
     ensemble_metrics,
     evidence_measure,
     shares_sentence,
@@ -106,8 +104,7 @@ def draw_standing(run: opening.OpenRun, snapshot: Snapshot) -> None:
     notes += [f"{metric.name} {metric.value}. {metric.words}" for metric in evidence_measure(snapshot)]
     parts = list(map(markup.caption, filter(None, notes)))
     if config.is_weighing and (rows := deciding_rows(view, config, dataset)):
-        table = markup.table(DECIDING_HEAD, deciding_table(rows), right=(0, 4)) if rows.rows else ""
-        parts += [markup.group("Rows that decide"), markup.caption(deciding_sentence(rows)), table]
+        parts.append(markup.caption(deciding_sentence(rows)))
     if lines := by_label(view.evaluated.get("test"), dataset):
         table = markup.table(LABEL_HEAD, label_cells(lines), right=LABEL_NUMBERS)
         parts += [f'<details class="astable"><summary>Label by label, on the test rows</summary>{table}</details>']

@@ -6,19 +6,16 @@ from typing import Literal
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
-from vpp.errors import VppError
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
-from vpp.reporting.document import report_body, report_html, ways
+from vpp.reporting.document import report_body, report_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
 from vpp.runs.reader import RunReader
-from vpp.verification import verify
 from vpp.wording import markup
 from vpp.wording.brief import unread_html
 from vpp.wording.command import repeat_command
 from vpp.wording.progress import nothing_yet
-from vpp.wording.verification import verification_html
 
 
 def page(run: opening.OpenRun) -> None:
@@ -36,7 +33,6 @@ def page(run: opening.OpenRun) -> None:
     st.code(command.script, language=None, wrap_lines=True)
     if command.notes:
         blocks.captions(*command.notes)
-    check(run)
 
 
 def preview(run: opening.OpenRun) -> None:
@@ -78,20 +74,6 @@ def offer(run: opening.OpenRun) -> None:
             button("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader))
         if is_available():
             button("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader))
-
-
-def check(run: opening.OpenRun) -> None:
-    """Offer to replay the run and compare."""
-    words = "The sampler runs again on the recorded answers, and its events are compared: no model is asked."
-    if not blocks.beside(words).button("Check the journal", key="report.check", width="stretch"):
-        return
-    try:
-        with st.spinner("Checking the journal"):
-            result = verify(run.directory, ways(run.directory))
-    except (VppError, OSError) as error:
-        blocks.failed("The journal cannot be checked", str(error))
-    else:
-        st.html(verification_html(result, run=run.directory.id))
 
 
 frame.enter()

@@ -294,10 +294,6 @@ class Certified:
     reading: Votes
     """What the learner reads; null is an abstention."""
 
-    @property
-    def n_alike(self) -> int:
-        return sum(one == other for one, other in zip(self.program, self.reading, strict=True))
-
 
 def mixture_of(
     weights: tuple[float, ...], noise: tuple[float, ...], constant: Constant | None, classes: tuple[str, ...]

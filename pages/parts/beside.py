@@ -1,7 +1,4 @@
-"""Jobs beside a run, offered with their cost: another wording, prompted baselines, the trial of its ideas."""
-
-from collections.abc import Callable
-from typing import Any
+"""Jobs beside a run, offered with their cost: another wording, and the trial of its ideas."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,9 +11,8 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.ledger import button_words, comparison_html, keeping_words, rows_name
 from vpp.errors import RunError, VppError
 from vpp.inference.plan import plan
-from vpp.inspection.baselines import prompted
 from vpp.inspection.slots import grouped
-from vpp.runs.asking import PromptedAsking, Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
+from vpp.runs.asking import Rewording, asking_of, comparison_of, last_rows, reworded_run, rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
@@ -25,71 +21,11 @@ from vpp.wording import markup
 from vpp.wording.escaping import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
 
-BASELINES = "baselines"
-ABOUT_BASELINES = (
-    "They show what the rules add to the model itself: it answers the test rows without a rule, with training rows as "
-    "examples, and with several draws of examples that vote, at as many calls as the run’s."
-)
-TRIAL = "trial"
+TRIAL, REFUSED = "trial", "The trial could not be held"
 ABOUT_TRIAL = (
     "The trial changes cells so that an idea’s answer must change, or must stay, and asks the learner. It then "
     "leaves out each clause, and the rule, and scores the loss."
 )
-
-
-def offer(run: opening.OpenRun, what: str, make: Callable[[], Any], *, button: str, key: str, refused: str) -> None:
-    """Draw what became of the last job, the cost of a new one, and its button.
-
-    make: the job, which names its `calls`; it may raise VppError. refused: the title of a failure.
-    """
-    job, endpoint = job_of(run, what), run.snapshot.spec.endpoint
-    if job and job.outcome == "failed":
-        blocks.failed(refused, job.failure)
-    elif job and job.outcome == "stopped":
-        rest = "the answers so far are in the cache, so asking again takes less"
-        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
-    try:
-        asking = make()
-    except VppError as error:
-        blocks.captions(str(error))
-        return
-    allowed = consent(run, what)
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
-    if left.button(button, key=key, width="stretch", disabled=not allowed):
-        with opening.refusals(refused):
-            ask_beside(run, what, asking)
-            st.rerun()
-    if job and job.outcome == "failed" and not endpoint.is_demo:
-        person.ask_keys(endpoint)
-
-
-def draw_baselines(run: opening.OpenRun, letter: str) -> None:
-    """Draw the section, outside any fragment that has a timer; nothing where the results are known.
-
-    letter: of the run on the page.
-    """
-    snapshot, job = opening.fresh(run), job_of(run, BASELINES)
-    is_known = prompted(run.directory, run.reader.dataset()) is not None
-    if snapshot.spec.dataset["n_test"] == 0 or (is_known and not (job and job.is_running)):
-        return
-    blocks.draw(markup.group(f"Prompted baselines of {letter}"), markup.caption(ABOUT_BASELINES))
-    if snapshot.state in opening.LIVE:
-        blocks.captions("They can be asked once the run has ended, since its calls are counted then.")
-    else:
-        refreshed(run, BASELINES, baselines)
-
-
-def baselines(run: opening.OpenRun) -> None:
-    if not follow(run, BASELINES, "compare.baselines.stop", stop="Stop"):
-        offer(
-            run,
-            BASELINES,
-            lambda: PromptedAsking(run.directory, view=opening.fresh(run).view),
-            button="Ask the baselines",
-            key="compare.baselines",
-            refused="The baselines could not be asked",
-        )
 
 
 def draw_trial(run: opening.OpenRun) -> None:
@@ -110,15 +46,34 @@ def trial(run: opening.OpenRun) -> None:
     if snapshot.state in opening.LIVE and snapshot.state != "paused":
         blocks.captions("The ideas can be put on trial once the run has ended or is paused.")
         return
-    key = f"trial.{run.directory.id}"
-    offer(
-        run,
-        TRIAL,
-        lambda: pieces.remembered(key, view.last_at, lambda: TrialAsking(run.reader, view=view)),
-        button="Put the ideas on trial",
-        key="posterior.trial",
-        refused="The trial could not be held",
-    )
+    offer_trial(run)
+
+
+def offer_trial(run: opening.OpenRun) -> None:
+    """Draw what became of the last trial, the cost of a new one, and its button."""
+    job, endpoint = job_of(run, TRIAL), run.snapshot.spec.endpoint
+    if job and job.outcome == "failed":
+        blocks.failed(REFUSED, job.failure)
+    elif job and job.outcome == "stopped":
+        rest = "the answers so far are in the cache, so asking again takes less"
+        blocks.captions(f"Stopped: {rest if endpoint.cache else 'nothing is kept'}.")
+    view = opening.fresh(run).view
+    try:
+        asking = pieces.remembered(
+            f"trial.{run.directory.id}", view.last_at, lambda: TrialAsking(run.reader, view=view)
+        )
+    except VppError as error:
+        blocks.captions(str(error))
+        return
+    allowed = consent(run, TRIAL)
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    right.html(markup.block(markup.caption(f"{counted(asking.calls, 'call')} {served_words(run, asking.calls)}.")))
+    if left.button("Put the ideas on trial", key="posterior.trial", width="stretch", disabled=not allowed):
+        with opening.refusals(REFUSED):
+            ask_beside(run, TRIAL, asking)
+            st.rerun()
+    if job and job.outcome == "failed" and not endpoint.is_demo:
+        person.ask_keys(endpoint)
 
 
 # Another wording: a person's text beside a particle's on the same rows, and a new run with it if they say so

@@ -1,7 +1,7 @@
 """The stage of Watch: one step, latest, chosen or reached by a film, as one message to the browser."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,13 @@ from vpp.drawing.deck import SQUARES, deck_html, skeletons_html
 from vpp.drawing.rail import band_html, bars_html, key_html
 from vpp.events import INITIAL_STEP
 from vpp.inspection.programs import ProgramReading
-from vpp.inspection.summary import evidence
 from vpp.runs.prompts import PromptMaker
 from vpp.runs.reader import Snapshot, balanced_accuracy
-from vpp.runs.view import RunView
 from vpp.wording import markup
-from vpp.wording.brief import COMPARABLE, unread_html
+from vpp.wording.brief import unread_html
 from vpp.wording.counts import step_name
 from vpp.wording.listing import MARKS
-from vpp.wording.progress import final_rows, happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import happened, headline, phase, shown_step
 from vpp.wording.status import asking_words, pending_words
 
 _STAGE = pieces.component("stage", "steady", "scrubber", "deck", "glide")
@@ -103,7 +101,6 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
         "said": said_html(run, snapshot, moment),
         "deck": cards_html(run, snapshot, moment),
         "rail": rail_html(run, snapshot, moment),
-        "numbers": numbers_html(run, snapshot, moment),
     }
     place = INITIAL_STEP if moment.newest is None else moment.step
     header = {
@@ -188,29 +185,3 @@ def rail_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
         return f'<section><h3 class="group">{markup.term(title)}</h3>{bars}</section>'
 
     return pieces.drawn(run, snapshot, "rail", moment.newest, moment.step, make=make)
-
-
-def numbers_html(run: opening.OpenRun, snapshot: Snapshot, moment: Moment) -> str:
-    view = snapshot.view
-    if view.last_step is None:
-        return ""
-
-    def make() -> str:
-        scope = "the whole run" if moment.step is None else f"step {moment.step}"
-        strip = markup.strip(metrics(snapshot, moment.step))
-        return markup.group(f"Numbers of {scope}") + strip + "".join(map(markup.caption, notes(run, view)))
-
-    return pieces.drawn(run, snapshot, "numbers", moment.step, snapshot.state, make=make)
-
-
-def notes(run: opening.OpenRun, view: RunView) -> Iterator[str]:
-    """Yield what the numbers leave out."""
-    config, found = run.snapshot.spec.config, evidence(run.snapshot.spec, view)
-    if found and found["because"]:
-        yield f"The log evidence is nominal: {'; '.join(found['because'])}. {COMPARABLE}"
-    if config.is_rescored:
-        yield f"After the last step its texts are weighed once more, on {final_rows(config)}: that is the end’s weight."
-    if not (config.is_filtered or config.is_weighing):
-        yield "Every proposal is taken, so none is accepted or rejected."
-    if not config.is_weighted:
-        yield "There are no weights, so there is no effective sample size."

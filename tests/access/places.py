@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests import beside, inspected
 
-LABELS, OTHER = (f"20260104-000{i}-toy-smc-000{i}" for i in range(2))
+LABELS, OTHER, PROGRAMS = (f"20260104-000{i}-toy-smc-000{i}" for i in range(3))
 EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
@@ -36,8 +36,8 @@ class Place:
 
 
 def write_runs(folder: Path) -> None:
-    """Write a run of labels, and another of the same rows."""
-    for make, name in ((inspected.labels, LABELS), (beside.other, OTHER)):
+    """Write a run of labels, another of the same rows, and one of programs."""
+    for make, name in ((inspected.labels, LABELS), (beside.other, OTHER), (inspected.programs, PROGRAMS)):
         make(folder / "made").directory.path.rename(folder / name)
 
 
@@ -71,7 +71,7 @@ def open_folds(page: Page) -> None:
     fold.locator("summary").first.press("Enter")
     assert fold.evaluate("(fold) => fold.open")
     unfold(page, "This run", "Delete this run")
-    page.locator(".strip button.term", has_text="ESS").click()
+    page.locator(".at-rail button.term").click()
     page.locator("#term-ess").wait_for(state="visible")
 
 
@@ -98,5 +98,6 @@ PLACES = {
     "disagreement": Place(f"/disagreement?run={LABELS}", ".mx", open_point, title="Disagreement", is_walked=True),
     "compare": Place(f"/compare?run={LABELS}&compare={LABELS},{OTHER}", ".conditions", title="Compare", is_walked=True),
     "report": Place(f"/report?run={LABELS}", ".report h4", title="Report", is_walked=True),
+    "posterior, a program": Place(f"/posterior?run={PROGRAMS}", ".card [data-fold=program]", title="Posterior"),
     "no such run": Place("/watch?run=none", ".state.err", title="Watch"),
 }

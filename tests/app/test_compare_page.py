@@ -9,14 +9,10 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import shown
-from tests.asked import asked_labels
 from tests.beside import all_right, other, under
-from tests.llm.stub import refusal
-from tests.processes import Model
 from tests.reporting.builders import YES_NO
 from vpp.events import Usage
 
-SERVED = "20260106-0000-served-smc-0000"
 OLD, NEW, FAR = "20260101-0000-old-smc-0000", "20260102-0000-new-smc-0000", "20260103-0000-far-smc-0000"
 
 
@@ -89,30 +85,3 @@ def test_a_run_that_goes_on_is_compared_as_it_is_now(app: AppTest, runs: Path, t
     assert picked(app) == [OLD, NEW, name]
     assert "As things stand now: C running, 2 of 2 steps." in html
     assert "Test rows not asked yet: C (running, 2 of 2 steps)." in html
-
-
-def test_the_prompted_baselines_are_asked_from_the_page_and_join_the_results(
-    app: AppTest, runs: Path, tmp_path: Path, served: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VPP_CACHE_DIR", str(tmp_path / "cache"))
-    served.refusal = refusal(401, "no such key")
-    directory = under(asked_labels(tmp_path / "g", served), runs, SERVED).directory
-    html = opened(app, SERVED, compare=SERVED)
-    # Six test rows: once without a rule, and five draws of examples, as many as the run's 30 learner calls.
-    assert "Prompted baselines of A" in html
-    assert "36 calls to the demo model" in html
-
-    def asked() -> str:
-        app.button(key="compare.baselines").click().run()
-        assert app.session_state[f"posterior.ask.baselines.{SERVED}"].wait(60)
-        return shown(app.run())
-
-    html = asked()
-    assert "The baselines could not be asked" in html
-    assert "no such key" in html
-    assert not (directory.path / "prompted.json").exists()
-    served.refusal = None
-    html = asked()
-    assert "Examples, voting at equal calls" in html
-    assert "drawn anew in each of 5 questions a row: the majority counts." in html
-    assert "Prompted baselines of A" not in html

@@ -38,10 +38,10 @@ def test_a_finished_run_is_read_from_its_ideas_to_what_was_ruled_out(app: AppTes
     ]
     places = [page.find(text.removeprefix(SEED).strip() + "</p>", page.find('class="ledger"')) for text in OUT]
     assert 0 < places[0] < places[1] < places[2]
-    assert "Its ancestors" not in page
+    assert "from first hypothesis" not in page
     app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(2).run()
-    assert "Particle 2 after step 1, and which step brought in each sentence" in shown(app)
+    assert "Ancestors of particle 2 after step 1, from first hypothesis" in shown(app)
     app.selectbox(key=f"posterior.genealogy.particle.{reader.directory.id}").set_value(None).run()
-    assert "Its ancestors" not in shown(app)
+    assert "from first hypothesis" not in shown(app)
     assert not app.warning
     assert not app.exception

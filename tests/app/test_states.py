@@ -150,12 +150,12 @@ def test_sentences_to_weigh_are_typed_in_and_the_plan_counts_each_once(app: AppT
 
 
 SAID = {
-    "smc filtered": ("Effective sample size", "Proposals accepted", "rewrite rejected"),
-    "incremental": ("Exponent φ = 1/β", "The log evidence is nominal", "Proposals accepted"),
-    "adaptive": ("Exponent φ = 1/β", "Log evidence"),
+    "smc filtered": ("Effective sample size", "rewrite rejected"),
+    "incremental": ("Effective sample size",),
+    "adaptive": ("Effective sample size",),
     "mh on train": ("without weights", "training rows", "Proposals accepted"),
-    "always accept": ("without weights", "Every proposal is taken", "proposed at temperature"),
-    "vml": ("One hypothesis, rewritten at each step.", "Every proposal is taken"),
+    "always accept": ("without weights", "Error on the batch", "proposed at temperature"),
+    "vml": ("One hypothesis, rewritten at each step.", "Error on the batch"),
     "vml5": ("without weights", "not scored yet"),
 }
 
@@ -178,7 +178,6 @@ def test_every_page_shows_a_run_of_each_kind(app: AppTest, tmp_path: Path, name:
         assert "Best of five on test (oracle)" in html["pages/posterior.py"]
     if name in ("incremental", "adaptive"):
         assert "Log evidence" in html["pages/posterior.py"]
-        assert watched.count("evidences compare only between runs") == 1
 
 
 def deck(reader: Any) -> str:

@@ -42,7 +42,7 @@ from vpp.wording.brief import (
 from vpp.wording.counts import label_cells
 from vpp.wording.listing import listed, when_words
 from vpp.wording.options import has_effect
-from vpp.wording.progress import happened, headline, metrics, phase, shown_step
+from vpp.wording.progress import happened, headline, phase, shown_step
 
 NO_MODELS = Baselines(models=(), left_out=())
 MOST_STEPS = 6
@@ -81,7 +81,6 @@ def watch(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         if view.last_step is not None:
             balanced = balanced_accuracy(view, reader.dataset) if step is None else None
             happened(view, INITIAL_STEP if newest is None else step, config, balanced=balanced)
-            metrics(snapshot, step)
             yield band_html(view, shown=step, has_end=step is None)
             yield bars_html(view, config, dataset, step)
     if view.started is not None and view.drawn:

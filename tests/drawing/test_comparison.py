@@ -11,7 +11,7 @@ from tests import inspected
 from tests.beside import all_right, other, side_by_side
 from tests.inspected import LABELS
 from tests.reporting.builders import YES_NO
-from vpp.drawing.comparison import cost_html, elsewhere_html, elsewhere_sentence, left_out_text, standings_html, verdict
+from vpp.drawing.comparison import cost_html, elsewhere_sentence, left_out_text, standings_html, verdict
 from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import Comparison
 
@@ -62,10 +62,6 @@ def test_other_test_rows_are_shown_and_kept_apart(tmp_path: Path) -> None:
     runs = side_by_side(
         inspected.labels(tmp_path / "a"), all_right(tmp_path / "b", YES_NO), inspected.numbers(tmp_path / "c")
     )
-    written = elsewhere_sentence(runs)
-    assert written.startswith("B and C have other test rows than A")
-    assert written.endswith("C is of another kind of target, with another metric: those are not comparable at all.")
-    table = words(elsewhere_html(runs, lambda run: baselines(run.dataset)))
-    assert "100.0 % 3 of 3 balanced 100.0 % 44 % to 100 %" in table
-    assert "MSE 0.1736" in table
-    assert "3.188 20.31 3.75" in table
+    assert elsewhere_sentence(runs) == (
+        "B and C have other test rows than A (another table, or another split of it) and are not compared with it."
+    )

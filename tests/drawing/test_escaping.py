@@ -11,7 +11,7 @@ from tests.inspected import LABELS
 from tests.reporting.builders import dataset, proposed, run
 from tests.reporting.test_markdown import smc_run
 from vpp.drawing.answering import answers_html, preview_html, question_html, vote_html
-from vpp.drawing.comparison import conditions_html, elsewhere_html, legend_html, standings_html
+from vpp.drawing.comparison import conditions_html, legend_html, standings_html
 from vpp.events import Proposed
 from vpp.inspection.baselines import baselines
 from vpp.inspection.comparison import conditions
@@ -40,7 +40,6 @@ def of_two_runs(first: RunReader, second: RunReader) -> list[str]:
     return [
         standings_html(pair, baselines(DATA)),
         legend_html(runs),
-        elsewhere_html(pair, lambda run: baselines(run.dataset)),
         conditions_html(conditions(pair.runs, used=has_effect), (0, 1), reference=0, name="all"),
     ]
 

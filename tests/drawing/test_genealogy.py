@@ -20,4 +20,3 @@ def test_ancestors_stand_oldest_first_with_what_changed() -> None:
     assert "copied from particle 0" in html
     assert "weight 0.375" in html
     assert "weight 0.300" in html
-    assert "since step 1" in html

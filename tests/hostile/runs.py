@@ -11,7 +11,7 @@ from vpp.data.dataset import Column, Dataset, Notation, ReadAs, Row, rows_csv
 from vpp.data.descriptions import Descriptions
 from vpp.events import Event, RunFinished, RunPaused, RunStarted, StepFinished, Usage, hypothesis_id
 from vpp.llm.budget import Cap, Price
-from vpp.problem import Prediction
+from vpp.problem import Prediction, Translation
 from vpp.runs.directory import RunDirectory
 from vpp.runs.journal import AnswerLog, Record, encode
 from vpp.runs.preparation import dataset_spec
@@ -154,7 +154,7 @@ class Hostile:
 
     def label_run(self, name: str, *last: Event, **given: Any) -> RunDirectory:
         """Write an SMC run of labels. last: events in place of the end; without any, the run has finished."""
-        config = replace(inspected.LABEL_CONFIG, prior=self.harm("prior"))
+        config = replace(inspected.LABEL_CONFIG, prior=self.harm("prior"), reading="auto")
         data = self.dataset(inspected.LABELS)
         made = self.events(inspected.label_events(), inspected.LABELS, data, config)
         if last:
@@ -171,6 +171,10 @@ class Hostile:
                 unread = {"value": None, "raw": self.harm("raw-answer"), "reason": self.harm("unread-because")}
                 given = unread if value is None else read
                 log.add(swap[hypothesis_id(text)], Prediction(row=row.id, thoughts=self.harm("mused"), **given), 1)
+        for number, text in enumerate(said):
+            code = None if number else f"def predict():\n    return {self.harm('program')!r}"
+            reason = self.harm("no-program") if number else None
+            log.add_entry(Translation(hypothesis=swap[hypothesis_id(text)], code=code, reason=reason, attempts=1))
         log.close()
 
     # The folder

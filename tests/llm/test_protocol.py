@@ -1,7 +1,6 @@
 import json
 import math
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,20 +20,13 @@ from vpp.llm.protocol import (
     short_reason,
 )
 
-NOW = datetime(2026, 1, 10, 14, 32, tzinfo=UTC)
-
-
 WAITS: dict[str, float | None] = {
     "0": 0.0,
     "2.5": 2.5,
     "121": 120.0,
     "9" * 400: 120.0,
     "1e9": 120.0,
-    "Mon, 01 Jan 99999999999 00:00:00 GMT": None,
-    "Sat, 10 Jan 2026 14:32:30 +99999999999999": None,
-    "Sat, 10 Jan 2026 14:32:30 GMT": 30.0,
-    "Sat, 10 Jan 2026 14:00:00 GMT": 0.0,
-    "Sat, 10 Jan 2026 14:32:30 -0000": 30.0,
+    "Sat, 10 Jan 2026 14:32:30 GMT": None,
     "later": None,
     "nan": None,
     "-1": None,
@@ -42,9 +34,9 @@ WAITS: dict[str, float | None] = {
 }
 
 
-def test_retry_after_is_seconds_or_a_date() -> None:
+def test_retry_after_is_seconds() -> None:
     for header, seconds in WAITS.items():
-        assert retry_after_s({"retry-after": header}, now=NOW) == seconds, header
+        assert retry_after_s({"retry-after": header}) == seconds, header
     assert retry_after_s({}) is None
 
 

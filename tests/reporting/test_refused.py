@@ -13,7 +13,7 @@ from vpp.inspection.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.progress import calls_metric, metrics
+from vpp.wording.progress import calls_metric, population_metrics
 
 A = f"{SEED} Always yes."
 REASON = "it gives 'maybe', which is no label of this table: give one of no, yes"
@@ -51,7 +51,7 @@ def test_cards_and_ledger_say_that_a_proposal_was_refused_and_why(tmp_path: Path
 def test_counts_of_both_are_shown_apart(tmp_path: Path) -> None:
     reader = made(tmp_path, refused=2, unreadable=1)
     snapshot = reader.refresh()
-    strip = " ".join(metric.words for metric in (*metrics(snapshot, None), calls_metric(snapshot)))
+    strip = " ".join(metric.words for metric in (*population_metrics(snapshot), calls_metric(snapshot)))
     assert "1 unreadable, 2 proposals refused as no rule." in strip
     assert "2 answers not readable, 6 answers refused as no rule;" in strip
     assert "6 answers were refused as no rule for this table" in summary(reader.directory, snapshot.view)

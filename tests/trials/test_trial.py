@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,31 @@ from vpp.drawing.idea_deck import clause_rows
 from vpp.events import hypothesis_id
 from vpp.posterior.metric import wilson
 from vpp.problem import Translation
+from vpp.programs.source import read_program
 from vpp.runs.asking import Asking
 from vpp.runs.journal import AnswerLog
 from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.spec import EndpointSpec
 from vpp.settings import Config
-from vpp.trials.trial import FOLLOWS, Change, Obeyed, Trial, TrialAsking, TrialSize, changes, plain_rule_of, read_trial
+from vpp.trials.trial import (
+    FOLLOWS,
+    Change,
+    Obeyed,
+    Trial,
+    TrialAsking,
+    TrialSize,
+    changes,
+    clauses,
+    plain_rule_of,
+    read_trial,
+)
 from vpp.trials.trial import trial_json as in_json
 
 NAMES = ("a", "b", "unit_price", "note")
 AND = f"{SEED} If a is above 12 and b is below 30, say yes; otherwise say no."
 A_ONLY = f"{SEED} If a is above 12, say yes; otherwise say no."
-AND_ALONE, NO_RULE = AND.removeprefix(f"{SEED} "), "No rule is known: give the output that you expect for this input."
+NO_RULE = "No rule is known: give the output that you expect for this input."
 UNREAD = f"{SEED} Lean towards yes for rows with a pleasant a."
 
 
@@ -145,41 +156,19 @@ def test_the_demo_model_follows_every_plain_rule(tmp_path: Path, served: Model) 
     assert shown == {"rate": 1.0, "low": wilson(n, n)[0], "high": 1.0, "n": n}
 
 
-def test_clauses_and_the_gain_are_sums_over_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
-    reader = run_of(tmp_path, served.base_url, AND, A_ONLY)
-    found = tried(reader, tmp_path, TrialSize(ideas=2, changes=2, rows=14))
-    assert len(found.rows) == 14
+def test_the_gain_over_no_rule_is_that_of_answers_that_a_second_asking_gives(tmp_path: Path, served: Model) -> None:
+    found = tried(run_of(tmp_path, served.base_url, AND), tmp_path, TrialSize(ideas=1, changes=2, rows=14))
     rows = [row for row in DATA.train if row.id in found.rows]
-
-    @cache
-    def right(sentence: str) -> list[bool]:
-        again = run_of(tmp_path / str(abs(hash(sentence))), served.base_url, f"{SEED} {sentence}")
-        answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
-        return [said.value == row.target for said, row in zip(answers.predictions[0], rows, strict=True)]
-
-    def log_likelihood(sentence: str) -> float:
-        return log_marginal(sum(right(sentence)), right(sentence).count(False))
-
-    def better(sentence: str) -> Obeyed:
-        differ = [own for own, other in zip(right(AND_ALONE), right(sentence), strict=True) if own != other]
-        return Obeyed(n=len(differ), obeyed=sum(differ))
-
-    no_rule = log_likelihood(NO_RULE)
-    assert found.no_rule == pytest.approx(no_rule)
-    whole = log_likelihood(AND_ALONE)
-    without = {
-        "a is above 12": "If b is below 30, say yes; otherwise say no.",
-        "b is below 30": "If a is above 12, say yes; otherwise say no.",
-        "otherwise say no.": "If a is above 12 and b is below 30, say yes.",
-    }
-    idea = found.ideas[0]
-    assert idea.log_likelihood == pytest.approx(whole)
-    assert idea.gain_over_no_rule == pytest.approx(whole - no_rule)
-    assert idea.over_no_rule == better(NO_RULE)
-    assert [words.rpartition(": ")[2] for *_, words in clause_rows(idea, found)] == ["undecided"] * 3
-    assert {each.text: (each.log_likelihood_lost, each.rows) for each in idea.clauses} == {
-        clause: (pytest.approx(whole - log_likelihood(rest)), better(rest)) for clause, rest in without.items()
-    }
+    again = run_of(tmp_path / "again", served.base_url, AND, f"{SEED} {NO_RULE}")
+    answers = asyncio.run(Asking(again.directory, rows).go(keys=Keys(), cache_dir=tmp_path / "none"))
+    own, other = (
+        [said.value == row.target for said, row in zip(each, rows, strict=True)] for each in answers.predictions
+    )
+    log_lik, no_rule = (log_marginal(sum(right), right.count(False)) for right in (own, other))
+    idea, better = found.ideas[0], [one for one, rival in zip(own, other, strict=True) if one != rival]
+    assert (len(rows), found.no_rule) == (14, pytest.approx(no_rule))
+    assert (idea.log_likelihood, idea.gain_over_no_rule) == pytest.approx((log_lik, log_lik - no_rule))
+    assert (idea.over_no_rule, idea.clauses) == (Obeyed(n=len(better), obeyed=sum(better)), ())
 
 
 def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, served: Model) -> None:
@@ -206,6 +195,36 @@ def test_clauses_of_a_program_are_its_branches_and_cost_no_call(tmp_path: Path, 
     assert found.ideas[0].log_likelihood == pytest.approx(log_lik.pop("whole"))
     lost = {each.text: found.ideas[0].log_likelihood - each.log_likelihood_lost for each in found.ideas[0].clauses}
     assert lost == pytest.approx(log_lik)
+    assert [words.rpartition(": ")[2] for *_, words in clause_rows(found.ideas[0], found)] == ["undecided"] * 2
+
+
+PROGRAM = """
+def predict(a, b):
+    if a > 1:
+        if b > 2:
+            return "p"
+        return "q"
+    elif b > 3:
+        return "r"
+    else:
+        for x in (a, b):
+            if x == 0:
+                return "s"
+    return "t"
+"""
+
+
+def test_a_program_without_a_branch_gives_its_rows_to_the_branches_after_it() -> None:
+    program = read_program(PROGRAM, ("a", "b"))
+    without = {each.text: each.code for each in clauses(program, "A rule.")}
+    assert list(without) == ["a > 1 and b > 2: 'p'", "a > 1: 'q'", "b > 3: 'r'", "x == 0: 's'"]
+    for code, gone in zip(without.values(), "pqrs", strict=True):
+        left = [branch.output.strip("'") for branch in read_program(code, ("a", "b")).branches]
+        assert left == [each for each in "pqrst" if each != gone]
+    assert "        return 'q'\n    elif" in without["a > 1 and b > 2: 'p'"]
+    assert "\n    if b > 3:" not in without["b > 3: 'r'"]
+    one = read_program("def predict(a):\n    return 'p'", ("a",))
+    assert clauses(one, "A rule.") == clauses(None, "A rule.") == ()
 
 
 class Disobedient(Model):

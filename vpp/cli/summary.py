@@ -3,12 +3,12 @@
 from vpp.data.dataset import Dataset
 from vpp.events import Evaluated
 from vpp.inspection.ideas import merge_ideas
-from vpp.inspection.scores import baseline, rows_of
+from vpp.inspection.scores import averaged_score, baseline, rows_of
 from vpp.inspection.summary import deciding_rows, uncertain_points, undecided_rows
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.view import RunView
 from vpp.wording.brief import constant_sentence, deciding_sentence, support_sentence, unread_sentence, weight_lines
-from vpp.wording.counts import cut_cells_text, miss_words
+from vpp.wording.counts import cut_cells_text, miss_words, other_scores_text
 from vpp.wording.escaping import one_line
 from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.words import EQUAL, cached_words, counted, number, percent, refused_answers, seconds
@@ -25,7 +25,7 @@ def summary(directory: RunDirectory, view: RunView) -> str:
     if test is not None:
         lines.append(f"test {_shown(test)}, training {_shown(view.evaluated.get('train'))}")
     if test is not None and dataset is not None:
-        lines.append(_baseline(test, dataset))
+        lines += filter(None, [other_scores_text(averaged_score(test, dataset)), _baseline(test, dataset)])
     if dataset is not None and (odds := constant_sentence(view, directory.spec().config, dataset)):
         lines.append(odds)
     if dataset and (unknown := undecided_rows(view, directory.spec().config, dataset)) and unknown["count"]:

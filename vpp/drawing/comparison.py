@@ -4,7 +4,7 @@ Runs go by a letter; their names are text from outside and escaped here.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from string import ascii_uppercase
 
@@ -251,35 +251,11 @@ def left_out_text(simple: Baselines) -> str:
     return f"The simple baselines leave out {columns}."
 
 
-def elsewhere_html(comparison: Comparison, simple: Callable[[Candidate], Baselines]) -> str:
-    """Runs with other test rows: their own figures and what the simple models reach on the same rows."""
-    made = {place: simple(comparison.runs[place]).models for place in comparison.elsewhere}
-    names = [name for name in MODEL_NAMES if any(model.name == name for models in made.values() for model in models)]
-    head = ("run", "its own test rows", "95 % interval, or standard error", *(MODEL_NAMES[name] for name in names))
-    lines: list[_Line] = []
-    for place in comparison.elsewhere:
-        if own := comparison.standings[place]:
-            scores = {model.name: score_text(model.score) for model in made[place]}
-            cells = (range_text(own), *(scores.get(name, "–") for name in names))
-            metric = _metric(own, "MSE " if own.score.n_correct is None else "")
-            lines.append((run_name(comparison, place), (metric, *map(text, cells))))
-    return _versus("Each on its own rows", head, lines, n_runs=len(lines))
-
-
 def elsewhere_sentence(comparison: Comparison) -> str:
     letters = [CODES[place] for place in comparison.elsewhere]
-    has, their = ("has", "its") if len(letters) == 1 else ("have", "their")
-    words = (
-        f"{listed(letters)} {has} other test rows than {CODES[comparison.reference]} (another table, or another split "
-        f"of it), so only {their} own figures stand here, without a comparison row by row."
-    )
-    task = comparison.base.dataset.task
-    strangers = [CODES[place] for place in comparison.elsewhere if comparison.runs[place].dataset.task != task]
-    if not strangers:
-        return words
-    are = "is" if len(strangers) == 1 else "are"
-    other = "of another kind of target, with another metric: those are not comparable at all."
-    return f"{words} {listed(strangers)} {are} {other}"
+    has, are = ("has", "is") if len(letters) == 1 else ("have", "are")
+    other = f"{has} other test rows than {CODES[comparison.reference]} (another table, or another split of it)"
+    return f"{listed(letters)} {other} and {are} not compared with it."
 
 
 # Conditions and cost

@@ -1,4 +1,4 @@
-"""The ancestors of one particle as HTML: which step brought in each sentence, and each change of its words."""
+"""The ancestors of one particle as HTML, with each change of its words."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from vpp.drawing.cards import AFRESH
 from vpp.drawing.deck import reworded
 from vpp.events import INITIAL_STEP
-from vpp.inspection.genealogy import Happened, Node, origins
-from vpp.wording.markup import Mark, badge, caption, group, text
+from vpp.inspection.genealogy import Happened, Node
+from vpp.wording.markup import Mark, badge, caption, group
 from vpp.wording.words import counted, step_words, weight_text
 
 CHANGED: dict[Happened, str] = {"yours": "yours", "accepted": "rewritten, accepted", "taken": "rewritten"}
@@ -35,24 +35,13 @@ def n_changes(line: Sequence[Node]) -> int:
 
 
 def ancestry_html(line: Sequence[Node], *, seed_text: str, is_weighted: bool, most: int | None = None) -> str:
-    """The particle's sentences by step of origin, then its ancestors.
-
-    line: oldest first, the particle last. most: newest changes shown.
-    """
-    particle, changes = f"Particle {line[-1].slot} after {step_words(line[-1].step)}", n_changes(line)
+    """The particle's ancestors. line: oldest first, the particle last. most: newest changes shown."""
+    last, changes = line[-1], n_changes(line)
     changed = f"{counted(changes, 'change')} of its words" if changes else "its words never changed"
     marked = " · underlined: added · struck: removed" if changes else ""
-    said = "".join(
-        f'<li><span class="when">since {step_name(each.step)}</span><span class="hyp">{text(each.sentence)}</span></li>'
-        for each in origins(line, seed_text=seed_text)
-    )
     entries = _entries(line, seed_text, is_weighted=is_weighted, skipped=0 if most is None else changes - most)
-    return (
-        f"{group(f'{particle}, and which step brought in each sentence')}"
-        f'<ul class="said">{said}</ul>'
-        f"{group(f'Its ancestors, from first hypothesis {line[0].slot} on')}"
-        f'{caption(f"Oldest first · {changed}{marked}")}<ol class="way">{"".join(entries)}</ol>'
-    )
+    title = f"Ancestors of particle {last.slot} after {step_words(last.step)}, from first hypothesis {line[0].slot} on"
+    return f'{group(title)}{caption(f"Oldest first · {changed}{marked}")}<ol class="way">{"".join(entries)}</ol>'
 
 
 def _entries(line: Sequence[Node], seed_text: str, *, is_weighted: bool, skipped: int) -> Iterator[str]:

@@ -276,7 +276,7 @@ CLAUSE_HEAD = ("clause", "nats lost without it", "than without it")
 
 def clause_rows(idea: TriedIdea, trial: Trial) -> list[tuple[str, str, str]]:
     return [
-        (c.text.strip(" ,;"), number(c.log_likelihood_lost), f"{better_words(c.rows)}: {FINDINGS[trial.sign(c)]}")
+        (c.text, number(c.log_likelihood_lost), f"{better_words(c.rows)}: {FINDINGS[trial.sign(c)]}")
         for c in idea.clauses
     ]
 
@@ -291,9 +291,7 @@ def trial_html(trial: Trial, seed_text: str) -> str:
         sentence = sentence_of(idea, seed_text)
         parts += [group(f"Idea {place}"), f'<p class="hyp tried">{text(sentence)}</p>']
         if not idea.clauses:
-            parts.append(caption("One clause: without it no rule is left."))
-        elif sentence[idea.clauses[-1].end :].strip(" .;,"):
-            parts.append(caption(f"Only the first {len(idea.clauses)} clauses are tested."))
+            parts.append(caption("No clauses: it has no program of several branches."))
         parts += [table(CLAUSE_HEAD, clause_rows(idea, trial), right=(1,))] if idea.clauses else []
     if trial.pairs:
         parts += [group("Minimal pairs: one cell that parts two ideas"), pairs_html(trial.pairs)]

@@ -132,11 +132,11 @@ def _is_blind(config: Config) -> bool:
 def ending_rounds(config: Config, *, n_test: int) -> int:
     """Rounds of the final weights and evaluations, which share one: none if all rows have been weighed already.
 
-    Programs need one if the last proposals are not translated yet, and one for each certificate.
+    Programs need one if the last proposals are not translated yet, and one for the certificates.
     """
     if config.has_programs:
         is_known = config.is_filtered or config.is_weighing
-        return (not is_known) + bool(config.certify) * min(MOST_CERTIFIED, config.size)
+        return (not is_known) + (config.certify > 0)
     return 0 if config.is_weighing and not n_test else 1
 
 

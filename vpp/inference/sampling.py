@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from vpp.data.dataset import Part, Row
 from vpp.events import INITIAL_STEP, Certified, Constant, Evaluated, Event, hypothesis_id, mixture_of
 from vpp.inference import metropolis_hastings, sequential_monte_carlo, tempered, vml
-from vpp.inference.ahead import Ahead, Chains, completed
+from vpp.inference.ahead import Ahead, Chains, completed, together
 from vpp.inference.drawing import first_population
 from vpp.inference.population import NOBODY, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.inference.proposing import score
@@ -100,9 +100,14 @@ async def conclude(problem: Problem, config: Config, population: Population) -> 
     mixture = mixture_of(weights, noise, constant, problem.dataset.classes)
     for split in splits:
         yield _evaluated(problem, population, mixture, constant, split, tuple(said[split, k] for k in slots))
-    for text, predictions in _heavy(population, weights, [said["train", k] for k in slots]).items():
-        if problem.reader and (rows := _certified_rows(problem, config, predictions)):
-            yield await _certified(problem, problem.reader, population.step, text, rows)
+    heavy = _heavy(population, weights, [said["train", k] for k in slots])
+    certifying = [
+        _certified(problem, problem.reader, population.step, text, rows)
+        for text, predictions in heavy.items()
+        if problem.reader and (rows := _certified_rows(problem, config, predictions))
+    ]
+    for certified in await together(certifying):
+        yield certified
 
 
 HEAVY, MOST_CERTIFIED = 0.05, 5

@@ -143,7 +143,6 @@ def compare(runs: Sequence[Candidate], *, reference: int = 0) -> Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     kind: str
     name: str

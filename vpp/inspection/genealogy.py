@@ -4,7 +4,6 @@ A place, the step (-1 is the initial population) and the slot after it, names a 
 may resample them, and mutates them.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -18,10 +17,6 @@ Happened = Literal["first", "yours", "accepted", "taken", "rejected", "unchanged
 """Origin of a text in its place: drawn initially, or given by a person; its parent mutated, with or without an accept
 step; or its parent unchanged, since the proposal was rejected, identical or unreadable, or since none was made.
 """
-ABBREVIATIONS = frozenset(("e.g", "i.e", "vs", "cf", "approx", "fig", "eq", "dr", "mr", "mrs"))
-"""Abbreviations whose full stop does not end a sentence; lower case, without the stop."""
-END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]]*\s+""")
-"""Possible end of a sentence: marks, closing quotes and brackets, and the space after; 3.5 has none."""
 
 
 class Place(NamedTuple):
@@ -117,55 +112,3 @@ def _happened(view: RunView, at: StepView, slot: int, proposed: Proposed | None)
     if proposed.why == "likelihood":
         return "accepted" if proposed.accepted else "rejected"
     return proposed.why
-
-
-# Origins: which step brought in each sentence of a hypothesis
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    sentence: str
-    step: int
-    """Step since which every text has had it; -1 is the first hypothesis."""
-
-
-def origins(ancestry: Sequence[Node], *, seed_text: str = "") -> tuple[Origin, ...]:
-    """Return each sentence of the last text, without the seed sentence, and the step since which it is present.
-
-    A sentence that was dropped and written again counts from its return. ancestry: oldest first, at least one.
-    """
-    found: list[Origin] = []
-    for node in ancestry:
-        if node.changed:
-            since = {_key(each.sentence): each.step for each in found}
-            own = sentences(node.text.removeprefix(seed_text).strip() or node.text)
-            found = [Origin(sentence=each, step=since.get(_key(each), node.step)) for each in own]
-    return tuple(found)
-
-
-def _key(sentence: str) -> str:
-    """Key that is equal for sentences that differ only in spacing."""
-    return " ".join(sentence.split())
-
-
-def sentences(text: str) -> tuple[str, ...]:
-    """Split a text into sentences; a line break ends one too.
-
-    Abbreviations, decimals, list numbers and stops before a lower-case letter do not end a sentence.
-    """
-    parts: list[str] = []
-    for line in map(str.strip, text.splitlines()):
-        begin = 0
-        for end in END.finditer(line):
-            if _ends(line[begin : end.start()], line[end.end() :]):
-                parts.append(line[begin : end.end()].strip())
-                begin = end.end()
-        parts.append(line[begin:].strip())
-    return tuple(filter(None, parts))
-
-
-def _ends(before: str, after: str) -> bool:
-    """True if the marks between `before` and `after` end a sentence."""
-    word = re.split(r"[\s(\[“\"']", before)[-1].lower()
-    numbers = before.strip().isdigit() or (word in ("no", "nos") and after[:1].isdigit())
-    return not (after[:1].islower() or word in ABBREVIATIONS or numbers)

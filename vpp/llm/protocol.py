@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -266,21 +264,10 @@ def _invalid_field(entry: dict[str, Any]) -> str:
     return _one_line(f"{path}: {entry.get('msg', '')}")
 
 
-def retry_after_s(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Return the seconds that the server asks to wait, at most 120; None if it does not ask or makes no sense."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        if _NUMBER.fullmatch(value.strip()):
-            seconds = float(value)
-        else:
-            moment = parsedate_to_datetime(value)
-            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            seconds = (aware - (now or datetime.now(UTC))).total_seconds()
-    except (ValueError, OverflowError):
-        return None
-    return min(max(seconds, 0.0), RETRY_AFTER_LIMIT_S)
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asks to wait, at most 120; None if it names none, or a date."""
+    value = headers.get("retry-after", "").strip()
+    return min(float(value), RETRY_AFTER_LIMIT_S) if _NUMBER.fullmatch(value) else None
 
 
 def withheld(words: str, secret: str) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 LONGEST = 6_000
 """Characters of a program: parsing a longer one may exhaust the parser's stack."""
 ENTRY, QUESTION = "predict", "ask"
-REFUSAL = re.compile(r"\W*no program\b", re.IGNORECASE)
+REFUSAL = re.compile(r"\W{0,20}no program\b", re.IGNORECASE)
 _FENCED = re.compile(r"^```[\w ]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^(?:def|import|from) ", re.MULTILINE)
 

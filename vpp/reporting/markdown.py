@@ -198,7 +198,7 @@ def _figures(snapshot: Snapshot, dataset: Dataset, ideas: Ideas | None) -> Itera
     yield from result_metrics(snapshot, dataset)
     if ideas:
         yield weights_measure(snapshot)
-        yield from population_metrics(snapshot, None)
+        yield from population_metrics(snapshot)
         yield from evidence_measure(snapshot)
         if view.size > 1:
             yield ideas_metric(ideas)
@@ -234,8 +234,8 @@ def _posterior(
             weights if is_one else f"{shares_sentence(ideas, config, snapshot.view)} {compared_words(ideas)}. {weights}"
         )
         for rank, idea in enumerate(ideas, 1):
-            yield from _idea(rank, idea, "Weight" if config.is_weighted else "Share")
-            yield from _program(readings.get(hypothesis_id(idea.text)))
+            holds = "Weight" if config.is_weighted else "Share"
+            yield from _idea(rank, idea, holds, readings.get(hypothesis_id(idea.text)))
         if standing := constant_note(snapshot.view, config, dataset):
             yield markdown_text(standing)
     if near := nearness(ideas, dataset) if ideas and len(ideas) > 1 else None:
@@ -249,11 +249,12 @@ def _posterior(
     yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
 
 
-def _idea(rank: int, idea: Idea, holds: str) -> Iterator[str]:
+def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
     yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
+    yield from _program(reading)
     if n := len(idea.wordings) - 1:
         yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."
 

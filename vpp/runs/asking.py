@@ -86,13 +86,12 @@ class Asking:
         view: RunView | None = None,
         texts: Sequence[str] = (),
         known: Mapping[tuple[str, int], Prediction] = NOTHING,
-        programs: Sequence[Translation] = (),
-        by_row: bool = False,
+        programs: Sequence[Translation] | None = (),
     ) -> None:
         """view: the folded journal, read here if not given. texts: hypotheses to ask in the place of the particles.
 
         known: predictions that are not asked for, by hypothesis id and row id. programs: of texts that the run does not
-        have. by_row: the learner reads each row itself, whatever the run does. Raises RunError without particles.
+        have; None to have the learner read each row itself. Raises RunError without particles.
         """
         view = view or JournalReader(directory.journal).read()
         if not view.population:
@@ -109,7 +108,7 @@ class Asking:
         """Questions. Unreadable answers need more calls."""
         self._directory = directory
         self._spec = directory.spec()
-        self._programs, self._by_row = tuple(programs), by_row
+        self._programs = programs
         self.calls = self._spec.config.learner_samples * (self.total - self._n_free(asked) * len(self.rows))
         """Calls needed if every answer can be read, and no program asks about a text."""
         self._step = view.last_step
@@ -117,7 +116,7 @@ class Asking:
 
     def _n_free(self, hypotheses: set[str]) -> int:
         """Count the hypotheses that have a program, which answers without a call."""
-        if self._by_row or not self._spec.config.has_programs:
+        if self._programs is None or not self._spec.config.has_programs:
             return 0
         recorded = (each for each in read_answers(self._directory.answers) if isinstance(each, Translation))
         return len(hypotheses & {each.hypothesis for each in (*recorded, *self._programs) if each.code is not None})
@@ -141,8 +140,7 @@ class Asking:
 
         texts = list(dict.fromkeys(self._texts))
         access = Access(keys=keys, cache_dir=cache_dir, on_answer=keep)
-        opened = open_learner(self._directory, access, texts, programs=self._programs, by_row=self._by_row)
-        async with opened as learner:
+        async with open_learner(self._directory, access, texts, self._programs) as learner:
             learner.preload((hypothesis, prediction) for (hypothesis, _), prediction in self._known.items())
             for block in self._blocks(len(texts)):
                 await together(learner.predict(text, block) for text in texts)

@@ -125,20 +125,15 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
 
 @asynccontextmanager
 async def open_learner(
-    directory: RunDirectory,
-    access: Access,
-    texts: Sequence[str],
-    *,
-    programs: Sequence[Translation] = (),
-    by_row: bool = False,
+    directory: RunDirectory, access: Access, texts: Sequence[str], programs: Sequence[Translation] | None = ()
 ) -> AsyncIterator[LlmLearner | ProgramLearner]:
     """Open what predicts for these texts: the run's programs alone if they need no model, else a session.
 
-    programs: of texts that the run does not have. by_row: open the learner that reads each row itself.
+    programs: of texts that the run does not have; None for the learner that reads each row itself.
     """
     spec = directory.spec()
     async with AsyncExitStack() as stack:
-        if spec.config.has_programs and not by_row:
+        if spec.config.has_programs and programs is not None:
             nobody = cast(Any, None)
             options = LearnerOptions(seed=spec.config.seed, max_tokens=spec.endpoint.learner_max_tokens)
             learner = await _programs(stack, directory, spec, nobody, nobody, options, access)
@@ -148,8 +143,8 @@ async def open_learner(
                 return
         session = await stack.enter_async_context(open_session(directory, access))
         if isinstance(session.learner, ProgramLearner):
-            session.learner.preload_programs(programs)
-        yield session.by_row if by_row else session.learner
+            session.learner.preload_programs(programs or ())
+        yield session.by_row if programs is None else session.learner
 
 
 async def _programs(

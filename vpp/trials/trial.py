@@ -3,8 +3,7 @@
 A changed row has another value in one cell, so that a sentence's answer must change, or must stay. Which it is follows
 from the sentence alone: the built-in reader of plain rules works out both answers (`vpp.demo.reading`). A column that
 the sentence does not name must not matter. A sentence that cannot be read completely has no such rows: it may mean a
-column by other words. A clause is a part that can be left out: a branch of the sentence's program, which costs no call,
-or a part by punctuation and conjunctions alone.
+column by other words. A clause is a branch of the sentence's program: leaving it out costs no call.
 """
 
 import re
@@ -166,94 +165,25 @@ def _spares(program: Rule, change: Change) -> Change | None:
     return change if program(change.base) == program(change.row) else None
 
 
-MOST = 12
-"""Most clauses of a sentence that are tried; later ones are ignored."""
-_PART = re.compile(
-    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.;])\s{1,4}|,\s{1,4}(?=(?:otherwise|else|unless|except|but)\b)|\n+", re.IGNORECASE
-)
-_CONDITION = re.compile(
-    r"\b(?:if|when|where|unless)\s{1,4}(?P<all>.{1,400}?)(?=,|;|\bthen\b|\.\s|\.$|$)", re.IGNORECASE
-)
-_BETWEEN = re.compile(r"\bbetween\s{1,4}[^,;]{1,40}?\s{1,4}and\b", re.IGNORECASE)
-_ASKS = re.compile(
-    r"[<>=≤≥]|\b(?:is|are|was|were|be|has|have|had|contains?|holds?|equals?|exceeds?|mentions?|above|below|over|under|least"
-    r"|most|more|less|fewer|greater|higher|lower|between|begins?|ends?|starts?)\b",
-    re.IGNORECASE,
-)
-"""A word without which a part between “and” or “or” is a value, not a condition."""
-_JOINT = re.compile(
-    r",?\s{1,4}(?:and|or)\s{1,4}(?!(?:more|less|fewer|higher|lower|above|below|over|under|greater|earlier|later|equal)\b)",
-    re.IGNORECASE,
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """A part of a sentence, and the sentence without it."""
+    """A part of a hypothesis that can be left out: a branch of its program that has a condition."""
 
-    start: int
-    end: int
-    """Its place in the sentence."""
     text: str
     without: str
-    code: str = ""
-    """The program without it, of a clause that is a branch."""
+    """Stands for the sentence without it."""
+    code: str
+    """The program without it."""
 
 
-def branch_clauses(program: Program, sentence: str) -> tuple[Clause, ...]:
-    """Return the branches that have a condition; empty if only the whole could be left out."""
-    places = [at for at, branch in enumerate(program.branches) if branch.condition and len(program.branches) > 1]
-    end = len(sentence) if len(places) <= MOST else 0
+def clauses(program: Program | None, sentence: str) -> tuple[Clause, ...]:
+    """Return the clauses in order; empty without a program, and if only the whole could be left out."""
+    branches = program.branches if program and len(program.branches) > 1 else ()
     return tuple(
-        Clause(start=0, end=end, text=program.words(at), without=f"{sentence} (without {at})", code=program.without(at))
-        for at in places[:MOST]
+        Clause(text=program.words(at), without=f"{sentence} (without branch {at})", code=program.without(at))
+        for at, branch in enumerate(branches)
+        if program and branch.condition
     )
-
-
-def clauses(sentence: str) -> tuple[Clause, ...]:
-    """Return the clauses in order; empty if only the whole could be left out.
-
-    Parts end at a full stop, a semicolon or before “otherwise”. Where “and” or “or” joins conditions, each condition is
-    a clause in place of its part. A list of values is not cut.
-    """
-    parts = _spans(sentence, _PART)
-    found = [clause for start, end in parts for clause in _within(sentence, start, end, is_alone=len(parts) == 1)]
-    return tuple(found[:MOST]) if len(found) > 1 else ()
-
-
-def _spans(text: str, separator: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the places of the parts between separators, empty ones left out."""
-    cuts = [(match.start(), match.end()) for match in separator.finditer(text)]
-    starts, ends = [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)]
-    return [(start, end) for start, end in zip(starts, ends, strict=True) if text[start:end].strip(" .;,")]
-
-
-def _within(sentence: str, start: int, end: int, *, is_alone: bool) -> list[Clause]:
-    """Return the joined conditions of a part, or the part itself."""
-    condition = _CONDITION.search(sentence, start, end)
-    if condition:
-        # “between 2 and 8” is one condition: its “and” is hidden, length kept.
-        hidden = _BETWEEN.sub(lambda match: match[0][:-3] + "~~~", condition["all"])
-        operands = _spans(hidden, _JOINT)
-        if len(operands) > 1 and all(_ASKS.search(hidden[first:last]) for first, last in operands):
-            base = condition.start("all")
-            return [_operand(sentence, base, operands, place) for place in range(len(operands))]
-    return [] if is_alone else [_clause(sentence, start, end, start, end)]
-
-
-def _operand(sentence: str, base: int, operands: list[tuple[int, int]], place: int) -> Clause:
-    """Return a condition; without it, the conjunction before it goes too, or that behind the first."""
-    start, end = (base + each for each in operands[place])
-    first, last = (start, base + operands[1][0]) if place == 0 else (base + operands[place - 1][1], end)
-    return _clause(sentence, start, end, first, last)
-
-
-def _clause(sentence: str, start: int, end: int, first: int, last: int) -> Clause:
-    rest = re.sub(r"\s+", " ", sentence[:first] + (" " if first == start else "") + sentence[last:]).strip()
-    rest = re.sub(r"\s([,;.])", r"\1", rest).rstrip(",; ")
-    if rest and rest[-1] not in ".!?":
-        rest += "."
-    return Clause(start=start, end=end, text=sentence[start:end], without=rest)
 
 
 FILE = "trial.json"
@@ -295,9 +225,6 @@ class Obeyed:
 class ClauseWorth:
     """A clause of a sentence, and what its loss costs."""
 
-    start: int
-    end: int
-    """Its place in the sentence, without the seed sentence."""
     text: str
     log_likelihood_lost: float
     """Log-likelihood of the whole sentence, minus that of the sentence without the clause; natural log."""
@@ -451,8 +378,6 @@ class _OnTrial:
     """An idea, its changes and its clauses."""
 
     idea: Idea
-    sentence: str
-    """Without the seed sentence."""
     changes: tuple[Change, ...]
     clauses: tuple[Clause, ...]
 
@@ -475,8 +400,8 @@ class TrialAsking:
         changed = {row.id: row for tried in self._tried for each in tried.changes for row in (each.base, each.row)}
         self._asked = [
             self._asking(tuple(changed.values()), [tried.idea.text for tried in self._tried]),
-            self._asking(self._scored, list(dict.fromkeys(self._sentences())), programs=tuple(self._programs())),
-            self._asking(self._scored, [self._whole(WITHOUT)], by_row=True),
+            self._asking(self._scored, list(dict.fromkeys(self._sentences())), tuple(self._programs())),
+            self._asking(self._scored, [self._whole(WITHOUT)], None),
         ]
         self.total = sum(asking.total for asking in self._asked)
         """Questions."""
@@ -518,16 +443,15 @@ class TrialAsking:
                 sentence=sentence,
             )
             first_id += len(found)
-            parts = branch_clauses(program, sentence) if program else clauses(sentence)
-            yield _OnTrial(idea=idea, sentence=sentence, changes=found, clauses=parts)
+            yield _OnTrial(idea=idea, changes=found, clauses=clauses(program, sentence))
 
-    def _asking(self, rows: Sequence[Row], texts: Sequence[str], **how: Any) -> Asking:
+    def _asking(self, rows: Sequence[Row], texts: Sequence[str], programs: Sequence[Translation] | None = ()) -> Asking:
         known = self._reader.read_answers().by_pair
-        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, **how)
+        return Asking(self._reader.directory, rows, view=self._view, texts=texts, known=known, programs=programs)
 
     def _programs(self) -> Iterator[Translation]:
         """Yield what each sentence without a branch is read as."""
-        for each in (clause for tried in self._tried for clause in tried.clauses if clause.code):
+        for each in (clause for tried in self._tried for clause in tried.clauses):
             yield Translation(hypothesis=hypothesis_id(self._whole(each.without)), code=each.code, attempts=0)
 
     def _whole(self, sentence: str) -> str:
@@ -581,8 +505,7 @@ class TrialAsking:
             must_stay=obeyed(must_change=False),
             log_likelihood=whole,
             clauses=tuple(
-                ClauseWorth(start=each.start, end=each.end, text=each.text, log_likelihood_lost=lost, rows=rows)
-                for each, lost, rows in without
+                ClauseWorth(text=each.text, log_likelihood_lost=lost, rows=rows) for each, lost, rows in without
             ),
             gain_over_no_rule=gain,
             over_no_rule=over_no_rule,

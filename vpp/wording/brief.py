@@ -49,7 +49,6 @@ from vpp.wording.words import (
     share_sentence,
     target_text,
     uncertain_sentence,
-    value_text,
     weight_text,
     weights_sentence,
 )
@@ -393,7 +392,7 @@ def ensemble_metrics(five: Ensemble) -> list[Metric]:
     return [together, *(replace(pick, scale="on test") for pick in _picks(five))]
 
 
-DECIDING_HEAD = ("row", "target", "heaviest answers", "second answers", "log-likelihood difference")
+MOST_NAMED = 6
 
 
 def deciding_sentence(decided: Decided | None) -> str:
@@ -404,18 +403,10 @@ def deciding_sentence(decided: Decided | None) -> str:
     before = "" if math.isclose(one, other) else f" Their priors are {weight_text(one)} and {weight_text(other)}."
     if not decided.n_deciding:
         return f"{pair} have equal log-likelihoods on every row: no row decides between them.{before}"
-    shown = f" The {integer(len(decided.rows))} largest:" if len(decided.rows) < decided.n_deciding else ""
-    rows = counted(decided.n_deciding, "row")
+    most = listed([each.row.id for each in decided.rows[:MOST_NAMED]])
+    rows = f"{counted(decided.n_deciding, 'row')}, the most decisive {most}"
     by = f"by {fixed(decided.difference)} in log-likelihood (natural log) in all"
-    return f"{pair} differ on {rows}, {by}.{before}{shown}"
-
-
-def deciding_table(decided: Decided) -> list[tuple[str, ...]]:
-    """Return the cells of the deciding rows, under `DECIDING_HEAD`."""
-    return [
-        (str(each.row.id), value_text(each.row.target), *map(value_text, each.answers), fixed(each.difference))
-        for each in decided.rows
-    ]
+    return f"{pair} differ on {rows}, {by}.{before}"
 
 
 def weight_lines(view: RunView, seed_text: str) -> Iterator[str]:

@@ -124,17 +124,6 @@ def cut_sentences(view: RunView) -> Iterator[str]:
         yield f"{few}, with {span} of the batch: the model's context had no room for more."
 
 
-def share_text(share: Estimate) -> str:
-    """`95.1 % ± 2.3 points`; without an error if the rows give none or all agree."""
-    error = share.standard_error
-    return percent(share.value, decimals=1) + (f" ± {fixed(100 * error, 1)} points" if error else "")
-
-
-def number_text(estimate: Estimate) -> str:
-    """`0.81 ± 0.07`; without an error if the rows give none."""
-    return number(estimate.value) + error_text(estimate)
-
-
 def error_text(estimate: Estimate) -> str:
     """` ± 0.07`; empty if the standard error is unknown or 0."""
     error = estimate.standard_error

@@ -5,21 +5,20 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache, partial
 
 from vpp.data.dataset import Dataset
-from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Reweighted, Scored
+from vpp.events import INITIAL_STEP, Evaluated, Proposed, Resampled, Scored
 from vpp.inference.plan import plan
 from vpp.inspection.ideas import Compared, compare
 from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
-from vpp.inspection.summary import is_exact
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
 from vpp.runs.budget import outlook, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
 from vpp.runs.spec import row_counts
-from vpp.runs.view import RunView, StepView, log_evidence
+from vpp.runs.view import RunView, StepView
 from vpp.settings import CHAINS_OF_VML, ESS_SHARE, Config
 from vpp.wording.brief import voting
-from vpp.wording.counts import activity_words, miss_words, steps_done, steps_text
+from vpp.wording.counts import activity_words, miss_words, steps_text
 from vpp.wording.markup import Metric
 from vpp.wording.planned import expected_words
 from vpp.wording.status import cache_sentence, faults_sentence, loading_words, refused_sentence
@@ -152,101 +151,58 @@ def _began_with(view: RunView, at: StepView) -> StepView:
     return view.steps.get(at.step - 1, at)
 
 
-def metrics(snapshot: Snapshot, shown: int | None) -> list[Metric]:
-    """Return the metrics of the method at the step shown; None is the end."""
-    at = snapshot.view.steps.get(shown) if shown is not None else None
-    return [*population_metrics(snapshot, at), *_schedule_metrics(snapshot, at)]
-
-
-def population_metrics(snapshot: Snapshot, at: StepView | None) -> Iterator[Metric]:
-    """Yield ESS, K, texts and proposals, as far as the method has them. at: None is the end."""
+def population_metrics(snapshot: Snapshot) -> Iterator[Metric]:
+    """Yield ESS, texts and proposals of the whole run, as far as the method has them."""
     view, config = snapshot.view, snapshot.spec.config
     if config.is_weighted:
-        yield _weights_metric(snapshot, at)
+        yield _weights_metric(view)
     if config.size > 1:
-        ids = text_ids(view, at, is_weighted=config.is_weighted)
+        ids = [state.hypothesis for state in view.population]
         n, words = len(set(ids)), "The other particles repeat a text word for word."
         words = "No two particles have the same text." if n == len(ids) else words
         yield Metric(name="Different sentences", value=str(n), scale=f"of {len(ids)}", words=words)
     if not config.is_weighing:
-        yield _proposals_metric(snapshot, at)
+        yield _proposals_metric(snapshot)
 
 
-def _weights_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    view, limit, of = snapshot.view, None, "particle"
-    if at is None and view.final:
-        size, value, of = view.n_unique, view.final.ess, "sentence"
-    elif at is None and _last_weights(view):
+def _weights_metric(view: RunView) -> Metric:
+    of = "sentence" if view.final else "particle"
+    if view.final:
+        size, value = view.n_unique, view.final.ess
+    elif any(step.reweighted for step in view.finished_steps):
         size, value = view.size, ess(view.weights)
-    elif at is not None and at.reweighted:
-        size, value = len(at.reweighted.weights), at.reweighted.ess
-        limit = None if at.resampled else ESS_SHARE
     else:
         return Metric(name="ESS", value="–", scale=f"of {view.size}", words="The first step makes weights.")
-    words = ess_sentence(value, size, limit, of=of)
-    constant = view.final.constant if at is None and view.final else None
+    words = ess_sentence(value, size, of=of)
+    constant = view.final.constant if view.final else None
     if constant and constant.weight > MAJORITY:
         words = f"A constant answer holds {percent(constant.weight)} of the weight: no sentence is favoured."
     return Metric(name="ESS", value=fixed(value, 1), scale=f"of {size}", words=words)
 
 
-def _last_weights(view: RunView) -> Reweighted | None:
-    made = [step.reweighted for step in view.finished_steps if step.reweighted]
-    return made[-1] if made else None
-
-
-def _proposals_metric(snapshot: Snapshot, at: StepView | None) -> Metric:
-    proposals = list(at.proposed.values()) if at else snapshot.view.proposals
+def _proposals_metric(snapshot: Snapshot) -> Metric:
+    proposals = snapshot.view.proposals
     unchanged = sum(p.why == "unchanged" for p in proposals)
     unreadable = sum(p.why == "unparsable" for p in proposals)
     refused = sum(p.refused for p in proposals)
     none = f", {counted(refused, 'proposal')} refused as no rule" if refused else ""
     rest = f"{integer(unchanged)} unchanged, {integer(unreadable - refused)} unreadable{none}."
     if snapshot.spec.config.is_filtered:
-        judged = [p for p in proposals if p.why == "likelihood"]
-        return _accepted_metric(snapshot.view, at, judged, rest)
+        return _accepted_metric(snapshot.view, [p for p in proposals if p.why == "likelihood"], rest)
     changed = sum(p.why == "taken" for p in proposals)
     words = "Proposals that changed the text. No accept/reject step."
     if not proposals:
-        yet = "none" if snapshot.view.has_ended or (at and at.finished) else "none yet"
+        yet = "none" if snapshot.view.has_ended else "none yet"
         return Metric(name="Rewritten", value="–", scale=yet, words=words)
     return Metric(name="Rewritten", value=str(changed), scale=f"of {len(proposals)}", words=f"{words} {rest}")
 
 
-def _accepted_metric(view: RunView, at: StepView | None, judged: Sequence[Proposed], rest: str) -> Metric:
+def _accepted_metric(view: RunView, judged: Sequence[Proposed], rest: str) -> Metric:
     name, n, taken = "Proposals accepted", len(judged), sum(p.accepted for p in judged)
     if not judged:
-        yet = "" if view.has_ended or (at and at.finished) else " yet"
-        at_step = "" if at is None else f" at step {at.step}"
-        return Metric(name=name, value="–", scale=f"none judged{yet}{at_step}", words=rest)
+        return Metric(name=name, value="–", scale=f"none judged{'' if view.has_ended else ' yet'}", words=rest)
     words = " ".join(filter(None, (acceptance_sentence(taken, n), acceptance_verdict(taken, n), rest)))
     return Metric(name=name, value=percent(taken / n), scale=f"{taken} of {n} judged", words=words)
-
-
-def _schedule_metrics(snapshot: Snapshot, at: StepView | None) -> list[Metric]:
-    config, view = snapshot.spec.config, snapshot.view
-    if not config.is_weighted:
-        done = steps_done(view) if at is None else min(at.step + 1, steps_done(view))
-        return [Metric(name="Steps", value=str(done), scale=f"of {view.total_steps}", words="Complete steps.")]
-    made = at.reweighted if at and at.reweighted else view.final or _last_weights(view)
-    if not config.is_telescoping:
-        beta, scale = made.beta if made else config.beta_start, f"from {config.beta_start:g} to 1"
-        words = "Divides the log-likelihood; 1 is full strength."
-        return [Metric(name="Tempering β", value=fixed(beta, 2), scale=scale, words=words)]
-    if made is None:
-        return []
-    exponent = number(1 / made.beta, 3)
-    carried = "0: the first draw; 1: all the data. Weights carry over from step to step."
-    found = log_evidence(view) if at is None else made.log_evidence
-    evidence = "–" if found is None else fixed(found)
-    label, words = "nominal", "Up to this exponent. An estimate without a guarantee: see the note below."
-    if is_exact(snapshot.spec):
-        prior = "the given" if snapshot.spec.start_prior else "equal"
-        label, words = "exact", f"Of these sentences, with {prior} prior weights."
-    return [
-        Metric(name="Exponent φ = 1/β", value=exponent, scale="of 1", words=carried),
-        Metric(name="Log evidence", value=evidence, scale=label, words=words),
-    ]
 
 
 def calls_metric(snapshot: Snapshot) -> Metric:

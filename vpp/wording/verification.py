@@ -1,12 +1,10 @@
 """The result of a verification in words: a line for each claim and each fault, and a verdict."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
-from vpp.wording import markup
 from vpp.wording.escaping import one_line
-from vpp.wording.words import capitalised, counted, cut, integer, listed, step_words
+from vpp.wording.words import counted, cut, integer, listed, step_words
 
 FAULTS_SHOWN = 40
 LONGEST_VALUE = 60
@@ -36,20 +34,6 @@ def verdict(result: Verification, *, run: str = "RUN") -> str:
         fix = f"`python -m vpp report {run}` writes all exports again"
         return f"The journal is consistent, but {listed(names)} {differ} from it: {fix}."
     return f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
-
-
-def verification_html(result: Verification, *, run: str = "RUN") -> str:
-    mark: Literal["acc", "rej"] = "acc" if result.holds else "rej"
-    word = "holds" if result.holds else "does not hold"
-    parts = [f"<p>{markup.badge(mark, word)} {markup.text(verdict(result, run=run))}</p>"]
-    if result.faults:
-        rows = [_cells(fault) for fault in result.faults[:FAULTS_SHOWN]]
-        parts.append(markup.table(("Where", "What", "Written", "Should be"), rows))
-    checked = [(claim, f"{integer(k)} of {integer(n)}", CLAIMS[claim]) for claim, (k, n) in result.counts.items()]
-    parts.append(markup.table(("Checked", "Hold", "How"), checked, right=(1,)))
-    parts += [markup.caption(f"{capitalised(note)}.") for note in notes(result)]
-    unchecked = "; ".join(result.unchecked)
-    return markup.block(*parts, markup.caption(f"Not checked: {unchecked}."), label="what the check result")
 
 
 def notes(result: Verification) -> Iterator[str]:
