@@ -145,7 +145,7 @@ def reliability_figure(result: VoteReliability, mode: Mode) -> Figure:
         hovertemplate="share %{x:.0%}: right %{customdata[0]} of %{customdata[1]}<extra></extra>",
         cliponaxis=False,
     )
-    dashes, name = _dashed(mode, (0, 1), name="as often right as sure", at=0.22, shift=-12)
+    dashes, name = _dashed(mode, (0, 1), name="as often right as sure", at=0.12, shift=-12)
     rows = (
         (
             f"over {percent(each.low)} to {percent(each.high)}",
