@@ -9,6 +9,7 @@ from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent
 from vpp.drawing.figures import Figure, doubt_figures
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
+from vpp.drawing.programs import apart_html
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, by_answers, points, reject_option
 from vpp.runs.reader import Snapshot
@@ -63,7 +64,8 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
-    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
+    parted = apart_html(drawing.readings, snapshot.view.texts, snapshot.view.seed_text)
+    blocks.draw(parted, markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
         draw_verdict(run, test, test_points, measure)
 

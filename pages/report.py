@@ -6,11 +6,13 @@ from typing import Literal
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces
+from vpp.errors import InputError
 from vpp.reporting.data_tree import HOW_TO_GET, is_available, posterior_nc
 from vpp.reporting.document import report_body, report_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.posterior_json import posterior_json
 from vpp.reporting.predictions import predictions_csv
+from vpp.reporting.standalone import Standalone, standalone
 from vpp.runs.reader import RunReader
 from vpp.wording import markup
 from vpp.wording.brief import unread_html
@@ -66,14 +68,29 @@ def offer(run: opening.OpenRun) -> None:
         return report_html(reader).encode(errors="replace")
 
     button("report.html", "Download the report (HTML)", "text/html", html)
+    key = (str(run.directory.path), run.snapshot.view.last_at)
+    python = python_of(key, reader) if run.snapshot.spec.config.has_programs else None
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="report_files"):
         st.html(markup.block(markup.caption("Also:")), width="content")
         button("report.md", "Markdown", "text/markdown", lambda: report_markdown(reader).encode())
         button("posterior.json", "Posterior as JSON", "application/json", lambda: posterior_json(reader))
         if "test" in run.snapshot.view.evaluated:
             button("predictions.csv", "Predictions as CSV", "text/csv", lambda: predictions_csv(reader))
+        if python:
+            button("posterior.py", "Python", "text/x-python", lambda: python.content)
         if is_available():
             button("posterior.nc", "ArviZ NetCDF", "application/x-netcdf", lambda: posterior_nc(reader))
+    if python:
+        blocks.captions(python.words)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def python_of(key: tuple[str, float | None], _reader: RunReader) -> Standalone | None:
+    """Return posterior.py, made again if the run has changed; None if it can hold no hypothesis."""
+    try:
+        return standalone(_reader)
+    except InputError:
+        return None
 
 
 frame.enter()

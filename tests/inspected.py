@@ -192,6 +192,15 @@ def numbers(folder: Path) -> RunReader:
     return reader
 
 
+def translate(reader: RunReader, codes: dict[str, str | None]) -> None:
+    """Add each hypothesis' program; None is one that cannot be a program."""
+    log = AnswerLog(reader.directory.answers)
+    for text, code in codes.items():
+        reason = None if code else "the model says that no program can follow it"
+        log.add_entry(Translation(hypothesis=hypothesis_id(text), code=code, reason=reason, attempts=1))
+    log.close()
+
+
 SHORT, MOOD = f"{SEED} Say yes if a is short, else no.", f"{SEED} Go by your mood."
 PROGRAM = "def predict(a):\n    if ask('is it `short`?', a):\n        return 'yes'\n    return 'no'"
 """SHORT as a program; MOOD cannot be one."""

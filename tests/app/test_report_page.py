@@ -1,5 +1,6 @@
 """The Report page: what it offers, what it shows, and files that are made when they are asked for."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests import inspected
 from tests.app.drawn import app as app
 from tests.app.drawn import opened, shown
+from tests.reporting.builders import run
 from vpp.wording.command import repeat_command
 
 
@@ -23,6 +25,15 @@ def test_files_and_the_command_are_offered(app: AppTest, tmp_path: Path) -> None
     assert page.index("Does uncertainty mean error?") < page.index("The same run from a terminal")
     assert [code.value for code in app.code] == [repeat_command(reader.refresh().spec).script]
     assert {code.language for code in app.code} == {"plaintext"}
+
+
+def test_a_file_of_plain_python_is_offered_where_hypotheses_have_programs(app: AppTest, tmp_path: Path) -> None:
+    config = replace(inspected.LABEL_CONFIG, reading="auto")
+    reader = run(tmp_path, *inspected.label_events(), data=inspected.LABELS, config=config)
+    inspected.translate(reader, {inspected.EVEN: "def predict(a):\n    return 'no' if a % 2 else 'yes'"})
+    assert offered(opened(app, reader, "report"))[4] == "Python"
+    words = "posterior.py predicts new rows in plain Python, without a model: python posterior.py new.csv."
+    assert f"{words} 60 % of the weight is left out, and the weights of the others are rescaled." in shown(app)
 
 
 def test_without_arviz_the_page_says_how_to_get_it(

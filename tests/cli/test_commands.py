@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import signal
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 
 from tests import inspected
 from tests.processes import Desk, Outcome, answers_at, demo_server, model
+from vpp import load_run
 from vpp.cli import main
 from vpp.cli.summary import summary
 from vpp.wording.words import percent
@@ -94,6 +96,31 @@ def test_the_report_is_written_to_the_given_path(vpp: Vpp, desk: Desk) -> None:
     assert text.splitlines() == ["here.md", "page.html", "posterior.nc"]
     assert (desk.folder / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (desk.folder / "posterior.nc").stat().st_size > 1000
+
+
+def test_export_writes_a_file_of_plain_python_and_names_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, file = inspected.labels(tmp_path / "run"), tmp_path / "posterior.py"
+    run = [str(reader.directory.path), "--python", str(file)]
+    assert main(["export", *run]) == 2
+    assert capsys.readouterr().err.endswith(
+        "no hypothesis can be written as Python (the heaviest: it has no program): use predict with the model\n"
+    )
+    code = "def predict(a):\n    return 'no' if a % 2 else 'yes'"
+    inspected.translate(reader, {inspected.EVEN: code, inspected.PAIR: code, inspected.BIG: None, inspected.ODD: code})
+    assert main(["export", *run]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{file}\n"
+    reason = "the model says that no program can follow it"
+    assert err.replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
+        f"left out, 30 % of the weight: {inspected.BIG} (it has no program: {reason})",
+        "30 % of the weight is left out, and the weights of the others are rescaled.",
+    ]
+    assert runpy.run_path(str(file))["predict"]({"a": 4})["prediction"] == "yes"
+    left_out = load_run(reader.directory.path).export_python(tmp_path / "again.py")
+    assert [each.text for each in left_out] == [inspected.BIG]
+    assert (tmp_path / "again.py").read_bytes() == file.read_bytes()
 
 
 SMALLEST = ("--epochs", "1", "--train-size", "20", "--test-size", "5", "--demo")

@@ -10,7 +10,7 @@ from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import deck_html
 from vpp.drawing.idea_deck import ideas_html
 from vpp.drawing.matrix import Opened
-from vpp.drawing.programs import code_html, exception_html, program_html
+from vpp.drawing.programs import apart_html, code_html, exception_html, program_html
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.points import by_answers, points
 from vpp.inspection.programs import Apart, Certificate, ProgramReading, program_readings
@@ -84,3 +84,7 @@ def test_a_row_in_dispute_names_the_branch_that_decided(tmp_path: Path) -> None:
     assert html.count("branch <code>") == 1, "the other sentence has no program"
     assert f"branch <code>{branch}</code>" in html
     assert f"<td>{branch}</td>" in opened.answers_html(first, {}), "in place of a reason"
+    apart = apart_html(found, view.texts, view.seed_text)
+    assert apart.count('<p class="hyp">') == 1
+    assert IN_FOLD[3] in apart
+    assert apart_html({}, view.texts, view.seed_text) == ""

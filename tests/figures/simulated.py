@@ -56,12 +56,12 @@ def answer(text: str, row: Row) -> str:
 def write(text: str, rows: Sequence[Row], said: Sequence[str | None], *, temperature: float, seed: int) -> str:
     """Return the demo model's next sentence."""
     targets = tuple(str(row.target) for row in rows)
-    question = OptimizerQuestion(text, tuple(map(_lines, rows)), tuple(said), targets, LABELS, style="brief")
+    question = OptimizerQuestion(text, tuple(map(_lines, rows)), tuple(said), targets, LABELS)
     return said_to(question, temperature=temperature, seed=seed)
 
 
 def said_to(question: OptimizerQuestion | PriorQuestion, *, temperature: float, seed: int) -> str:
-    return f"{SEED_TEXT} {propose(question, temperature=temperature, seed=seed).split(':', 1)[1].strip()}"
+    return f"{SEED_TEXT} {propose(question, temperature=temperature, seed=seed).rsplit('New rule:', 1)[1].strip()}"
 
 
 def sentence(rows: Sequence[Row], rng: np.random.Generator) -> str:
@@ -103,7 +103,7 @@ class Demo:
         return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
 
     async def draw(self, *, temperature: float, seed: int) -> Proposal:
-        question = PriorQuestion(SEED_TEXT, tuple((name, "number") for name in NAMES), LABELS, style="brief")
+        question = PriorQuestion(SEED_TEXT, tuple((name, "number") for name in NAMES), LABELS)
         text = said_to(question, temperature=temperature, seed=seed)
         return Proposal(text=text, raw=text, temperature=temperature, seed=seed)
 

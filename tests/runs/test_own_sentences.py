@@ -44,7 +44,7 @@ def desk(tmp_path: Path):
     desk.close()
 
 
-def weigh(desk: Desk, name: str, *sentences: str, options: tuple[str, ...] = ("--demo",)) -> Any:
+def weigh(desk: Desk, name: str, *sentences: str, options: tuple[str, ...] = ("--demo", "--reading=rows")) -> Any:
     (desk.folder / "mine.txt").write_text("\n\n".join(sentences))
     words = ("weigh", "table.csv", "--target", "y", "--start", "mine.txt", "--run-dir", name, "--json", "--quiet")
     return desk.start(*words, *options)
@@ -124,7 +124,7 @@ def test_several_answers_a_row_are_asked_for_recorded_and_verified(desk: Desk) -
 
 def test_a_killed_run_that_weighs_ends_like_an_undisturbed_one(desk: Desk) -> None:
     with model() as served:
-        options = (*served.options, "--no-cache", "--structured", "off")
+        options = (*served.options, "--no-cache", "--structured", "off", "--reading=rows")
         whole = weigh(desk, "whole", ABOVE_4, ABOVE_7, options=options).finish()
         served.hold_after = served.asked + ROWS
         worker = weigh(desk, "killed", ABOVE_4, ABOVE_7, options=options)
@@ -171,10 +171,12 @@ def test_a_run_begins_with_the_sentences_and_draws_the_others(desk: Desk) -> Non
 
 
 def test_the_plan_is_a_call_a_sentence_and_row() -> None:
-    spec = prepared("one", "two", "one", method="weigh").spec
+    spec = prepared("one", "two", "one", method="weigh", reading="rows").spec
     n = len(inspected.LABELS.train)
     whole = plan(spec.config, n_train=n, n_test=0, given=len(spec.start))
     assert (whole.calls, whole.least_calls, whole.optimizer_calls, whole.rounds) == (2 * n, 2 * n, 0, 1)
+    by_program = plan(replace(spec.config, reading="program"), n_train=n, n_test=0, given=2)
+    assert (by_program.calls, by_program.least_calls, by_program.rounds) == (2 + 2 * min(8, n), 2, 2)
     words = going_on_words(prepared("a", "b", method="weigh"), n_added=1)
     assert "has 1 training row more. It weighs them anew on all 4 rows" in words.replace("\N{NO-BREAK SPACE}", " ")
 

@@ -305,10 +305,12 @@ def _reading(commands: Commands) -> None:
     report.add_argument("--html", metavar="FILE", help="HTML report (report.html next to report.md)")
     about_nc = "also write the particles for ArviZ (posterior.nc next to the report)"
     report.add_argument("--nc", action="store_true", help=about_nc)
-    about = "log a run to MLflow: options, figures of each step, report and posterior"
+    about = "write a run's predictions as a Python file, or log the run to MLflow"
     export = on_run(commands, "export", "reading:export", about)
+    to = export.add_mutually_exclusive_group(required=True)
+    to.add_argument("--python", metavar="FILE", help="a file of plain Python that predicts without a model")
     where = "a tracking server's address, such as http://localhost:5000"
-    export.add_argument("--mlflow", metavar="URI", required=True, help=where)
+    to.add_argument("--mlflow", metavar="URI", help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
     about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
     verify = on_run(commands, "verify", "reading:verify", about_verify)

@@ -29,6 +29,7 @@ from vpp.reporting.document import report_html, ways, write_all, write_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, prediction_csv
+from vpp.reporting.standalone import left_out_words, standalone
 from vpp.runs.asking import (
     Asking,
     Comparison,
@@ -87,6 +88,13 @@ def report(options: Namespace) -> int:
 
 
 def export(options: Namespace) -> int:
+    if options.python:
+        found = standalone(RunReader(find_run(options.run_dir)))
+        write_bytes(Path(options.python), found.content)
+        for words in (*(each.words for each in found.left_out), left_out_words(found.left_out)):
+            print(words, end="\n" if words else "", file=sys.stderr)
+        print(options.python)
+        return 0
     for name, value in MLFLOW_DEFAULTS.items():
         os.environ.setdefault(name, value)
     print(log_run(find_run(options.run_dir), options.mlflow, experiment=options.experiment))

@@ -149,6 +149,8 @@ _ITEMS = r"[+-]?\d+((\s*[,;|]\s*|\s+)[+-]?\d+)+"
 _SEQUENCE = re.compile(rf"{_ITEMS}|\[\s*{_ITEMS}\s*\]|\(\s*{_ITEMS}\s*\)|\d+(-\d+)+", re.ASCII)
 _HYPHENATED = re.compile(r"\d+(-\d+)+", re.ASCII)
 _ITEM = re.compile(r"[+-]?\d+", re.ASCII)
+PLAIN = {"NUMBER": _NUMBER, "INTEGER": _INTEGER, "SEQUENCE": _SEQUENCE, "HYPHENATED": _HYPHENATED, "ITEM": _ITEM}
+"""Patterns of cells that no notation changes."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _CODE = re.compile(r"[\w./#:+@-]+")
 _CODE_MARK = re.compile(r"[0-9@]|://")
@@ -248,7 +250,7 @@ Marks = tuple[str, str]
 LONGEST = 60
 """Most characters of a cell that is parsed as a formatted number."""
 _BLANKS = " \u00a0\u2007\u2009\u202f"
-_MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
+MINUS = str.maketrans(dict.fromkeys("−–‒﹣－", "-"))
 _CURRENCY = (
     "(?:[A-Z]{0,3}[$€£¥₹₽₩₺₴₪₫฿₦₱₡₲₵₸₮₭₾₿¢]|(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|"
     "RON|BGN|RUB|UAH|TRY|ILS|ZAR|BRL|MXN|ARS|CLP|COP|PEN|KRW|TWD|HKD|SGD|THB|IDR|MYR|PHP|VND|AED|SAR|EGP|NGN|KES|BTC|"
@@ -256,7 +258,7 @@ _CURRENCY = (
 )
 _MEASURE = r"(?:°?[^\W\d_]{1,8}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?|°)"
 """A unit after a blank: cm, km/h, m², °C."""
-_CELL = re.compile(
+FORMATTED = re.compile(
     rf"""(?P<open>\()? (?P<sign>[+-])? [{_BLANKS}]*+
          (?:(?P<before>{_CURRENCY}) [{_BLANKS}]*+)? (?P<inner>[+-])?
          (?P<body>[0-9](?:[0-9.,'’{_BLANKS}]*[0-9])?|[.,][0-9]+) (?:[.,][-—]{{0,2}})? (?P<power>[eE][+-]?[0-9]+)?
@@ -264,24 +266,24 @@ _CELL = re.compile(
          (?P<trailing>-)? (?P<close>\))?""",
     re.VERBOSE,
 )
-_STANDS_FOR = {
+STANDS_FOR = {
     mark: frozenset(characters) for mark, characters in {"": "", ",": ",", ".": ".", "'": "'’", " ": _BLANKS}.items()
 }
 """Characters that a cell may use for each mark."""
-_WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in _STANDS_FOR.items()}
+_WITHOUT = {mark: dict.fromkeys(map(ord, characters)) for mark, characters in STANDS_FOR.items()}
 _BLANK_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+")
 _POINTS = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)")
 """Plain numbers that could be integers with points between thousands."""
 
 
 def _body(marks: Marks) -> re.Pattern[str]:
-    decimal, grouping = (f"[{''.join(_STANDS_FOR[mark])}]" if mark else "(?!)" for mark in marks)
+    decimal, grouping = (f"[{''.join(STANDS_FOR[mark])}]" if mark else "(?!)" for mark in marks)
     lakhs = f"|[1-9][0-9]?(?:{grouping}[0-9]{{2}})+{grouping}[0-9]{{3}}" if marks == (".", ",") else ""
     whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{grouping}[0-9]{{3}})+{lakhs}"
     return re.compile(rf"(?:{whole})(?:{decimal}[0-9]*)?|{decimal}[0-9]+")
 
 
-_BODIES = {
+BODIES = {
     marks: _body(marks)
     for marks in ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "), (",", " "))
 }
@@ -318,7 +320,7 @@ def read_notation(
 def read_number(text: str, notation: Notation | None) -> str | None:
     """Read a number in the column's notation, with or without its unit; else a plain number; else None."""
     if notation is not None and (part := _part(text)) and part.unit in ("", notation.unit):
-        for marks, pattern in _BODIES.items():
+        for marks, pattern in BODIES.items():
             if marks[0] == notation.decimal and pattern.fullmatch(part.body):
                 return _plain(part, marks)
     return text if is_number(text) else None
@@ -333,7 +335,7 @@ def is_written_number(text: str) -> bool:
     part = _part(text)
     if part is None:
         return False
-    return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in _BODIES.items())
+    return any(body.fullmatch(part.body) and is_number(_plain(part, marks)) for marks, body in BODIES.items())
 
 
 def two_ways(numbers: Sequence[str]) -> str:
@@ -372,8 +374,8 @@ _NO_PART = _Part(False, False, False, "", "", "", False)
 
 
 def _part(cell: str) -> _Part | None:
-    plain = cell if cell.isascii() else cell.translate(_MINUS)
-    match = _CELL.fullmatch(plain) if len(cell) <= LONGEST else None
+    plain = cell if cell.isascii() else cell.translate(MINUS)
+    match = FORMATTED.fullmatch(plain) if len(cell) <= LONGEST else None
     if match is None:
         return None
     in_parentheses = match["open"] is not None
@@ -411,11 +413,11 @@ def _readings(column: Sequence[_Part]) -> list[tuple[Marks, list[str]]]:
     if not column:
         return readings
     used = set().union(*(part.body for part in column)) - set("0123456789")
-    for marks, pattern in _BODIES.items():
-        if not _STANDS_FOR[marks[1]] & used and marks[1]:
+    for marks, pattern in BODIES.items():
+        if not STANDS_FOR[marks[1]] & used and marks[1]:
             continue  # the same as without grouping
         # A number such as `+49 170 123` is a phone's.
-        are_phones = marks[1] == " " and any(p.plus and not _STANDS_FOR[" "].isdisjoint(p.body) for p in column)
+        are_phones = marks[1] == " " and any(p.plus and not STANDS_FOR[" "].isdisjoint(p.body) for p in column)
         if not are_phones and all(pattern.fullmatch(part.body) for part in column):
             plain = [_plain(part, marks) for part in column]
             if all(plain != other for _, other in readings):

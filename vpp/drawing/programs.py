@@ -2,10 +2,10 @@
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from vpp.inspection.programs import ProgramReading
-from vpp.wording.markup import caption, fold, text
+from vpp.wording.markup import caption, fold, heading, hypothesis, text
 from vpp.wording.programs import apart_words, branch_rows, certificate_words, question_words, reading_words
 from vpp.wording.words import capitalised, counted
 
@@ -39,6 +39,16 @@ def _parts(reading: ProgramReading, code: str) -> Iterator[str]:
         yield from map(caption, filter(None, (apart_words(found),)))
     for question in reading.questions:
         yield caption(question_words(question))
+
+
+def apart_html(readings: Mapping[str, ProgramReading], texts: Mapping[str, str], seed_text: str) -> str:
+    """Return the hypotheses of which the learner read some certified rows otherwise than their program, with the rows.
+
+    Empty without any. readings, texts: by hypothesis id.
+    """
+    found = ((id_, apart_words(each.certificate)) for id_, each in readings.items() if each.certificate)
+    parts = [hypothesis(texts[id_].removeprefix(seed_text).strip()) + caption(words) for id_, words in found if words]
+    return heading("Where program and model part", "training rows that both read") + "".join(parts) if parts else ""
 
 
 def code_html(code: str) -> str:

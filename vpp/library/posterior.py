@@ -37,6 +37,7 @@ from vpp.reporting.document import report_html, write_all
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, filled_rows
+from vpp.reporting.standalone import LeftOut, standalone
 from vpp.runs.asking import Answers, Asking, Comparison, averages_asked, reworded_run, score_rewording
 from vpp.runs.directory import RunDirectory, State
 from vpp.runs.model_file import TIMEOUT_S, endpoint_for
@@ -212,6 +213,15 @@ class Posterior(_Recorded):
         from vpp.drawing.figures import charts
 
         return charts(self.view, self._reader.dataset())
+
+    def export_python(self, path: str | Path) -> tuple[LeftOut, ...]:
+        """Write a file of plain Python that predicts without a model; return the hypotheses that it cannot hold.
+
+        Raises InputError if it can hold none, or if the file cannot be written.
+        """
+        found = standalone(self._reader)
+        system.write_bytes(Path(path), found.content)
+        return found.left_out
 
     def report(self) -> str:
         """Return the run's report in markdown."""

@@ -30,7 +30,7 @@ _ACTIVE = re.compile(
 _RECOGNISED_LATER = re.compile(r"[:@#](?=\S)|www(?=\.)", re.IGNORECASE)
 _REPLACED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _SPACE = re.compile("[\\s\ufeff]+")
-_FORMULA = re.compile("[' \xa0\u3000]*[=+\\-@＝＋－＠\t\r\n]")
+FORMULA = re.compile("[' \xa0\u3000]*[=+\\-@＝＋－＠\t\r\n]")
 _LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -76,9 +76,9 @@ def markdown_code(text: str) -> str:
 
 
 def safe_cell(text: str) -> str:
-    return f"'{text}" if _FORMULA.match(text) and not is_number(text) else text
+    return f"'{text}" if FORMULA.match(text) and not is_number(text) else text
 
 
 def original(cell: str) -> str:
     """Return the text that `safe_cell` was given."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell, 1) else cell

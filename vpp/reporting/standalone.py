@@ -1,0 +1,258 @@
+"""posterior.py: a run's predictions as one file of plain Python, which needs no model and no package.
+
+It holds the hypotheses whose programs may run outside the sandbox (`vpp.programs.strict`), their weights and noise, the
+constant answer, and the rule for “I don’t know”. The rest of the file, the same for every run, is
+templates/posterior.txt. Texts of a model or a table get there as literals, or on one line of a comment.
+"""
+
+import ast
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pprint import pformat
+from typing import Any
+
+from vpp.data.columns import BODIES, FORMATTED, LONGEST, MINUS, MISSING, PLAIN, STANDS_FOR
+from vpp.data.dataset import Column, Dataset
+from vpp.errors import InputError, RunError
+from vpp.events import Constant, Evaluated
+from vpp.inspection.points import reject_option
+from vpp.posterior.calibration import RejectOption
+from vpp.posterior.prediction import TIE
+from vpp.programs.columns import Argument, Columns
+from vpp.programs.sandbox import LARGEST, VALUE_LENGTH
+from vpp.programs.source import Program, ProgramFault, read_program
+from vpp.programs.strict import Types, strict_fault
+from vpp.runs.reader import RunReader
+from vpp.runs.view import RunView
+from vpp.wording.escaping import FORMULA, one_line
+from vpp.wording.words import percent
+
+WIDTH = 110
+FILE = "posterior.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A hypothesis that the file does not hold."""
+
+    text: str
+    weight: float
+    reason: str
+
+    @property
+    def words(self) -> str:
+        return one_line(f"left out, {percent(self.weight)} of the weight: {self.text} ({self.reason})")
+
+
+@dataclass(slots=True)
+class _Hypothesis:
+    text: str
+    program: Program
+    weight: float = 0.0
+    copies: int = 0
+    noise: float | None = None
+
+    def add(self, weight: float, noise: float | None) -> None:
+        """Add a copy."""
+        self.weight, self.copies, self.noise = self.weight + weight, self.copies + 1, noise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standalone:
+    content: bytes
+    """The file, UTF-8."""
+    left_out: tuple[LeftOut, ...]
+    """Heaviest first; the weights of the others are rescaled."""
+
+    @property
+    def words(self) -> str:
+        use = f"{FILE} predicts new rows in plain Python, without a model: python {FILE} new.csv."
+        return f"{use} {left_out_words(self.left_out)}".strip()
+
+
+def left_out_words(left_out: Sequence[LeftOut]) -> str:
+    """Return a sentence about the weight that is left out; empty if there is none."""
+    if not left_out:
+        return ""
+    share = percent(math.fsum(each.weight for each in left_out))
+    return f"{share} of the weight is left out, and the weights of the others are rescaled."
+
+
+def standalone(reader: RunReader) -> Standalone:
+    """Write a run as posterior.py. Raises RunError before the first population, InputError if no program may be in."""
+    view, dataset = reader.refresh().view, reader.dataset()
+    if not view.population:
+        raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
+    columns = Columns(dataset)
+    programs, left_out = _programs_of(reader, view, columns)
+    kept = [slot for slot, particle in enumerate(view.population) if particle.hypothesis in programs]
+    if left_out and not math.fsum(view.weights[slot] for slot in kept):
+        reason = one_line(left_out[0].reason)
+        raise InputError(f"no hypothesis can be written as Python (the heaviest: {reason}): use predict with the model")
+    weights, rest = _rest(view, kept)
+    train = rest.evaluated.get("train")
+    reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluated.get("test", train))
+    noise = train.noise if train and train.noise else (None,) * len(kept)
+    own = {identity: _Hypothesis(view.texts[identity], program) for identity, program in programs.items()}
+    for slot, weight, epsilon in zip(kept, weights, noise, strict=True):
+        own[view.population[slot].hypothesis].add(weight, epsilon)
+    lines = [
+        *_head(reader.directory.id, dataset, left_out),
+        *_functions(sorted(own.values(), key=lambda each: -each.weight)),
+        *_rule(reject, train.constant if train else None, dataset),
+        *_cells(dataset, columns, programs),
+    ]
+    template = (files("vpp.reporting") / "templates" / "posterior.txt").read_text(encoding="utf-8")
+    content = template.replace("# DATA\n", "\n".join([*lines, ""]), 1)
+    return Standalone(content=content.encode(), left_out=tuple(left_out))
+
+
+def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[dict[str, Program], list[LeftOut]]:
+    """The programs by hypothesis id, and the hypotheses without one, heaviest first."""
+    weights: dict[str, float] = {}
+    for particle, weight in zip(view.population, view.weights, strict=True):
+        weights[particle.hypothesis] = weights.get(particle.hypothesis, 0.0) + weight
+    found = {identity: _program(reader, identity, columns) for identity in weights}
+    left_out = [
+        LeftOut(text=view.texts[identity], weight=weights[identity], reason=reason)
+        for identity, reason in found.items()
+        if isinstance(reason, str)
+    ]
+    programs = {identity: program for identity, program in found.items() if isinstance(program, Program)}
+    return programs, sorted(left_out, key=lambda each: -each.weight)
+
+
+def _program(reader: RunReader, identity: str, columns: Columns) -> Program | str:
+    """The hypothesis as a program that may run outside the sandbox, or why there is none."""
+    translation = reader.read_answers().translations.get(identity)
+    if translation is None or translation.code is None:
+        reason = translation.reason if translation else None
+        return f"it has no program: {reason}" if reason else "it has no program"
+    try:
+        program = read_program(translation.code, columns.aliases, columns.texts)
+    except ProgramFault as fault:
+        return f"it has no program: {fault}"
+    types = {alias: argument.type for alias, argument in columns.arguments.items()}
+    refusal = strict_fault(program, types)
+    return f"its program must stay in the sandbox: {refusal}" if refusal else program
+
+
+def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunView]:
+    """The weights of these slots, and the run as if it had no others: with the constant's they sum to 1 again."""
+    train, total = view.evaluated.get("train"), 1.0
+    if len(kept) < len(view.population):
+        constant = train.constant.weight if train and train.constant else 0.0
+        total = math.fsum([constant, *(view.weights[slot] for slot in kept)])
+
+    def without(evaluated: Evaluated) -> Evaluated:
+        own = evaluated.constant
+        return replace(
+            evaluated,
+            hypotheses=tuple(evaluated.hypotheses[slot] for slot in kept),
+            predictions=tuple(evaluated.predictions[slot] for slot in kept),
+            weights=tuple(evaluated.weights[slot] / total for slot in kept),
+            noise=tuple(evaluated.noise[slot] for slot in kept) if evaluated.noise else (),
+            constant=replace(own, weight=own.weight / total) if own else None,
+            shares=(),
+            branches=(),
+        )
+
+    evaluations = [(step, without(evaluated)) for step, evaluated in view.evaluations]
+    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluations=evaluations)
+
+
+# --- what the template lacks -----------------------------------------------------------------------------------------
+
+
+def _head(run: str, dataset: Dataset, left_out: Sequence[LeftOut]) -> Iterator[str]:
+    yield from _comment(f"Run {run}: it predicts {dataset.target!r}.")
+    yield from _comment(left_out_words(left_out))
+    for each in left_out:
+        yield from _comment(each.words)
+    yield ""
+
+
+def _cells(dataset: Dataset, columns: Columns, programs: dict[str, Program]) -> Iterator[str]:
+    """Lines for the columns that a program takes, and for reading their cells as the run read them."""
+    needed = {alias for program in programs.values() for alias in program.columns}
+    kinds = {column.name: column for column in dataset.columns}
+    arguments = {alias: argument for alias, argument in columns.arguments.items() if alias in needed}
+    read = {alias: _column(argument, kinds[argument.name]) for alias, argument in arguments.items()}
+    yield _line("COLUMNS", read)
+    yield _line("MISSING", sorted(MISSING))
+    yield from (_line(name, pattern.pattern) for name, pattern in PLAIN.items())
+    is_formatted = any(column["notation"] for column in read.values())
+    # Python 3.9 has no possessive quantifiers; they only save time.
+    yield _line("FORMATTED", FORMATTED.pattern.replace("*+", "*") if is_formatted else "")
+    yield _line("MINUS", MINUS if is_formatted else {})
+    yield _line("LONGEST", LONGEST)
+    yield _line("FORMULA", FORMULA.pattern)
+
+
+def _column(argument: Argument, column: Column) -> dict[str, Any]:
+    notation, own = column.notation, None
+    if notation:
+        bodies = [
+            (body.pattern, "".join(sorted(STANDS_FOR[grouping])))
+            for (decimal, grouping), body in BODIES.items()
+            if decimal == notation.decimal
+        ]
+        own = {"decimal": notation.decimal, "unit": notation.unit, "bodies": bodies}
+    read = {"is_number": column.kind == "number", "words": column.kept_words, "notation": own}
+    return {"name": argument.name, "type": argument.type, **read}
+
+
+def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> Iterator[str]:
+    """Lines for the labels, the constant answer, and the rule for “I don’t know”."""
+    yield _line("CLASSES", dataset.classes)
+    yield _line("LARGEST", LARGEST)
+    yield _line("VALUE_LENGTH", VALUE_LENGTH)
+    answer: Any = constant.answer if constant else None
+    if constant and dataset.classes:
+        shares = dict(zip(dataset.classes, constant.shares, strict=True)) if constant.shares else {answer: 1.0}
+        answer = shares
+    yield _line("CONSTANT", answer)
+    yield _line("CONSTANT_WEIGHT", constant.weight if constant else 0.0)
+    yield _line("CLEAR", reject.clear)
+    yield _line("TIE", TIE)
+    threshold = reject.conformal.threshold if reject.conformal and dataset.classes else None
+    yield "THRESHOLD = math.inf" if threshold == math.inf else _line("THRESHOLD", threshold)
+
+
+def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
+    """The functions, and what belongs to each."""
+    lines: list[dict[str, Any]] = []
+    for n, each in enumerate(own, 1):
+        anything: Types = dict.fromkeys(each.program.columns, "any")
+        more = {"columns": each.program.columns, "needs_types": strict_fault(each.program, anything) is not None}
+        lines.append({name: getattr(each, name) for name in ("text", "weight", "copies", "noise")} | more)
+        yield ""
+        yield from _comment(f"{percent(each.weight)}: {each.text}")
+        yield _function(each.program, f"predict_{n}") + "\n"
+    yield ""
+    yield _line("HYPOTHESES", lines)
+    yield f"PROGRAMS = ({', '.join(f'predict_{n}' for n in range(1, len(lines) + 1))},)"
+
+
+def _function(program: Program, name: str) -> str:
+    """The function under a name of its own, without docstring and type hints."""
+    function = next(node for node in ast.parse(program.code).body if isinstance(node, ast.FunctionDef))
+    function.name, function.returns = name, None
+    for argument in function.args.args:
+        argument.annotation = None
+    if ast.get_docstring(function) is not None and len(function.body) > 1:
+        del function.body[0]
+    return ast.unparse(function)
+
+
+def _comment(words: str) -> list[str]:
+    return textwrap.wrap(one_line(words), WIDTH, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)
+
+
+def _line(name: str, value: object) -> str:
+    """An assignment; strings are escaped as Python's `repr` does."""
+    text = pformat(value, width=WIDTH, compact=True, sort_dicts=False)
+    return f"{name} = (\n{textwrap.indent(text, '    ')}\n)" if "\n" in text else f"{name} = {text}"
