@@ -186,12 +186,11 @@ def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
 def config_for(config: Config, *, size: int) -> Config:
     """Return the earlier run's options with a particle for each text, and final weights on all training rows.
 
-    Only smc has final weights; tempered weights are on all training rows already.
+    Only smc has final weights.
     """
     if not config.draws_initial:
         return config
-    is_weighed_anew = config.method == "smc" and not config.is_telescoping
-    return replace(config, particles=size, final_weights="train" if is_weighed_anew else config.final_weights)
+    return replace(config, particles=size, final_weights="train" if config.method == "smc" else config.final_weights)
 
 
 MOST_CHARACTERS = 4_000
