@@ -78,7 +78,7 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         epochs=config.epochs,
         seed=config.seed,
         score_rows=config.n_pool(len(dataset.train)),
-        buffer_repeats=config.buffer_repeats,
+        buffer_repeats=config.final_weights == "paper",
     )
 
 
