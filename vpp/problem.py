@@ -260,6 +260,11 @@ def _sample(seed: int, n: int, size: int) -> tuple[int, ...]:
     return tuple(sorted(rng(seed, "score").choice(n, size, replace=False).tolist()))
 
 
+def n_pool(config: Config, n_train: int) -> int:
+    """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
+    return min(n_train, config.score_rows) if config.has_programs and not config.is_weighing else n_train
+
+
 def is_final_on_train(config: Config) -> bool:
     """True if texts are scored on all training rows for the final weights; else on the last buffer."""
     return config.final_weights == "train" or config.is_telescoping or config.has_programs

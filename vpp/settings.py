@@ -184,6 +184,11 @@ class Config:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
     @property
+    def seeks_mistakes(self) -> bool:
+        """True if a text without a mistake on its batch is not rewritten from that batch, as it is in the paper."""
+        return self.is_filtered and self.mutate == "filtered"
+
+    @property
     def starts_from_prior(self) -> bool:
         """True if first hypotheses are drawn from the prior, as all proposals are."""
         return self.is_filtered and self.restart == 1
@@ -205,10 +210,6 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
-
-    def n_pool(self, n_train: int) -> int:
-        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
-        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""
