@@ -239,7 +239,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("drawing/reliability.py", "tests/drawing/test_reliability.py"): (
+    ("drawing/figures.py", "tests/drawing/test_calibration_figures.py"): (
+        ("bar without its dot", "[high - each.accuracy for", "[high for"),
+        ("name of the line on the curve", "<= random else -10", "> random else -10"),
         ("rows right are no share", "for each in result.bins) / n\n    right", "for each in result.bins)\n    right"),
         ("all for the half", "curve.at(0.5), curve.at(1)", "curve.at(1), curve.at(1)"),
     ),

@@ -427,7 +427,9 @@ class _Expressions:
             case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _MATH:
                 return self._math(node, name)
             case ast.Attribute(value=value, attr=name) if name in _METHODS:
-                return self._method(node, name, self._value(value))
+                of, arguments = self._value(value), self._arguments(node, is_eager=name == "join")
+                self._count(of.size, *(each.size for each in arguments))
+                return _method(node, name, of, arguments)
             case ast.Name(id=name) if name != QUESTION:
                 raise _at(node, f"a call of {name} is not allowed")
         self._value(node.func)
@@ -475,32 +477,6 @@ class _Expressions:
         if name == "prod" and not _is_number(*map(_item, arguments)):
             raise _at(node, "a product of what may be a text or a list is not allowed")
         return _Value("number", sum(each.size for each in arguments) + _FLOAT)
-
-    def _method(self, node: ast.Call, name: str, of: _Value) -> _Value:
-        arguments = self._arguments(node, is_eager=name == "join")
-        self._count(of.size, *(each.size for each in arguments))
-        first = arguments[0] if arguments else _NONE
-        if name == "replace":
-            match node.args:
-                case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
-                    return replace(of, kind="text")
-            raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
-        if name == "join":
-            size = first.size + first.count * of.size
-            return _Value("text", size, size)
-        if name == "split":
-            return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
-        if name in _SAME_TEXT:
-            return _Value("text", of.size, of.size)
-        if name in _TESTS:
-            return _TRUTH
-        if name in _PLACES:
-            return _Value("number", most=of.count)
-        held = of.value or _OTHER
-        if name == "get":
-            return _join_all([held, *arguments[1:]])
-        pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
-        return _Value("many", of.size, of.count, pair)
 
 
 class _Statements(_Expressions):
@@ -599,6 +575,31 @@ def _range(node: ast.Call, arguments: Sequence[_Value]) -> _Value:
     if count > RANGE:
         raise _at(node, f"a range of more than {RANGE:,} numbers is not allowed")
     return _Value("many", count, count, _Value("number", most=count))
+
+
+def _method(node: ast.Call, name: str, of: _Value, arguments: Sequence[_Value]) -> _Value:
+    first = arguments[0] if arguments else _NONE
+    if name == "replace":
+        match node.args:
+            case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
+                return replace(of, kind="text")
+        raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
+    if name == "join":
+        size = first.size + first.count * of.size
+        return _Value("text", size, size)
+    if name == "split":
+        return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
+    if name in _SAME_TEXT:
+        return _Value("text", of.size, of.size)
+    if name in _TESTS:
+        return _TRUTH
+    if name in _PLACES:
+        return _Value("number", most=of.count)
+    held = of.value or _OTHER
+    if name == "get":
+        return _join_all([held, *arguments[1:]])
+    pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
+    return _Value("many", of.size, of.count, pair)
 
 
 def _result(name: str, of: _Value) -> _Value:
