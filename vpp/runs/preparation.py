@@ -18,6 +18,7 @@ from vpp.llm.gate import Gate, checked_address
 from vpp.llm.grading import LETTERS
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
+from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
@@ -95,7 +96,7 @@ def dataset_spec(dataset: Dataset) -> dict[str, Any]:
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    n_train = config.n_pool(len(dataset.train))
+    n_train = n_pool(config, len(dataset.train))
     if n_train < config.batch_size:
         raise InputError(
             f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "
