@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, opening, pieces
-from vpp.drawing.genealogy import ancestry_html, n_changes
+from vpp.drawing.cards import ancestry_html, n_changes
 from vpp.drawing.idea_deck import best_first, groups_html, ideas_html, meaning, more_words, order_words, verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.events import hypothesis_id

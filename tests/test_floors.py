@@ -9,8 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
-    "cancellation": 0,
-    "collecting": 0,
+    "runtime": 0,
     "environment": 1,
     "errors": 0,
     "files": 0,

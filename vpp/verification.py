@@ -38,10 +38,9 @@ from vpp.events import (
     hypothesis_id,
 )
 from vpp.inference import sample
-from vpp.inference.drawing import PRIOR_DRAWS
-from vpp.inference.sampling import conclude
-from vpp.llm.counters import Counters
+from vpp.inference.sampling import PRIOR_DRAWS, conclude
 from vpp.llm.learner import LearnerOptions
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.translator import ProgramLearner

@@ -18,7 +18,7 @@ from vpp.runs.reader import Snapshot
 from vpp.runs.view import RunView
 from vpp.trials.trial import TrialAsking, read_trial
 from vpp.wording import markup
-from vpp.wording.escaping import one_line
+from vpp.wording.markup import one_line
 from vpp.wording.words import counted, cut, particles, short_weight
 
 TRIAL, REFUSED = "trial", "The trial could not be held"

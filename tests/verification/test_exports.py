@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from tests.inference import scripted
 from tests.verification.kept import kept_run, write
 from vpp.cli import main
+from vpp.cli.reading import fault_line, verification_lines
 from vpp.events import RunFailed, RunFinished
 from vpp.reporting.document import ways, write_all
 from vpp.runs.directory import RunDirectory
 from vpp.verification import Fault, Verification, Ways, verify
-from vpp.wording.verification import fault_line, verification_lines
 
 FILES = ("posterior.json", "predictions.csv")
 

@@ -9,6 +9,7 @@ import pytest
 from tests.inference import scripted
 from tests.processes import ROOT, model
 from tests.verification.kept import Learner, kept_run, write
+from vpp.cli.reading import fault_line
 from vpp.data.build import build_dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table
@@ -23,7 +24,6 @@ from vpp.runs.store import EXAMPLES
 from vpp.runs.worker import Surroundings, work
 from vpp.settings import Config
 from vpp.verification import verify
-from vpp.wording.verification import fault_line
 
 TASKS = pytest.mark.parametrize("task", ["classification", "regression"])
 

@@ -49,7 +49,7 @@ from vpp.runs.view import priors
 from vpp.settings import Config, Preset, option_docs, preset
 from vpp.trials.trial import Trial, TrialAsking, TrialSize
 from vpp.wording.brief import headline
-from vpp.wording.escaping import markdown_table, markdown_text, one_line
+from vpp.wording.markup import markdown_table, markdown_text, one_line
 from vpp.wording.words import NBSP, particles, prior_text, score_text, weight_text
 
 if TYPE_CHECKING:

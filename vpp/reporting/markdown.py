@@ -1,6 +1,6 @@
 """report.md: a run as it is now, complete and readable without the app.
 
-Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
+Text from a model, a CSV or a user passes through `vpp.wording.markup`, so it can never become markup.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,8 +57,7 @@ from vpp.wording.counts import (
     split_text,
     steps_text,
 )
-from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
-from vpp.wording.markup import Metric
+from vpp.wording.markup import Metric, markdown_code, markdown_quote, markdown_table, markdown_text, one_line
 from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics

@@ -12,7 +12,7 @@ the range of the true number. An abstention is an empty cell. An own column whos
 A labelling sheet has rows to label, most informative first; a new run continues with the labels. Its columns: the
 inputs, the target, and the expected information gain in bits.
 
-Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.escaping`, which also undoes it.
+Every cell, the header's too, is safe to open in a spreadsheet: see `vpp.wording.markup`, which also undoes it.
 """
 
 import csv
@@ -43,7 +43,7 @@ from vpp.runs.keys import Keys
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
 from vpp.trials.trial import parting_rows, read_trial
-from vpp.wording.escaping import original, safe_cell
+from vpp.wording.markup import original, safe_cell
 from vpp.wording.verdicts import reason_words
 from vpp.wording.words import shortest
 

@@ -1,8 +1,21 @@
-"""Python's collector of cyclic garbage."""
+"""The interpreter around a run: cancelling asyncio tasks, and the collector of cyclic garbage."""
 
+import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+
+async def cancel(tasks: Iterable[asyncio.Future[Any]]) -> list[Any]:
+    """Cancel the tasks and wait until all have ended.
+
+    Return, in their order, each task's result or the exception that ended it.
+    """
+    ending = tuple(tasks)
+    for task in ending:
+        task.cancel()
+    return await asyncio.gather(*ending, return_exceptions=True)
 
 
 @contextmanager
