@@ -1,16 +1,17 @@
 """Disagreement: the test rows in dispute, the rival sentences, and whether uncertainty means error."""
 
 from functools import partial
+from importlib import import_module
 
 import streamlit as st
 
 from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent
+from vpp.drawing.figures import Figure, doubt_figures
 from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
 from vpp.drawing.programs import apart_html
-from vpp.drawing.reliability import reliability_html, risk_html
 from vpp.events import Evaluated
-from vpp.inspection.points import Point, VoteReliability, by_answers, points, reject_option
+from vpp.inspection.points import Point, by_answers, points, reject_option
 from vpp.runs.reader import Snapshot
 from vpp.wording import markup
 from vpp.wording.brief import held_by, unread_html, voting
@@ -149,13 +150,24 @@ def draw_verdict(run: opening.OpenRun, test: Evaluated, test_points: list[Point]
         return
     few = too_few_words(len(test_points))
     result, summary, numbers = dissent.judged(test_points, run.reader.dataset(), held)
-    parts = [markup.heading(JUDGED, "test rows, whose true labels are known")]
-    parts += [markup.saying(f"{few} {summary}".strip()), markup.strip(numbers)]
-    if not result.is_equally_sure:
-        parts.append(risk_html(result.curve, is_label=test.metric != "mse"))
-    if isinstance(result, VoteReliability):
-        parts.append(reliability_html(result))
-    blocks.draw(*parts)
+    heading = markup.heading(JUDGED, "test rows, whose true labels are known")
+    blocks.draw(heading, markup.saying(f"{few} {summary}".strip()), markup.strip(numbers))
+    # Plotly looks into pandas where another thread has begun to import it: it must not be met half imported.
+    import_module("pandas")
+    figures = doubt_figures(result, "dark" if st.context.theme.type == "dark" else "light")
+    for column, figure in zip(st.columns(2, gap="large"), figures, strict=False):
+        with column:
+            draw_figure(figure)
+
+
+def draw_figure(figure: Figure) -> None:
+    """Draw a chart under its title, then its finding in words and its numbers as a table."""
+    numbers = markup.table(figure.head, figure.rows, right=range(1, len(figure.head)))
+    blocks.draw(markup.heading(figure.title, figure.caption))
+    key, config = f"disagreement.{figure.title}", {"displayModeBar": False}
+    st.plotly_chart(figure.chart, theme=None, key=key, config=config, alt=figure.alt)
+    folded = f'<details class="astable"><summary>Show as table</summary>{numbers}</details>'
+    blocks.draw(markup.caption(f"{figure.alt}."), folded)
 
 
 frame.enter()

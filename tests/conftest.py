@@ -65,7 +65,7 @@ def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     found.close()
 
 
-METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml")}
+METHODS = {"smc": (), "mh": ("--method", "mh"), "vml": ("--method", "vml"), "programs": ("--reading", "auto")}
 
 
 @pytest.fixture(scope="session")

@@ -153,7 +153,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("last exponent not reached", "if step == steps - 1:", "if step == steps:"),
     ),
     ("settings.py", EVIDENCE): (
-        ("mutation unfiltered", " or self.is_telescoping", ""),
+        ("mutation unfiltered", "\"filtered\" or self.is_telescoping", "\"filtered\""),
     ),
     ("inference/proposing.py", LITERAL): (
         ("one u for all slots", '"accept", chain.step, chain.slot)', '"accept", chain.step, 0)'),
@@ -165,14 +165,15 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("parent decided untempered",
          "log_acceptance(exponent * log_lik_new, exponent * log_lik)",
          "log_acceptance(exponent * log_lik_new, log_lik)"),
+        ("mistakes fill a batch", "[: -(-len(batch) // 2)]", "[: len(batch)]"),
         ("restarts by likelihood",
          "< config.restart",
          "< config.restart * (0.9 if (particle.log_likelihood or 0) < -9 else 1)"),
     ),
     ("inference/proposing.py", PARTICLES): (
         ("stale predictions shown",
-         "if all(row.id in known for row in chain.batch)",
-         "if any(row.id in known for row in chain.batch)"),
+         "if all(row.id in known for row in rows)",
+         "if any(row.id in known for row in rows)"),
     ),
     ("inference/sampling.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
@@ -238,7 +239,9 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
     ("llm/limits.py", WINDOW): (
         ("a round trip halves often", "            self._cut_at = self._clock()\n", ""),
     ),
-    ("drawing/reliability.py", "tests/drawing/test_reliability.py"): (
+    ("drawing/figures.py", "tests/drawing/test_calibration_figures.py"): (
+        ("bar without its dot", "[high - each.accuracy for", "[high for"),
+        ("name of the line on the curve", "<= random else -10", "> random else -10"),
         ("rows right are no share", "for each in result.bins) / n\n    right", "for each in result.bins)\n    right"),
         ("all for the half", "curve.at(0.5), curve.at(1)", "curve.at(1), curve.at(1)"),
     ),

@@ -26,7 +26,7 @@ from vpp.runs.reader import RunReader, Snapshot
 
 ROOT = Path(__file__).parents[1]
 PENGUINS = ROOT / "assets" / "examples" / "penguins.csv"
-SMALL = ("--particles", "3", "--epochs", "1", "--train-size", "30", "--test-size", "10")
+SMALL = ("--particles", "3", "--epochs", "1", "--train-size", "30", "--test-size", "10", "--reading", "rows")
 """Three steps and about 240 calls: the first 13 are the initial draw, and the first step has at least 13 more."""
 TARGET = ("--target", "species")
 WITHIN_S = 180.0

@@ -86,8 +86,8 @@ FIRST = ("PIL.Image", "pages.parts.form")
 """Modules of the first page, in its order; Streamlit reads the icon with PIL."""
 WATCH = ("vpp.drawing.cards", "vpp.wording.progress")
 """Modules of the page of a first run, beyond those."""
-COMPARE = ("sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
-"""Modules of Compare, and of the matrix on Posterior, beyond those."""
+COMPARE = ("pandas", "vpp.drawing.figures", "sklearn.linear_model", "sklearn.tree", "scipy.cluster.hierarchy")
+"""Modules of the charts on Disagreement, of Compare, and of the matrix on Posterior, beyond those."""
 REST_S = 10.0
 """Delay in which a first page, and a first run, have the machine to themselves."""
 
@@ -107,7 +107,7 @@ async def warming(_: App) -> AsyncIterator[None]:
 
 
 def warm(ends: Event, rest_s: float = REST_S) -> None:
-    """Import everything, unless the server ends first; after a rest what only Compare and the matrix need."""
+    """Import everything, unless the server ends first; after a rest the rest of the pages."""
     # With its first element Streamlit looks through all modules for who called it, which takes a quarter of a second
     # the first time: `inspect` keeps what it has found.
     inspect.stack()

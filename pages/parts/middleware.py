@@ -32,7 +32,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         # A component's script comes with the page's messages and is imported from a blob.
         f"script-src 'self' blob: {_inline_scripts()}",
-        "style-src 'self' 'unsafe-inline'",  # Streamlit and the cards set widths and colours in place
+        "style-src 'self' 'unsafe-inline'",  # Streamlit, Plotly and the cards set widths and colours in place
         "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:",
         "manifest-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'self'",
     )

@@ -11,7 +11,19 @@ import streamlit as st
 from pages.parts import blocks, pieces
 from pages.parts.opening import EXAMPLES, FILE
 from vpp.data.build import split_hints
-from vpp.data.dataset import DELIMITER_NAMES, DETECT, RANDOM, Column, Dataset, Kind, ReadAs, RuleKind, SplitRule, Task
+from vpp.data.dataset import (
+    ALL_ROWS,
+    DELIMITER_NAMES,
+    DETECT,
+    RANDOM,
+    Column,
+    Dataset,
+    Kind,
+    ReadAs,
+    RuleKind,
+    SplitRule,
+    Task,
+)
 from vpp.data.descriptions import LABEL, MOST_CHARACTERS, checked
 from vpp.data.split import SplitPlan
 from vpp.data.table import Table, sort_labels, with_kinds
@@ -208,7 +220,7 @@ def choose_split(table: Table, target: str) -> Splitting:
                 blocks.captions("Until there is one, rows are drawn by chance.")
         one, two, three = st.columns(3, vertical_alignment="bottom")
         sizes = {
-            "train_size": one.number_input("Training rows at most", 1, 10_000, 100, **blocks.lasting("new.train")),
+            "train_size": one.number_input("Training rows at most", 1, ALL_ROWS, 100, **blocks.lasting("new.train")),
             "test_size": two.number_input("Test rows at most", 1, 10_000, 60, **blocks.lasting("new.test")),
             "calibration_size": three.number_input(
                 "Calibration rows", 0, 10_000, 0, help=CALIBRATION, **blocks.lasting("new.calibration")

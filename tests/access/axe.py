@@ -71,8 +71,8 @@ class Finding:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the node is in our markup, or the page as a whole."""
-        return self.testid == ""
+        """Whether the node is in our markup, in a chart of ours, or the page as a whole."""
+        return self.testid in ("", "stPlotlyChart")
 
     @property
     def is_let_pass(self) -> bool:

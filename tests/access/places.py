@@ -13,8 +13,10 @@ EXAMPLE = Path(__file__).parents[2] / "assets" / "examples" / "penguins.csv"
 SETTLED = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
     const main = document.querySelector('[data-testid="stMain"]')
+    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')]
     return app?.dataset.testScriptState === 'notRunning' && main?.querySelector('.vpp') &&
-        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]')
+        !main.querySelector('[data-testid="stSkeleton"], [data-stale="true"]') &&
+        charts.every((chart) => chart.querySelector('.main-svg'))
 }"""
 FOLDS = "document.querySelectorAll('.vpp details').forEach((fold) => (fold.open = true))"
 

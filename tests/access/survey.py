@@ -39,6 +39,9 @@ STRUCTURE = """() => {
     const isShown = (element) => element.checkVisibility({visibilityProperty: true})
     const roles = (selector) => [...main.querySelectorAll(selector)].map((state) => state.getAttribute('role'))
     const live = '[aria-live], [role=status], [role=alert], [role=log]'
+    const blocks = [...main.querySelectorAll('[data-testid="stPlotlyChart"], .vpp')]
+    const heads = (i) => blocks.slice(0, i).flatMap((block) => [...block.querySelectorAll('h2, h3')])
+    const name = (chart) => chart.closest('[aria-label]') ?? chart.querySelector('[aria-label]')
     return {
         title: document.title,
         lang: document.documentElement.lang,
@@ -49,6 +52,11 @@ STRUCTURE = """() => {
         empty: roles('.state:not(.err), .wait'),
         live: [...main.querySelectorAll('.deck, .card, .out, .mx, .band')].filter((part) => part.closest(live))
             .map((part) => part.className),
+        charts: blocks.flatMap((block, i) => block.classList.contains('vpp') ? [] : [{
+            name: name(block)?.getAttribute('aria-label') ?? '',
+            head: heads(i).at(-1)?.textContent ?? '',
+            table: blocks[i + 1]?.querySelector('details.astable summary')?.textContent ?? '',
+        }]),
     }
 }"""
 
@@ -87,7 +95,7 @@ def survey(page: Page, url: str, place: Place, *, is_dark: bool) -> tuple[dict[s
 
 
 def resize(page: Page, width: int) -> None:
-    """Resize the page, and wait until the page is drawn anew and the sidebar has moved."""
+    """Resize the page, and wait until charts are drawn anew and the sidebar has moved."""
     page.set_viewport_size({"width": width, "height": 1000})
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.wait_for_function(SETTLED)

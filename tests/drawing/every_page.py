@@ -7,18 +7,18 @@ from vpp.drawing import dissent
 from vpp.drawing.cards import CardMaker, ancestry_html
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
+from vpp.drawing.figures import charts
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.drawing.matrix import Matrix, Opened, usual_distance
 from vpp.drawing.rail import band_html, bars_html
-from vpp.drawing.reliability import reliability_html, risk_html
-from vpp.events import INITIAL_STEP, Evaluated
+from vpp.events import INITIAL_STEP
 from vpp.inspection.baselines import Baselines
 from vpp.inspection.comparison import Candidate, compare, conditions
 from vpp.inspection.genealogy import genealogy
 from vpp.inspection.ideas import merge_ideas, nearness, survivors
-from vpp.inspection.points import VoteReliability, by_answers, points
+from vpp.inspection.points import by_answers, points
 from vpp.inspection.ruled_out import ruled_out, without_survivors
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import result
@@ -133,18 +133,7 @@ def disagreement(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:
         yield opened.html(point, reader.read_answers().by_pair)
     columns, voted, decimals = by_answers(test), voting(config, len(test.weights)), dataset.target_decimals
     yield Matrix(columns=columns, labels=dataset.classes, voting=voted, unit=unit, decimals=decimals).html(found)
-    yield from _judged(reader, test)
-
-
-def _judged(reader: RunReader, test: Evaluated) -> Iterator[str]:
-    if len(test.weights) == 1:
-        return
-    dataset = reader.dataset()
-    result, _, _ = dissent.judged(points(test, dataset), dataset, "weight")
-    if not result.is_equally_sure:
-        yield risk_html(result.curve, is_label=test.metric != "mse")
-    if isinstance(result, VoteReliability):
-        yield reliability_html(result)
+    charts(snapshot.view, dataset)
 
 
 def comparison(reader: RunReader, snapshot: Snapshot) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Text that means harm: markup in every dialect that a browser, Streamlit, KaTeX or a spreadsheet reads.
+"""Text that means harm: markup in every dialect that a browser, Streamlit, Plotly, KaTeX or a spreadsheet reads.
 
 Every piece holds MARK, so that an element or a request made of one is told from the app's own; a word of WORDS that
 stands alone in an element was read as markup.

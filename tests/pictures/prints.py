@@ -15,6 +15,7 @@ Stage = Literal["empty", "finished"]
 START = "Start the run"
 CARD = "article.card"
 STATE = ".vpp .state"
+CHART = ".js-plotly-plot .main-svg"
 BARS = ".stage .bars .now"
 MATRIX = "table.mx"
 RUN = "{run}"
@@ -137,7 +138,7 @@ PRINTS = (
     Print(
         name="trial", address=POSTERIOR, needs=(".tried",), act=put_on_trial, first=TRIAL, until=section("Genealogy")
     ),
-    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX,), first=TOP, until=DOUBT),
+    Print(name="disagreement", address=DISAGREEMENT, needs=(MATRIX, CHART), first=TOP, until=DOUBT),
     Print(name="doubt", address="disagreement?run={calibrated}", needs=(MATRIX,), first=TOP, until=POINTS),
     Print(name="graded", address="disagreement?run={graded}", needs=(MATRIX,), act=open_point, first=POINTS,
           until=DOUBT, at_most=1100),

@@ -15,147 +15,48 @@ TYPES: dict[str, Type] = {
     "max": "number",
 }
 
-ORDINARY = """
-def predict(age):
-    return "yes" if age >= 18 else "no"
----
-def predict(age, town):
-    if town == "Rome" and (age > 30 or age < 5):
-        return "yes"
-    return "no"
----
-import math
-
-def predict(age, fare):
-    return 2.5 * age - 0.5 * fare ** 2 + math.sin(math.pi * age) / 3
----
-def predict(age, fare):
-    if sum(x is not None and x > 5 for x in (age, fare)) > 1:
-        return "yes"
-    return "no"
----
-def predict(items):
-    return "yes" if any(a == b for a, b in zip(items, items[1:])) else "no"
----
-def predict(items):
-    for i in range(len(items) - 1):
-        if items[i] > items[i + 1]:
-            return "no"
-    return "yes"
----
-def predict(items):
-    count = 0
-    for x in items:
-        if x % 2 == 0:
-            count += 1
-    return "yes" if count >= len(items) / 2 else "no"
----
-def predict(items):
-    best, run = 0, 0
-    for at, x in enumerate(items):
-        run = run + 1 if at and x == items[at - 1] else 1
-        best = max(best, run)
-    return "yes" if best >= 3 else "no"
----
-def predict(items):
-    total = 0
-    for x in items:
-        total += x * 2
-    return total
----
-def predict(items):
-    return "yes" if len(set(items)) == len(items) and sorted(items) == items else "no"
----
-def predict(items):
-    return sum(items) / len(items)
----
-def predict(items):
-    return "yes" if items == items[::-1] else "no"
----
-def predict(town):
-    return "yes" if town.lower().strip().startswith(("r", "m")) else "no"
----
-def predict(note):
-    words = note.lower().split()
-    return "yes" if len(words) > 10 and "price" in words else "no"
----
-def predict(note):
-    return "yes" if note is not None and note.count("!") > 2 and not note.replace(",", "").isdigit() else "no"
----
-def predict(town, age):
-    points = {"Rome": 2, "Milan": 1}.get(town, 0)
-    if age is not None and age > 60:
-        points += 1
-    return "yes" if points >= 2 else "no"
----
-def predict(age, fare):
-    score = 0
-    if age > 40:
-        score += 2
-    elif age > 20:
-        score += 1
-    score -= fare < 10
-    return "yes" if score > 1 else "no"
----
-def predict(age):
-    return round(abs(age) ** 0.5, 2)
----
-def predict(age, fare):
-    return min(max(age, fare), 100) // 3
----
-def predict(items):
-    odd = [x for x in items if x % 2]
-    return odd[0] if odd else 0
----
-def predict(items):
-    return "yes" if all(items.count(x) == 1 for x in items) else "no"
----
-def predict(items):
-    pairs = 0
-    for i in range(len(items)):
-        for j in range(i + 1, len(items)):
-            if items[i] + items[j] == 10:
-                pairs += 1
-    return pairs
----
-def predict(age: int, town: str) -> str:
-    "A rule."
-    limit: float = 3.5
-    return "yes" if age > limit else "no"
----
-def predict(age):
-    total = 0.0
-    for n in range(1, 21):
-        total += age / n
-    return total
----
-def predict(town):
-    return str(town)[0].upper() if town else "none"
----
-def predict(fare):
-    low, high = (10, 20) if fare else (0, 5)
-    return "yes" if low <= fare <= high else "no"
----
-def predict(items):
-    seen = {x: items.count(x) for x in items}
-    return max(seen.values())
----
-def predict(items):
-    last = None
-    for x in reversed(items):
-        if last is not None and x <= last:
-            break
-        last = x
-    else:
-        return "yes"
-    return "no"
----
-def predict(age, items):
-    a, b = 1, 1
-    for _ in range(20):
-        a, b = b, a + b
-    return a * age + math.prod(items)
-""".strip().split("\n---\n")
+ORDINARY = (
+    "def predict(age):\n return 'yes' if age >= 18 else 'no'",
+    "def predict(age, town):\n if town == 'Rome' and (age > 30 or age < 5): return 'yes'\n return 'no'",
+    "import math\n\ndef predict(age, fare):\n return 2.5 * age - 0.5 * fare ** 2 + math.sin(math.pi * age) / 3",
+    "def predict(age, fare):\n if sum(x is not None and x > 5 for x in (age, fare)) > 1: return 'yes'\n return 'no'",
+    "def predict(items):\n return 'yes' if any(a == b for a, b in zip(items, items[1:])) else 'no'",
+    "def predict(items):\n for i in range(len(items) - 1):\n  if items[i] > items[i + 1]: return 'no'\n return 'yes'",
+    "def predict(items):\n count = 0\n for x in items:\n  if x % 2 == 0: count += 1\n"
+    " return 'yes' if count >= len(items) / 2 else 'no'",
+    "def predict(items):\n best, run = 0, 0\n for at, x in enumerate(items):\n"
+    "  run = run + 1 if at and x == items[at - 1] else 1\n  best = max(best, run)\n"
+    " return 'yes' if best >= 3 else 'no'",
+    "def predict(items):\n total = 0\n for x in items: total += x * 2\n return total",
+    "def predict(items):\n return 'yes' if len(set(items)) == len(items) and sorted(items) == items else 'no'",
+    "def predict(items):\n return sum(items) / len(items)",
+    "def predict(items):\n return 'yes' if items == items[::-1] else 'no'",
+    "def predict(town):\n return 'yes' if town.lower().strip().startswith(('r', 'm')) else 'no'",
+    "def predict(note):\n words = note.lower().split()\n"
+    " return 'yes' if len(words) > 10 and 'price' in words else 'no'",
+    "def predict(note):\n"
+    " return 'yes' if note is not None and note.count('!') > 2 and not note.replace(',', '').isdigit() else 'no'",
+    "def predict(town, age):\n points = {'Rome': 2, 'Milan': 1}.get(town, 0)\n"
+    " if age is not None and age > 60: points += 1\n return 'yes' if points >= 2 else 'no'",
+    "def predict(age, fare):\n score = 0\n if age > 40: score += 2\n elif age > 20: score += 1\n"
+    " score -= fare < 10\n return 'yes' if score > 1 else 'no'",
+    "def predict(age):\n return round(abs(age) ** 0.5, 2)",
+    "def predict(age, fare):\n return min(max(age, fare), 100) // 3",
+    "def predict(items):\n odd = [x for x in items if x % 2]\n return odd[0] if odd else 0",
+    "def predict(items):\n return 'yes' if all(items.count(x) == 1 for x in items) else 'no'",
+    "def predict(items):\n pairs = 0\n for i in range(len(items)):\n  for j in range(i + 1, len(items)):\n"
+    "   if items[i] + items[j] == 10: pairs += 1\n return pairs",
+    "def predict(age: int, town: str) -> str:\n 'A rule.'\n limit: float = 3.5\n return 'yes' if age > limit else 'no'",
+    "def predict(age):\n total = 0.0\n for n in range(1, 21): total += age / n\n return total",
+    "def predict(town):\n return str(town)[0].upper() if town else 'none'",
+    "def predict(fare):\n low, high = (10, 20) if fare else (0, 5)\n return 'yes' if low <= fare <= high else 'no'",
+    "def predict(items):\n seen = {x: items.count(x) for x in items}\n return max(seen.values())",
+    "def predict(items):\n last = None\n for x in reversed(items):\n  if last is not None and x <= last:\n"
+    "   break\n  last = x\n else: return 'yes'\n return 'no'",
+    "def predict(age, items):\n a, b = 1, 1\n for _ in range(20):\n  a, b = b, a + b\n"
+    " return a * age + math.prod(items)",
+    "def predict(town):\n return 'yes' if town in ('Rome', 'Milan') else 'no'",
+)
 
 HOSTILE = {
     # Ways to the interpreter.
@@ -177,7 +78,7 @@ HOSTILE = {
     "return [open for open in [1]] and open": "the name open is",
     "return open": "the name open is",
     "return eval(town)": "a call of eval is",
-    "return getattr(town, 'for' + 'mat')(age)": "a call of a value is",
+    "return getattr(town, 'for' + 'mat')(age)": "a call of getattr is",
     "return min(items, key=open)": "this named argument of min is",
     "return sorted(items, key=lambda x: x)": "a lambda is",
     "return max(max, 3)": "a call of max is",

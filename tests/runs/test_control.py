@@ -164,7 +164,7 @@ def prepare(desk: Desk, served: Model) -> RunDirectory:
         dataset=build_dataset(table, target="species", split=SplitPlan(train_size=30, test_size=10)),
         spec=RunSpec(
             name="",
-            config=Config(particles=3, epochs=1),
+            config=Config(particles=3, epochs=1, reading="rows"),
             endpoint=EndpointSpec(base_url=served.base_url, model="demo", cache=False),
         ),
     ).create(desk.runs, run_dir=desk.folder / "run")

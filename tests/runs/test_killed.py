@@ -68,6 +68,21 @@ def test_a_resumed_run_ends_like_an_undisturbed_one(
     assert posterior(killed.directory(name)) == posterior(shared_desk.directory("smc")), f"drawn with {SEED}"
 
 
+def test_a_run_of_programs_killed_at_any_call_ends_like_an_undisturbed_one(
+    desk: Desk, shared_desk: Desk, undisturbed: dict[str, Outcome]
+) -> None:
+    calls = undisturbed["programs"].result["spent"]["requests"]
+    with model() as served:
+        served.hold_after = random.Random(SEED).randrange(1, calls)
+        worker = desk.run("run", *served.options, "--reading", "auto")
+        wait_until(lambda: served.is_holding, f"call {served.hold_after} is answered, the next is not")
+        worker.kill()
+        served.hold_after = None
+        outcome = desk.resume("run").finish()
+    assert but_times_and_ids(outcome.result) == but_times_and_ids(undisturbed["programs"].result), f"drawn with {SEED}"
+    assert posterior(desk.directory("run")) == posterior(shared_desk.directory("programs")), f"drawn with {SEED}"
+
+
 def test_resuming_a_finished_run_prints_its_result_again_and_changes_nothing(
     shared_desk: Desk, undisturbed: dict[str, Outcome]
 ) -> None:

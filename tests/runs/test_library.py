@@ -12,7 +12,7 @@ from vpp.errors import DataError, EndpointError, InputError, RunError
 from vpp.runs.directory import RunDirectory
 from vpp.runs.spec import EndpointSpec
 
-SMALL = {"particles": 3, "epochs": 1, "train_size": 30, "test_size": 10}
+SMALL = {"particles": 3, "epochs": 1, "train_size": 30, "test_size": 10, "reading": "rows"}
 
 
 @pytest.fixture

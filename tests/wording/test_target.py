@@ -20,6 +20,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"reading": "auto", "method": "mh"}, "on all training rows, the same at every step"),
     ({"tempering": "incremental"}, "The exponents φ = 1/β follow a schedule fixed in advance"),
     ({"tempering": "adaptive"}, "Each exponent φ = 1/β was chosen"),
+    *(({"method": method}, "is not rewritten, but drawn afresh from the prior") for method in ("smc", "mh")),
     ({"method": "mh"}, "on one batch, a new one each step"),
     ({"method": "mh", "mh_rows": "buffer"}, "on the rows last seen"),
     ({"method": "mh", "mh_rows": "train"}, "on all training rows, the same at every step"),

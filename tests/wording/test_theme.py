@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token
+from vpp.wording.theme import PRIMARY, TOKENS, Mode, Token, template
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[Mode, ...] = ("light", "dark")
@@ -86,6 +86,13 @@ def test_each_colour_of_streamlits_theme_is_one_token_in_both_themes() -> None:
     for light, dark in (sidebars, (theme["light"], theme["dark"])):
         assert light.keys() == dark.keys()
         assert {Token(light[key], dark[key]) for key in light} <= {*TOKENS.values(), PRIMARY}
+
+
+def test_drawings_and_charts_have_no_other_colours() -> None:
+    for name in ("logo.svg", "icon.svg"):
+        assert colours((ROOT / "assets" / name).read_text()) == {*TOKENS["accept"], *TOKENS["ink"]}, name
+    for mode in MODES:
+        assert colours(str(template(mode))) < {token.of(mode) for token in TOKENS.values()}, mode
 
 
 def test_no_colour_stands_elsewhere() -> None:

@@ -7,7 +7,7 @@ from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from vpp import __version__
-from vpp.data.dataset import RANDOM, SHAPES, Kind, ReadAs, SplitRule
+from vpp.data.dataset import ALL_ROWS, RANDOM, SHAPES, Kind, ReadAs, SplitRule
 from vpp.errors import InputError
 from vpp.llm.choices import AUTO, EFFORTS, GALLERY, STRUCTURED
 from vpp.settings import PRESET_WORDS, WEIGHING, Config, Preset, choices, option_docs
@@ -167,6 +167,10 @@ def _read_choice(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), field
 
 
+def _train_size(text: str) -> int:
+    return ALL_ROWS if text == "all" else int(text)
+
+
 def _limit(names: Collection[str]) -> Callable[[str], tuple[str, float]]:
     def read(text: str) -> tuple[str, float]:
         name, _, value = text.partition("=")
@@ -229,7 +233,8 @@ def _run(commands: Commands) -> None:
     parser.add_argument("--test", metavar="FILE", help="a table of test rows with the same columns")
     about = f"how rows are split: {SHAPES} (random)"
     parser.add_argument("--split", type=split_rule, default=RANDOM, metavar="RULE", help=about)
-    parser.add_argument("--train-size", type=int, default=100, help="training rows at most (100)")
+    about = "training rows at most, or all that are not held out (100)"
+    parser.add_argument("--train-size", type=_train_size, default=100, metavar="N|all", help=about)
     parser.add_argument("--test-size", type=int, default=60, help="test rows at most; 0: all rows train (60)")
     about = "rows at most, held out like the test rows, that calibrate “I don’t know” (0)"
     parser.add_argument("--calibration-size", type=int, default=0, metavar="N", help=about)

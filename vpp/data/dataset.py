@@ -82,6 +82,8 @@ Part = Literal["train", "test", "calibration"]
 PARTS: tuple[Part, ...] = ("train", "test", "calibration")
 Task = Literal["regression", "classification"]
 Value = str | float
+ALL_ROWS = 10**9
+"""Most training rows for `all`: more than a table can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

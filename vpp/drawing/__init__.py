@@ -1,1 +1,1 @@
-"""Cards, tables and bars of the pages, as escaped HTML."""
+"""Cards, tables and charts of the pages, as escaped HTML and Plotly figures."""

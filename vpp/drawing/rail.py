@@ -92,7 +92,9 @@ RING = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bars:
+class Bars:
+    """Shares by step, from 0 to 1, with a ring at some steps and a line at `limit`."""
+
     name: str
     values: dict[int, float]
     words: str
@@ -107,7 +109,7 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     step: None is the end.
     """
     if config.is_weighted:
-        bars = _ess_bars(view, step)
+        bars = ess_bars(view, step)
     else:
         bars = _acceptance_bars(view, step) if config.is_filtered else _error_bars(view, config, dataset, step)
     total = max(view.total_steps, 1 + max(bars.values, default=0))
@@ -124,7 +126,8 @@ def bars_html(view: RunView, config: Config, dataset: Dataset, step: int | None)
     )
 
 
-def _ess_bars(view: RunView, step: int | None) -> _Bars:
+def ess_bars(view: RunView, step: int | None) -> Bars:
+    """ESS over K by step; after an end the weights of the end too, at `view.total_steps`. step: None is the end."""
     past = {n: at.reweighted for n, at in view.steps.items() if at.reweighted}
     last, n = (view.final.ess, view.n_unique) if view.final else (ess(view.weights) if view.weights else 0.0, view.size)
     end = {view.total_steps: last / view.size} if view.has_ended and view.weights else {}
@@ -136,7 +139,7 @@ def _ess_bars(view: RunView, step: int | None) -> _Bars:
         limit = f" · below {below}, so resampled" if at and at.resampled else f" · resamples below {below}"
         value, of = (at.reweighted.ess, len(weights)) if at and at.reweighted else (last, n)
         words = f"ESS {fixed(value, 1)} of {of}{limit if at else ' at the end'}"
-    return _Bars(
+    return Bars(
         name="ESS as a share of K",
         values={n: weighed.ess / len(weighed.weights) for n, weighed in past.items()} | end,
         words=words,
@@ -145,7 +148,7 @@ def _ess_bars(view: RunView, step: int | None) -> _Bars:
     )
 
 
-def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
+def _acceptance_bars(view: RunView, step: int | None) -> Bars:
     counts = {n: at.once("judged", partial(judged_of, at)) for n, at in view.steps.items()}
     judged = {n: pair for n, pair in counts.items() if pair[1]}
     taken, total = (sum(pair[i] for pair in judged.values()) for i in (0, 1))
@@ -155,10 +158,10 @@ def _acceptance_bars(view: RunView, step: int | None) -> _Bars:
         accepted, n = judged.get(step, (0, 0))
         here = f"{accepted} of {counted(n, 'proposal')} accepted" if n else "No proposal judged"
         words = f"{here} at step {step} · whole run {whole}"
-    return _Bars(name="Accepted share of the proposals", values={n: a / b for n, (a, b) in judged.items()}, words=words)
+    return Bars(name="Accepted share of the proposals", values={n: a / b for n, (a, b) in judged.items()}, words=words)
 
 
-def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | None) -> _Bars:
+def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | None) -> Bars:
     errors = batch_errors(view, config, dataset)
     is_label = dataset.task == "classification"
     top = 1.0 if is_label else max(errors.values(), default=1.0) or 1.0
@@ -168,10 +171,10 @@ def _error_bars(view: RunView, config: Config, dataset: Dataset, step: int | Non
         off = f"{percent(errors[at])} wrong" if is_label else f"Off by {number(errors[at], 3)} (root mean square)"
         words = f"{off} on the batch of step {at}"
     values = {n: error / top for n, error in errors.items()}
-    return _Bars(name="Error on the batch", values=values, words=words)
+    return Bars(name="Error on the batch", values=values, words=words)
 
 
-def _bars_svg(bars: _Bars, total: int, shown: int) -> str:
+def _bars_svg(bars: Bars, total: int, shown: int) -> str:
     pitch = WIDTH / total
     gap = min(3.0, 0.3 * pitch)
 

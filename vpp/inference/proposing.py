@@ -110,9 +110,9 @@ async def propose(chain: Chain, *, temperature: float) -> Candidate:
 
 
 async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
-    """(M,) the batch, or (0,) if the particle has no mistake on any scored row. Beyond the paper where it may be empty.
+    """(M,) the batch; beyond the paper (0,) rows if the particle has no mistake on any scored row.
 
-    A batch without a mistake gives up to half of its places to mistakes on other scored rows: more than half would
+    If only the batch has none, up to half of it makes room for mistakes on other scored rows: more than half would
     show a rule that is nearly right as one that is nearly wrong. Steps and slots begin at different mistakes.
     """
     batch = chain.batch
@@ -121,8 +121,8 @@ async def _rows_to_learn_from(chain: Chain) -> tuple[Row, ...]:
     given = zip(batch, await predictions_on(chain, batch), strict=True)
     if any(prediction.is_mistake(row) for row, prediction in given):
         return batch
-    rows = {row.id: row for row in chain.rows}
-    wrong = [rows[p.row] for p in chain.particle.predictions if p.row in rows and p.is_mistake(rows[p.row])]
+    known = {prediction.row: prediction for prediction in chain.particle.predictions}
+    wrong = [row for row in dict.fromkeys(chain.rows) if row.id in known and known[row.id].is_mistake(row)]
     first = (chain.step + chain.slot) % len(wrong) if wrong else 0
     mistakes = (wrong[first:] + wrong[:first])[: -(-len(batch) // 2)]
     return (*mistakes, *batch[len(mistakes) :]) if mistakes else ()

@@ -129,11 +129,12 @@ def _check_module(tree: ast.Module, types: Types) -> None:
         name = type(node).__name__
         if name not in _SYNTAX and not isinstance(node, _PARTS):
             raise _at(node, f"{_WORDS.get(name, name.lower())} is not allowed")
+        if isinstance(node, ast.Import) and any(alias.name != "math" or alias.asname for alias in node.names):
+            raise _at(node, f"{_WORDS['ImportFrom']} is not allowed")
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     for statement in tree.body:
-        if isinstance(statement, ast.Import):
-            _check_import(statement)
-        elif not isinstance(statement, ast.FunctionDef) and not _is_docstring(statement):
+        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not isinstance(statement, ast.Import | ast.FunctionDef) and not is_docstring:
             raise _at(statement, f"a statement outside {ENTRY} is not allowed")
     if [function.name for function in functions] != [ENTRY]:
         raise _at(functions[-1] if functions else tree, f"a function beside {ENTRY} is not allowed")
@@ -147,15 +148,6 @@ def _at(node: ast.AST, words: str) -> _Fault:
     return _Fault(f"line {line}: {words}" if line else words)
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _check_import(statement: ast.Import) -> None:
-    if any(alias.name != "math" or alias.asname for alias in statement.names):
-        raise _at(statement, "an import other than “import math” is not allowed")
-
-
 def _check_signature(function: ast.FunctionDef, types: Types) -> None:
     given = function.args
     if function.decorator_list:
@@ -166,8 +158,8 @@ def _check_signature(function: ast.FunctionDef, types: Types) -> None:
         raise _at(function, f"there is no column {strange[0]}")
     for each in given.args:
         _check_name(each, each.arg)
-    for hint in (*(each.annotation for each in given.args), function.returns):
-        _check_hint(hint)
+        _check_hint(each.annotation)
+    _check_hint(function.returns)
 
 
 def _check_name(node: ast.AST, name: str) -> None:
@@ -193,17 +185,10 @@ def _assigned(body: Sequence[ast.stmt]) -> Iterator[str]:
             yield from _assigned(getattr(statement, part, ()))
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
 def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
     if isinstance(statement, ast.Assign):
         return statement.targets
     return [statement.target] if isinstance(statement, ast.AnnAssign | ast.AugAssign | ast.For) else []
-
-
-# --- bounds ----------------------------------------------------------------------------------------------------------
 
 
 def _join(a: _Value, b: _Value) -> _Value:
@@ -371,9 +356,8 @@ class _Expressions:
     def _subscript(self, node: ast.Subscript) -> _Value:
         value = self._value(node.value)
         if isinstance(node.slice, ast.Slice):
-            for part in (node.slice.lower, node.slice.upper, node.slice.step):
-                if part:
-                    self._value(part)
+            for part in filter(None, (node.slice.lower, node.slice.upper, node.slice.step)):
+                self._value(part)
             return replace(value, parts=(), value=None)
         self._value(node.slice)
         at = _whole(node.slice)
@@ -402,7 +386,7 @@ class _Expressions:
         match op:
             case ast.Add() | ast.Sub() if _is_number(left, right):
                 sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (by,)
-                if self._in_loop and all(_names(side) & self._in_loop for side in sides):
+                if all(any(isinstance(n, ast.Name) and n.id in self._in_loop for n in ast.walk(s)) for s in sides):
                     self._sums += self._rounds
                 most = None if left.most is None or right.most is None else left.most + right.most
                 return _Value("number", max(left.size, right.size) + (not self._in_loop), most=most)
@@ -438,18 +422,17 @@ class _Expressions:
         match node.func:
             case ast.Name(id=name) if name in _FUNCTIONS and name not in self._names and name not in self._known:
                 return self._function(node, name)
+            case ast.Attribute(attr=name) if node.keywords:
+                raise _at(node, f"named arguments of .{name} are not allowed")
             case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _MATH:
                 return self._math(node, name)
             case ast.Attribute(value=value, attr=name) if name in _METHODS:
-                if node.keywords:
-                    raise _at(node, f"named arguments of .{name} are not allowed")
-                return self._method(node, name, self._value(value))
-            case ast.Name(id=name):
-                if name == QUESTION:
-                    self._name(node.func)
+                of, arguments = self._value(value), self._arguments(node, is_eager=name == "join")
+                self._count(of.size, *(each.size for each in arguments))
+                return _method(node, name, of, arguments)
+            case ast.Name(id=name) if name != QUESTION:
                 raise _at(node, f"a call of {name} is not allowed")
-            case ast.Attribute(attr=name):
-                raise _at(node, f"the attribute .{name} is not allowed")
+        self._value(node.func)
         raise _at(node, "a call of a value is not allowed")
 
     def _arguments(self, node: ast.Call, *, is_eager: bool) -> list[_Value]:
@@ -489,40 +472,11 @@ class _Expressions:
         return _result(name, first)
 
     def _math(self, node: ast.Call, name: str) -> _Value:
-        if any(keyword.arg not in ("rel_tol", "abs_tol") for keyword in node.keywords):
-            raise _at(node, f"this named argument of math.{name} is not allowed")
         arguments = self._arguments(node, is_eager=True)
-        arguments += [self._value(keyword.value) for keyword in node.keywords]
         self._count(*(each.size for each in arguments))
         if name == "prod" and not _is_number(*map(_item, arguments)):
             raise _at(node, "a product of what may be a text or a list is not allowed")
         return _Value("number", sum(each.size for each in arguments) + _FLOAT)
-
-    def _method(self, node: ast.Call, name: str, of: _Value) -> _Value:
-        arguments = self._arguments(node, is_eager=name == "join")
-        self._count(of.size, *(each.size for each in arguments))
-        first = arguments[0] if arguments else _NONE
-        if name == "replace":
-            match node.args:
-                case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
-                    return replace(of, kind="text")
-            raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
-        if name == "join":
-            size = first.size + first.count * of.size
-            return _Value("text", size, size)
-        if name == "split":
-            return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
-        if name in _SAME_TEXT:
-            return _Value("text", of.size, of.size)
-        if name in _TESTS:
-            return _TRUTH
-        if name in _PLACES:
-            return _Value("number", most=of.count)
-        held = of.value or _OTHER
-        if name == "get":
-            return _join_all([held, *arguments[1:]])
-        pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
-        return _Value("many", of.size, of.count, pair)
 
 
 class _Statements(_Expressions):
@@ -557,9 +511,7 @@ class _Statements(_Expressions):
                 case ast.For():
                     self._loop(statement)
                     self._run(statement.orelse)
-                case ast.Import():
-                    _check_import(statement)
-                case ast.Pass() | ast.Break() | ast.Continue():
+                case ast.Import() | ast.Pass() | ast.Break() | ast.Continue():
                     pass
                 case _:
                     raise _at(statement, "a statement of this kind is not allowed here")
@@ -603,17 +555,15 @@ class _Statements(_Expressions):
 
 
 def _constant(node: ast.AST, value: object) -> _Value:
-    if isinstance(value, bool):
-        return _TRUTH
     if isinstance(value, str):
         return _Value("text", len(value) or 1, len(value) or 1)
     if isinstance(value, int) and abs(value) >= 10**DIGITS:
         raise _at(node, f"a number of more than {DIGITS} digits is not allowed")
     if isinstance(value, int | float):
         return _Value("number", most=abs(value) if isinstance(value, int) else None)
-    if value is not None:
-        raise _at(node, f"a value of type {type(value).__name__} is not allowed")
-    return _NONE
+    if value is None:
+        return _NONE
+    raise _at(node, f"a value of type {type(value).__name__} is not allowed")
 
 
 def _range(node: ast.Call, arguments: Sequence[_Value]) -> _Value:
@@ -627,25 +577,43 @@ def _range(node: ast.Call, arguments: Sequence[_Value]) -> _Value:
     return _Value("many", count, count, _Value("number", most=count))
 
 
+def _method(node: ast.Call, name: str, of: _Value, arguments: Sequence[_Value]) -> _Value:
+    first = arguments[0] if arguments else _NONE
+    if name == "replace":
+        match node.args:
+            case [ast.Constant(value=str(old)), ast.Constant(value=str(new))] if old and len(new) <= len(old):
+                return replace(of, kind="text")
+        raise _at(node, "replace is allowed only with written texts, the second not longer than the first")
+    if name == "join":
+        size = first.size + first.count * of.size
+        return _Value("text", size, size)
+    if name == "split":
+        return _Value("many", of.size, of.count, _Value("text", of.size, of.size))
+    if name in _SAME_TEXT:
+        return _Value("text", of.size, of.size)
+    if name in _TESTS:
+        return _TRUTH
+    if name in _PLACES:
+        return _Value("number", most=of.count)
+    held = of.value or _OTHER
+    if name == "get":
+        return _join_all([held, *arguments[1:]])
+    pair = {"items": _display([_item(of), held]), "values": held}.get(name, _item(of))
+    return _Value("many", of.size, of.count, pair)
+
+
 def _result(name: str, of: _Value) -> _Value:
     """Bounds of what a function of one value gives."""
-    match name:
-        case "len":
-            return _Value("number", most=of.count)
-        case "all" | "any" | "bool":
-            return _TRUTH
-        case "abs":
-            return replace(of, kind="number")
-        case "sum":
-            return _Value("number", _item(of).size + of.count // _WORD + 1)
-        case "float":
-            return _NUMBER
-        case "int" | "round":
-            return _Value("number", of.size + _FLOAT, most=of.most)
-        case "str":
-            size = {"number": 20 * of.size + 5, "text": of.size}.get(of.kind, 25 * of.size)
-            return _Value("text", size, size)
-        case "enumerate":
-            pair = _display([_Value("number", most=of.count), _item(of)])
-            return _Value("many", of.size + of.count, of.count, pair)
-    return replace(_many(of), parts=of.parts if name in ("list", "tuple") else ())
+    n_characters = {"number": 20 * of.size + 5, "text": of.size}.get(of.kind, 25 * of.size)
+    pair = _display([_Value("number", most=of.count), _item(of)])
+    results = {
+        "len": _Value("number", most=of.count),
+        **dict.fromkeys(("all", "any", "bool"), _TRUTH),
+        "abs": replace(of, kind="number"),
+        "sum": _Value("number", _item(of).size + of.count // _WORD + 1),
+        "float": _NUMBER,
+        **dict.fromkeys(("int", "round"), _Value("number", of.size + _FLOAT, most=of.most)),
+        "str": _Value("text", n_characters, n_characters),
+        "enumerate": _Value("many", of.size + of.count, of.count, pair),
+    }
+    return results.get(name) or replace(_many(of), parts=of.parts if name in ("list", "tuple") else ())

@@ -47,6 +47,19 @@ class LeftOut:
         return one_line(f"left out, {percent(self.weight)} of the weight: {self.text} ({self.reason})")
 
 
+@dataclass(slots=True)
+class _Hypothesis:
+    text: str
+    program: Program
+    weight: float = 0.0
+    copies: int = 0
+    noise: float | None = None
+
+    def add(self, weight: float, noise: float | None) -> None:
+        """Add a copy."""
+        self.weight, self.copies, self.noise = self.weight + weight, self.copies + 1, noise
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standalone:
     content: bytes
@@ -74,36 +87,42 @@ def standalone(reader: RunReader) -> Standalone:
     if not view.population:
         raise RunError(f"{reader.directory.path} has no particles yet: wait for its first step")
     columns = Columns(dataset)
-    slots: dict[str, list[int]] = {}
-    for slot, particle in enumerate(view.population):
-        slots.setdefault(particle.hypothesis, []).append(slot)
-    programs: dict[str, Program] = {}
-    left_out: list[LeftOut] = []
-    for identity, copies in slots.items():
-        program = _program(reader, identity, columns)
-        weight = math.fsum(view.weights[slot] for slot in copies)
-        if isinstance(program, Program):
-            programs[identity] = program
-        else:
-            left_out.append(LeftOut(text=view.texts[identity], weight=weight, reason=program))
-    left_out.sort(key=lambda each: -each.weight)
+    programs, left_out = _programs_of(reader, view, columns)
     kept = [slot for slot, particle in enumerate(view.population) if particle.hypothesis in programs]
-    if not math.fsum(view.weights[slot] for slot in kept):
+    if left_out and not math.fsum(view.weights[slot] for slot in kept):
         reason = one_line(left_out[0].reason)
         raise InputError(f"no hypothesis can be written as Python (the heaviest: {reason}): use predict with the model")
-    rest = _Rest.of(view, kept)
-    reject = reject_option(rest.view, reader.refresh().spec.config, dataset, of=rest.evaluated)
-    data = "\n".join(
-        [
-            *_head(reader.directory.id, dataset, left_out),
-            *_programs(rest, programs, {identity: [kept.index(s) for s in slots[identity]] for identity in programs}),
-            *_rule(reject, rest.constant, dataset),
-            *_cells(dataset, columns, programs),
-            "",
-        ]
-    )
+    weights, rest = _rest(view, kept)
+    train = rest.evaluated.get("train")
+    reject = reject_option(rest, reader.refresh().spec.config, dataset, of=rest.evaluated.get("test", train))
+    noise = train.noise if train and train.noise else (None,) * len(kept)
+    own = {identity: _Hypothesis(view.texts[identity], program) for identity, program in programs.items()}
+    for slot, weight, epsilon in zip(kept, weights, noise, strict=True):
+        own[view.population[slot].hypothesis].add(weight, epsilon)
+    lines = [
+        *_head(reader.directory.id, dataset, left_out),
+        *_functions(sorted(own.values(), key=lambda each: -each.weight)),
+        *_rule(reject, train.constant if train else None, dataset),
+        *_cells(dataset, columns, programs),
+    ]
     template = (files("vpp.reporting") / "templates" / "posterior.txt").read_text(encoding="utf-8")
-    return Standalone(content=template.replace("# DATA\n", data, 1).encode(), left_out=tuple(left_out))
+    content = template.replace("# DATA\n", "\n".join([*lines, ""]), 1)
+    return Standalone(content=content.encode(), left_out=tuple(left_out))
+
+
+def _programs_of(reader: RunReader, view: RunView, columns: Columns) -> tuple[dict[str, Program], list[LeftOut]]:
+    """The programs by hypothesis id, and the hypotheses without one, heaviest first."""
+    weights: dict[str, float] = {}
+    for particle, weight in zip(view.population, view.weights, strict=True):
+        weights[particle.hypothesis] = weights.get(particle.hypothesis, 0.0) + weight
+    found = {identity: _program(reader, identity, columns) for identity in weights}
+    left_out = [
+        LeftOut(text=view.texts[identity], weight=weights[identity], reason=reason)
+        for identity, reason in found.items()
+        if isinstance(reason, str)
+    ]
+    programs = {identity: program for identity, program in found.items() if isinstance(program, Program)}
+    return programs, sorted(left_out, key=lambda each: -each.weight)
 
 
 def _program(reader: RunReader, identity: str, columns: Columns) -> Program | str:
@@ -121,49 +140,28 @@ def _program(reader: RunReader, identity: str, columns: Columns) -> Program | st
     return f"its program must stay in the sandbox: {refusal}" if refusal else program
 
 
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """The particles that stay, their weights rescaled to sum to 1 with the constant's if any was left out."""
+def _rest(view: RunView, kept: Sequence[int]) -> tuple[tuple[float, ...], RunView]:
+    """The weights of these slots, and the run as if it had no others: with the constant's they sum to 1 again."""
+    train, total = view.evaluated.get("train"), 1.0
+    if len(kept) < len(view.population):
+        constant = train.constant.weight if train and train.constant else 0.0
+        total = math.fsum([constant, *(view.weights[slot] for slot in kept)])
 
-    view: RunView
-    weights: tuple[float, ...]
-    noise: tuple[float, ...]
-    constant: Constant | None
-
-    @classmethod
-    def of(cls, view: RunView, kept: Sequence[int]) -> "_Rest":
-        """kept: slots, in order."""
-        found = view.evaluated.get("train")
-        constant = found.constant if found else None
-        total = 1.0
-        if len(kept) < len(view.population):
-            total = math.fsum([*(view.weights[slot] for slot in kept), constant.weight if constant else 0.0])
-
-        def without(evaluated: Evaluated) -> Evaluated:
-            own = evaluated.constant
-            return replace(
-                evaluated,
-                hypotheses=tuple(evaluated.hypotheses[slot] for slot in kept),
-                predictions=tuple(evaluated.predictions[slot] for slot in kept),
-                weights=tuple(evaluated.weights[slot] / total for slot in kept),
-                noise=tuple(evaluated.noise[slot] for slot in kept) if evaluated.noise else (),
-                constant=replace(own, weight=own.weight / total) if own else None,
-                shares=(),
-                branches=(),
-            )
-
-        rest = replace(view, evaluations=[(step, without(evaluated)) for step, evaluated in view.evaluations])
-        train = rest.evaluated.get("train")
-        return cls(
-            view=rest,
-            weights=tuple(view.weights[slot] / total for slot in kept),
-            noise=train.noise if train else (),
-            constant=train.constant if train else None,
+    def without(evaluated: Evaluated) -> Evaluated:
+        own = evaluated.constant
+        return replace(
+            evaluated,
+            hypotheses=tuple(evaluated.hypotheses[slot] for slot in kept),
+            predictions=tuple(evaluated.predictions[slot] for slot in kept),
+            weights=tuple(evaluated.weights[slot] / total for slot in kept),
+            noise=tuple(evaluated.noise[slot] for slot in kept) if evaluated.noise else (),
+            constant=replace(own, weight=own.weight / total) if own else None,
+            shares=(),
+            branches=(),
         )
 
-    @property
-    def evaluated(self) -> Evaluated | None:
-        return self.view.evaluated.get("test") or self.view.evaluated.get("train")
+    evaluations = [(step, without(evaluated)) for step, evaluated in view.evaluations]
+    return tuple(view.weights[slot] / total for slot in kept), replace(view, evaluations=evaluations)
 
 
 # --- what the template lacks -----------------------------------------------------------------------------------------
@@ -203,14 +201,8 @@ def _column(argument: Argument, column: Column) -> dict[str, Any]:
             if decimal == notation.decimal
         ]
         own = {"decimal": notation.decimal, "unit": notation.unit, "bodies": bodies}
-    is_number = column.kind == "number"
-    return {
-        "name": argument.name,
-        "type": argument.type,
-        "is_number": is_number,
-        "words": column.kept_words,
-        "notation": own,
-    }
+    read = {"is_number": column.kind == "number", "words": column.kept_words, "notation": own}
+    return {"name": argument.name, "type": argument.type, **read}
 
 
 def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> Iterator[str]:
@@ -230,26 +222,16 @@ def _rule(reject: RejectOption, constant: Constant | None, dataset: Dataset) -> 
     yield "THRESHOLD = math.inf" if threshold == math.inf else _line("THRESHOLD", threshold)
 
 
-def _programs(rest: _Rest, programs: dict[str, Program], slots: dict[str, list[int]]) -> Iterator[str]:
-    """The functions, the heaviest first, and what belongs to each. slots: of each hypothesis among those that stay."""
-    heaviest = sorted(programs, key=lambda identity: -math.fsum(rest.weights[slot] for slot in slots[identity]))
-    anything: Types = {alias: "any" for program in programs.values() for alias in program.columns}
+def _functions(own: Sequence[_Hypothesis]) -> Iterator[str]:
+    """The functions, and what belongs to each."""
     lines: list[dict[str, Any]] = []
-    for n, identity in enumerate(heaviest, 1):
-        copies, text = slots[identity], rest.view.texts[identity]
-        lines.append(
-            {
-                "text": text,
-                "weight": math.fsum(rest.weights[slot] for slot in copies),
-                "copies": len(copies),
-                "noise": rest.noise[copies[0]] if rest.noise else None,
-                "columns": programs[identity].columns,
-                "needs_types": strict_fault(programs[identity], anything) is not None,
-            }
-        )
+    for n, each in enumerate(own, 1):
+        anything: Types = dict.fromkeys(each.program.columns, "any")
+        more = {"columns": each.program.columns, "needs_types": strict_fault(each.program, anything) is not None}
+        lines.append({name: getattr(each, name) for name in ("text", "weight", "copies", "noise")} | more)
         yield ""
-        yield from _comment(f"{percent(lines[-1]['weight'])}: {text}")
-        yield _function(programs[identity], f"predict_{n}") + "\n"
+        yield from _comment(f"{percent(each.weight)}: {each.text}")
+        yield _function(each.program, f"predict_{n}") + "\n"
     yield ""
     yield _line("HYPOTHESES", lines)
     yield f"PROGRAMS = ({', '.join(f'predict_{n}' for n in range(1, len(lines) + 1))},)"

@@ -172,8 +172,8 @@ class PromptMaker:
         proposed = at.proposed[slot]
         if proposed.origin == "prior":
             return self._prompts.about_columns()
-        rows = [self._rows[row] for row in proposed.rows] or self._batches.batch(step)
-        rows = rows[: proposed.shown]
+        batch = at.finished.batch if at.finished else tuple(row.id for row in self._batches.batch(step))
+        rows = [self._rows[row] for row in (proposed.rows or batch)[: proposed.shown]]
         known = self._recorded(at, proposed.parent)
         if self._answers and any(row.id not in known for row in rows):
             known |= {row: each for (text, row), each in self._answers().by_pair.items() if text == proposed.parent}

@@ -577,6 +577,8 @@ def target_words(config: Config, task: Task) -> Iterator[str]:
             "Every proposal was kept, so the hypotheses are no sample of a posterior; they are averaged without "
             "weights. Their differences show how much the optimizer varies, not what the data support."
         )
+    if config.seeks_mistakes and config.restart < 1:
+        yield "A text that is right on all rows it was scored on is not rewritten, but drawn afresh from the prior."
 
 
 def _draws(config: Config, task: Task) -> Iterator[str]:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 
-from vpp.data.dataset import DELIMITER_NAMES
+from vpp.data.dataset import ALL_ROWS, DELIMITER_NAMES
 from vpp.data.descriptions import recorded
 from vpp.data.tasks import TASKS, generate
 from vpp.llm.choices import AUTO, chosen_templates
@@ -126,7 +126,8 @@ def _split_options(spec: RunSpec) -> Iterator[str]:
     provenance = dataset["provenance"]
     rule = provenance.get("split", "random")
     if rule.startswith("group:"):
-        yield from (f"--train-size={provenance['train_size']}", f"--test-size={provenance['test_size']}")
+        train_size = "all" if provenance["train_size"] == ALL_ROWS else provenance["train_size"]
+        yield from (f"--train-size={train_size}", f"--test-size={provenance['test_size']}")
         n_calibration = provenance.get("calibration_size", 0)
     else:
         yield from (f"--train-size={dataset['n_train']}", f"--test-size={dataset['n_test']}")

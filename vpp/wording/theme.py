@@ -1,9 +1,9 @@
-"""Colours of both themes, shared by the stylesheet, Streamlit's theme and the report.
+"""Colours and chart style of both themes, shared by the stylesheet, Streamlit's theme, charts and the report.
 
 assets/vpp.css and .streamlit/config.toml cannot import; tests/wording/test_theme.py holds their values equal to these.
 """
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Mode = Literal["light", "dark"]
 
@@ -43,5 +43,43 @@ PRIMARY = Token("#16202a", "#657787")
 """Colour of sliders and ticked boxes. Streamlit writes white on it in both themes, so it cannot be ink in the dark."""
 
 
+def palette(mode: Mode) -> dict[str, str]:
+    return {name: token.of(mode) for name, token in TOKENS.items()}
+
+
 def css(*names: str) -> str:
     return ";".join(f"--{name}:light-dark({TOKENS[name].light},{TOKENS[name].dark})" for name in names)
+
+
+SANS = "VPP Sans, Fira Sans, sans-serif"
+
+
+def template(mode: Mode) -> dict[str, Any]:
+    """Return the Plotly template: hairlines, no legend, no frame."""
+    c = palette(mode)
+    axis = {
+        "gridcolor": c["rule"],
+        "zeroline": False,
+        "showline": False,
+        "ticks": "",
+        "tickfont": {"color": c["ink-3"], "size": 12},
+        "fixedrange": False,
+        "automargin": True,
+    }
+    return {
+        "layout": {
+            "font": {"family": SANS, "size": 13, "color": c["ink-2"]},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "xaxis": {**axis, "showgrid": False},
+            "yaxis": axis,
+            "margin": {"l": 34, "r": 12, "t": 8, "b": 28},
+            "showlegend": False,
+            "hovermode": "closest",
+            "hoverlabel": {
+                "bgcolor": c["sheet"],
+                "bordercolor": c["edge"],
+                "font": {"family": SANS, "color": c["ink"]},
+            },
+        }
+    }
