@@ -83,13 +83,12 @@ def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, readings: Readi
     faint = " faint" if idea.weight < FAINT_BELOW else ""
     held = counted(len(idea.slots), "particle")
     reading = readings.get(hypothesis_id(first.text))
-    quoted = caption(f"{capitalised(quotes_words(idea))}.") if idea.quoted else ""
     return (
         f'<article class="card{faint}" data-key="{idea.slots[0]}" style="--w:{idea.weight:.4f}" '
         f'aria-label="Idea {number}, {held}, {"weight" if is_weighted else "share"} {weight}">'
         f'<div class="slot"><span class="wt num">{weight}</span><span class="k">idea {number}</span>'
         f'<span class="k">{held}</span></div>'
-        f"<div>{hypothesis(without_seed(first.text, seed_text))}{quoted}{exception_html(reading)}"
+        f"<div>{hypothesis(without_seed(first.text, seed_text))}{exception_html(reading)}"
         f'<div class="foot">{_copy(first)}{program_html(reading)}'
         f"{_wordings(others, seed_text, readings, is_weighted=is_weighted)}</div></div>"
         f'<div class="rail">{"".join(f"<span>{text(fact)}</span>" for fact in facts(idea, first))}</div></article>'
@@ -99,13 +98,6 @@ def _idea(number: int, idea: Idea, ideas: Ideas, seed_text: str, readings: Readi
 def held_text(weight: float, n: int, ideas: Ideas, *, is_weighted: bool) -> str:
     """`0.954`, or of particles without weights `6/10`; a weight close to 0 or 1 is `< 0.001` or `> 0.999`."""
     return short_weight(weight) if is_weighted else f"{n}/{ideas.n_particles}"
-
-
-def quotes_words(idea: Idea) -> str:
-    """`reasons quote most: “staff” in 12 rows, “dirty” in 9`; empty if no words are quoted in several rows."""
-    (first, n), *others = idea.quoted or (("", 0),)
-    more = (f", “{words}” in {integer(rows)}" for words, rows in others)
-    return f"reasons quote most: “{first}” in {integer(n)} rows{''.join(more)}" if n else ""
 
 
 def _copy(wording: Wording) -> str:

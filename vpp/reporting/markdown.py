@@ -15,12 +15,12 @@ from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
-from vpp.drawing.idea_deck import facts, meaning, quotes_words, verdict
+from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
 from vpp.inspection.points import Point, points, reject_option
 from vpp.inspection.programs import ProgramReading, program_readings
 from vpp.inspection.ruled_out import ruled_out, without_survivors
@@ -124,8 +124,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    merged = merge_ideas(view, dataset)
-    ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
+    ideas = merge_ideas(view, dataset)
     readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
@@ -252,7 +251,7 @@ def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> 
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
-    yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
+    yield f"{capitalised('; '.join(known))}."
     yield from _program(reading)
     if n := len(idea.wordings) - 1:
         yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."
