@@ -64,8 +64,9 @@ def draw(run: opening.OpenRun, snapshot: Snapshot) -> None:
     )
     draw_dispute(run, drawing, test_points)
     draw_rows(run, drawing, test_points)
-    parted = apart_html(drawing.readings, snapshot.view.texts, snapshot.view.seed_text)
-    blocks.draw(parted, markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
+    blocks.draw(markup.strip(dissent.metrics(test_points, test, snapshot, dataset)))
+    if parted := apart_html(drawing.readings, snapshot.view.texts, snapshot.view.seed_text):
+        blocks.draw(parted)
     if test.split == "test":  # weights that were made from the rows cannot be judged on them
         draw_verdict(run, test, test_points, measure)
 

@@ -236,7 +236,7 @@ class Problem:
 
     def final_rows(self, config: Config, step: int) -> tuple[Row, ...]:
         """Rows on which the texts of the last step are scored for the final weights."""
-        return self.dataset.train if config.is_final_on_train else self.buffer(step, size=config.buffer_size)
+        return self.dataset.train if is_final_on_train(config) else self.buffer(step, size=config.buffer_size)
 
     def origin(self, slot: int) -> Literal["drawn", "continued", "yours"]:
         if slot >= len(self.start_texts):
@@ -258,6 +258,16 @@ def _shuffled(seed: int, epoch: int, n: int) -> tuple[int, ...]:
 @lru_cache(maxsize=4)
 def _sample(seed: int, n: int, size: int) -> tuple[int, ...]:
     return tuple(sorted(rng(seed, "score").choice(n, size, replace=False).tolist()))
+
+
+def n_pool(config: Config, n_train: int) -> int:
+    """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
+    return min(n_train, config.score_rows) if config.has_programs and not config.is_weighing else n_train
+
+
+def is_final_on_train(config: Config) -> bool:
+    """True if texts are scored on all training rows for the final weights; else on the last buffer."""
+    return config.final_weights == "train" or config.is_telescoping or config.has_programs
 
 
 def likelihood_of(dataset: Dataset, config: Config) -> Likelihood:

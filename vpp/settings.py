@@ -136,7 +136,7 @@ class Config:
         _check_options(self)
         if self.likelihood == "logprobs" and self.learner_samples > 1:
             raise InputError("likelihood logprobs and learner_samples exclude each other: leave learner_samples at 1")
-        if self.reading == "program" and self._is_graded:
+        if self.reading == "program" and not self.has_programs:
             raise InputError("a program gives no label probabilities: take reading rows, or likelihood labels")
 
     @property
@@ -153,13 +153,10 @@ class Config:
         return self.method == "weigh"
 
     @property
-    def _is_graded(self) -> bool:
-        return self.likelihood == "logprobs" or self.learner_samples > 1
-
-    @property
     def has_programs(self) -> bool:
         """True if sentences are translated into programs, which answer all rows alike fast."""
-        return self.reading != "rows" and not self._is_graded
+        is_graded = self.likelihood == "logprobs" or self.learner_samples > 1
+        return self.reading != "rows" and not is_graded
 
     @property
     def schedule(self) -> Literal["paper", "incremental", "adaptive"]:
@@ -183,11 +180,6 @@ class Config:
         return self.mh_rows if self.method == "mh" else "batch"
 
     @property
-    def buffer_repeats(self) -> bool:
-        """True if a row that a later epoch repeats is in the buffer again, as in the paper."""
-        return self.final_weights == "paper"
-
-    @property
     def is_filtered(self) -> bool:
         return self.method == "mh" or (self.method == "smc" and (self.mutate == "filtered" or self.is_telescoping))
 
@@ -202,22 +194,12 @@ class Config:
         return self.is_filtered and self.restart == 1
 
     @property
-    def learner_temperature(self) -> float:
-        """The learner's sampling temperature; 0 makes f(x; theta) a function."""
-        return SAMPLES_TEMPERATURE if self.learner_samples > 1 else 0.0
-
-    @property
     def is_rescored(self) -> bool:
         """True if smc weighs its texts once more after the last rewrite.
 
         The paper's last weights belong to the texts before that rewrite, and `final_weights = "paper"` leaves it so.
         """
         return self.method == "smc" and self.final_weights != "paper"
-
-    @property
-    def is_final_on_train(self) -> bool:
-        """True if texts are scored on all training rows for the final weights; else on the last buffer."""
-        return self.final_weights == "train" or self.is_telescoping or self.has_programs
 
     @property
     def draws_initial(self) -> bool:
@@ -228,10 +210,6 @@ class Config:
         """The given noise; None if it is integrated out."""
         value: str = getattr(self, noise)
         return None if value == "auto" else float(value)
-
-    def n_pool(self, n_train: int) -> int:
-        """Training rows that steps use: with programs `score_rows` at most, so that a large table has few steps."""
-        return min(n_train, self.score_rows) if self.has_programs and not self.is_weighing else n_train
 
     def beta(self, step: int, *, steps: int) -> float:
         """Tempering divisor of a step: linear from `beta_start` to 1 over steps 0 to T - 1."""

@@ -162,7 +162,7 @@ def test_used_options_are_not_reported_and_no_hypothesis_is_the_heaviest_without
 
 
 def test_the_cache_answers_a_second_run_and_is_counted_and_emptied(desk: Desk, toy: str) -> None:
-    words = ("run", toy, *SMALLEST, "--method", "vml")
+    words = ("run", toy, *SMALLEST, "--method", "vml", "--reading", "rows")
     first, second = (desk.vpp(*words) for _ in range(2))
     assert first.code == 0
     assert "\nfinal weights and test rows, " in first.err

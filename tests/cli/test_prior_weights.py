@@ -35,7 +35,7 @@ def table(desk: Desk) -> Desk:
 
 
 def weigh(desk: Desk, served: Model, *words: str, name: str = "weighed") -> Outcome:
-    where = ("--run-dir", desk.folder / name, "--no-cache", "--json", "--quiet")
+    where = ("--reading=rows", "--run-dir", desk.folder / name, "--no-cache", "--json", "--quiet")
     return desk.vpp("weigh", "table.csv", "--target=label", "--start=mine.txt", *served.options, *where, *words)
 
 

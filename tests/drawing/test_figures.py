@@ -13,7 +13,9 @@ from vpp.runs.view import RunView
 
 def test_the_ess_of_the_end_follows_the_steps_as_a_share_of_k() -> None:
     """Weights 0.375, 0.125 twice each; then 0.7 and three times 0.1, resampled; at the end 0.4, 0.3, 0.2, 0.1."""
-    rings, line = ess_chart(view_of(*inspected.label_events()), "light").data
+    chart = ess_chart(view_of(*inspected.label_events()), "light")
+    rings, line = chart.data
+    assert chart.layout.xaxis.ticktext == ("0", "1", "end")
     assert line.x == (0, 1, 2)
     assert line.y == pytest.approx((3.2 / 4, 1 / 0.52 / 4, 1 / 0.3 / 4))
     assert rings.x == (1,)

@@ -213,7 +213,7 @@ def make_problem(config, script, *, dataset=None, **sizes):
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        buffer_repeats=config.buffer_repeats,
+        buffer_repeats=config.final_weights == "paper",
     )
 
 

@@ -52,7 +52,7 @@ def test_what_a_worker_needs_is_on_disk(tmp_path: Path) -> None:
     ("options", "expected"),
     [
         ({"method": "smc"}, {"particles": 7, "final_weights": "train"}),
-        ({"method": "smc", "tempering": "adaptive"}, {"particles": 7, "final_weights": "rescored"}),
+        ({"method": "smc", "tempering": "adaptive"}, {"particles": 7, "final_weights": "train"}),
         ({"method": "mh"}, {"particles": 7, "final_weights": "rescored"}),
         ({"method": "vml5"}, {"particles": 10, "final_weights": "rescored"}),
     ],

@@ -65,7 +65,8 @@ def test_mistakes_of_a_program_are_listed_by_branch_in_the_rebuilt_prompt_too(de
     template = desk.folder / "own" / "optimizer.txt"
     template.parent.mkdir()
     template.write_text(f"{shipped('optimizer').text}\nIts mistakes:\n{{mistakes}}")
-    _, _, conversations = rebuilt(ended(desk, served, "--templates", str(template.parent), "--method", "mh"))
+    options = ("--templates", str(template.parent), "--method", "mh", "--reading", "auto")
+    _, _, conversations = rebuilt(ended(desk, served, *options))
     assert set(map(json.dumps, conversations)) <= asked(served)
     listed = [each[-1]["content"].partition("\nIts mistakes:\n")[2] for each in conversations]
     assert any(re.search(r"^\w.*: '\w+' is wrong on \d+ of \d+ rows?:\n.* \(the rule gave ", each) for each in listed)

@@ -14,7 +14,7 @@ from vpp.wording.counts import activity_words, steps_done, steps_text
 from vpp.wording.status import faults_named, files_words, loading_words, retry_words, wait_words
 from vpp.wording.words import integer, seconds
 
-WIDTH = 28
+WIDTH = 12
 REDRAW_S = 0.1
 LOADING_SAID_S = 10.0
 
@@ -108,13 +108,12 @@ class Progress:
     def _text(self, view: RunView, usage: Usage) -> str:
         left = seconds_left(self._spec, view, usage)
         wall_s = view.wall_s + time.monotonic() - self._event_at
-        ess = f"ESS {view.ess_by_step[-1]:.1f} of {view.size}" if view.ess_by_step else ""
         faults = f"failed or odd: {faults_named(usage)}" if _only_faults(view, usage) else ""
         remaining = "" if left is None else f"about {seconds(left)} left"
         words = wait_words(usage, now=time.time())
         steps = "" if view.last_step is None else steps_text(view)
         activity = activity_words(view, self._spec.config) if self._line.is_terminal or not steps else ""
-        parts = (steps, activity, ess, f"{usage.calls:,} calls", seconds(wall_s))
+        parts = (steps, activity, f"{usage.calls:,} calls", seconds(wall_s))
         return ", ".join(filter(None, (*parts, remaining, words, faults)))
 
 

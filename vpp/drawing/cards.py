@@ -31,6 +31,7 @@ from vpp.inspection.slots import (
 )
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
+from vpp.problem import is_final_on_train
 from vpp.runs.view import RunView, StepView
 from vpp.settings import CAUTIOUS_TEMPERATURE, Config
 from vpp.wording.counts import cut_words
@@ -158,7 +159,7 @@ def hits_of(run: History, scored: Scored) -> Hits:
 def scores(run: History, at: StepView, scored: Scored) -> tuple[Hits, tuple[str, ...]]:
     """Hits on the batch; and the facts at the right: the batch, then all rows scored if more."""
     places = batch_places(at, scored, run.config, n_train=len(run.dataset.train))
-    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and run.config.is_final_on_train
+    is_more, is_final = len(scored.rows) > len(places), scored.role == "final" and is_final_on_train(run.config)
     where = "training rows" if is_final else scored_rows(run.config)
     if run.dataset.task == "regression":
         off = (f"off by {number(_error(run, scored, places), 3)} on the batch",) if places else ()

@@ -63,10 +63,13 @@ def ess_chart(view: RunView, mode: Mode) -> go.Figure:
         mode="lines+markers",
         line={"color": c["ink"], "width": 1.8},
         marker={"size": 6, "color": c["ink"]},
-        hovertemplate="step %{x}: %{y:.0%} of K<extra></extra>",
+        customdata=["end" if step == view.total_steps else f"step {step}" for step in bars.values],
+        hovertemplate="%{customdata}: %{y:.0%} of K<extra></extra>",
     )
     ring = {"symbol": "circle-open", "size": 15, "color": c["gone"], "line": {"width": 1.5}}
     resampled = [(step, bars.values[step]) for step in bars.rings]
+    end, every = view.total_steps, max(1, round(view.total_steps / 8))
+    steps = [step for step in range(0, end, every) if end - step > every / 2]
     limit = {"y": bars.limit, "line": {"color": c["ink-3"], "width": 1, "dash": "dash"}}
     chart = _chart(
         mode,
@@ -74,7 +77,7 @@ def ess_chart(view: RunView, mode: Mode) -> go.Figure:
         line,
         title=f"{bars.name} by step; ring: resampled",
         margin={"t": TITLE},
-        xaxis={"range": [-0.6, view.total_steps + 0.6], "tickformat": "d"},
+        xaxis={"range": [-0.6, end + 0.6], "tickvals": [*steps, end], "ticktext": [*map(str, steps), "end"]},
         yaxis=WHOLE,
     )
     return chart.add_hline(**limit)

@@ -15,7 +15,7 @@ from vpp.inspection.ruled_out import REASONS, Occasion, Reason, RuledOut
 from vpp.inspection.slots import scored_rows
 from vpp.posterior.metric import mean_squared_error
 from vpp.posterior.prediction import Value
-from vpp.problem import Prediction
+from vpp.problem import Prediction, is_final_on_train
 from vpp.runs.asking import Comparison, Rewording
 from vpp.runs.preparation import Preparation
 from vpp.runs.view import RunView
@@ -190,7 +190,7 @@ HEAD = ("row", "true", "particle’s text", "new text", "inputs")
 
 def rows_name(view: RunView, config: Config) -> str:
     """Name the rows that the population was last scored on: `training rows`, `rows of the buffer` or `batch rows`."""
-    is_final = view.final is not None and config.is_final_on_train
+    is_final = view.final is not None and is_final_on_train(config)
     return "training rows" if is_final else scored_rows(config)
 
 

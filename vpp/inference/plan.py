@@ -167,7 +167,7 @@ def _scored_rows(config: Config, step: int, n_train: int) -> int:
     if config.scored_on == "buffer":
         epochs, batches = divmod(step + 1, -(-n_train // config.batch_size))
         seen = epochs * n_train + min(batches * config.batch_size, n_train)
-        return min(seen, config.buffer_size, seen if config.buffer_repeats else n_train)
+        return min(seen, config.buffer_size, seen if config.final_weights == "paper" else n_train)
     return batch
 
 
@@ -188,7 +188,7 @@ def _judging_calls(config: Config, step: int, n_train: int) -> int:
 def _final_calls(config: Config, n_train: int) -> int:
     if not config.is_rescored or config.scored_on == "train":
         return 0
-    seen = n_train * config.epochs if config.buffer_repeats else n_train
+    seen = n_train * config.epochs if config.final_weights == "paper" else n_train
     return config.learner_samples * (n_train if config.final_weights == "train" else min(config.buffer_size, seen))
 
 

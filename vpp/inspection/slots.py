@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from vpp.events import INITIAL_STEP, Evaluated, Scored
 from vpp.posterior.prediction import Value
-from vpp.problem import batch_length
+from vpp.problem import batch_length, n_pool
 from vpp.runs.view import RunView, StepView
 from vpp.settings import Config
 
@@ -94,7 +94,7 @@ def batch_places(view: StepView, scored: Scored, config: Config, *, n_train: int
         return [last[row] for row in view.finished.batch if row in last]
     if config.scored_on == "train":
         return []
-    length = batch_length(view.step, n_train=config.n_pool(n_train), batch_size=config.batch_size)
+    length = batch_length(view.step, n_train=n_pool(config, n_train), batch_size=config.batch_size)
     return list(range(len(scored.rows)))[-length:]
 
 

@@ -18,6 +18,7 @@ from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED
 from vpp.llm.gate import Gate, checked_address
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
+from vpp.problem import n_pool
 from vpp.runs.budget import check_budget
 from vpp.runs.directory import NAME_LENGTH, RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
@@ -95,7 +96,7 @@ def dataset_spec(dataset: Dataset) -> dict[str, Any]:
 
 
 def check_size(dataset: Dataset, config: Config) -> None:
-    n_train = config.n_pool(len(dataset.train))
+    n_train = n_pool(config, len(dataset.train))
     if n_train < config.batch_size:
         raise InputError(
             f"{dataset.name} leaves {n_train} training {'row' if n_train == 1 else 'rows'}, "
@@ -186,12 +187,11 @@ def going_on(spec: RunSpec, view: RunView, *, run: str, name: str) -> RunSpec:
 def config_for(config: Config, *, size: int) -> Config:
     """Return the earlier run's options with a particle for each text, and final weights on all training rows.
 
-    Only smc has final weights; tempered weights are on all training rows already.
+    Only smc has final weights.
     """
     if not config.draws_initial:
         return config
-    is_weighed_anew = config.method == "smc" and not config.is_telescoping
-    return replace(config, particles=size, final_weights="train" if is_weighed_anew else config.final_weights)
+    return replace(config, particles=size, final_weights="train" if config.method == "smc" else config.final_weights)
 
 
 MOST_CHARACTERS = 4_000

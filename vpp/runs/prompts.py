@@ -14,7 +14,7 @@ from vpp.llm.forms import SCHEMA
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Message
 from vpp.llm.templates import Template, built_in, lettered, template_of
-from vpp.problem import Prediction, Problem
+from vpp.problem import Prediction, Problem, n_pool
 from vpp.programs.columns import Columns
 from vpp.programs.source import read_program
 from vpp.randomness import call_seed
@@ -77,8 +77,8 @@ def problem_of(spec: RunSpec, dataset: Dataset) -> Problem:
         batch_size=config.batch_size,
         epochs=config.epochs,
         seed=config.seed,
-        score_rows=config.n_pool(len(dataset.train)),
-        buffer_repeats=config.buffer_repeats,
+        score_rows=n_pool(config, len(dataset.train)),
+        buffer_repeats=config.final_weights == "paper",
     )
 
 

@@ -42,6 +42,7 @@ from vpp.runs.prompts import (
 )
 from vpp.runs.spec import NO_PRICES, EndpointSpec, Prices, RunSpec
 from vpp.runtime import cancel
+from vpp.settings import SAMPLES_TEMPERATURE
 
 TEST_ATTEMPTS = 2
 T = TypeVar("T")
@@ -107,7 +108,7 @@ async def open_session(directory: RunDirectory, access: Access) -> AsyncIterator
         options = LearnerOptions(
             seed=spec.config.seed,
             max_tokens=limits[0].max_tokens,
-            temperature=spec.config.learner_temperature,
+            temperature=SAMPLES_TEMPERATURE if spec.config.learner_samples > 1 else 0.0,
             samples=spec.config.learner_samples,
         )
         prompts = learner_prompts(spec, dataset)

@@ -32,6 +32,7 @@ from vpp.inspection.summary import (
     undecided_rows,
 )
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
+from vpp.problem import is_final_on_train, n_pool
 from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_candidates, priors
@@ -271,7 +272,7 @@ def _weights(snapshot: Snapshot) -> tuple[str, str]:
         return "posterior", words
     if config.is_weighted and view.final:
         n = len(next(iter(view.final_scored.values())).rows)
-        rows = counted(n, "training row") if config.is_final_on_train else f"{counted(n, 'row')} last seen"
+        rows = counted(n, "training row") if is_final_on_train(config) else f"{counted(n, 'row')} last seen"
         tempered = "" if view.final.beta == 1 else f" Log-likelihoods are divided by β = {fixed(view.final.beta)}."
         words = f"The last texts, each counted once and scored on the {rows}, from which they were written.{tempered}"
         return config.final_weights, f"{words}{_repeats(view.final_scored)}"
@@ -460,10 +461,10 @@ def caveats(snapshot: Snapshot, dataset: Dataset) -> Iterator[str]:
         yield f"The run is incomplete: {steps_text(view)} are done.{flatter}"
     yield from _evaluation(view, dataset)
     config, n_train = snapshot.spec.config, len(dataset.train)
-    n_pool = config.n_pool(n_train)
+    pool = n_pool(config, n_train)
     yield from target_words(config, dataset.task)
-    if n_pool < n_train:
-        rows = f"{integer(n_pool)} of the {integer(n_train)} training rows, drawn at random"
+    if pool < n_train:
+        rows = f"{integer(pool)} of the {integer(n_train)} training rows, drawn at random"
         yield f"The steps use {rows}; the final weights use all."
     if (found := evidence(snapshot.spec, view)) and found["because"]:
         yield f"The log evidence is nominal: {'; '.join(found['because'])}."

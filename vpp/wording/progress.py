@@ -11,6 +11,7 @@ from vpp.inspection.ideas import Compared, compare
 from vpp.inspection.slots import answers_of, batch_places, scored_rows, totals
 from vpp.posterior.likelihood import regression_errors
 from vpp.posterior.weights import ess
+from vpp.problem import is_final_on_train
 from vpp.runs.budget import outlook, seconds_left
 from vpp.runs.directory import State
 from vpp.runs.reader import Snapshot
@@ -362,7 +363,7 @@ def _end(view: RunView, config: Config, balanced: float | None) -> Iterator[str]
 
 
 def final_rows(config: Config) -> str:
-    return "all training rows" if config.is_final_on_train else "the last buffer"
+    return "all training rows" if is_final_on_train(config) else "the last buffer"
 
 
 def _test_words(test: Evaluated, config: Config, balanced: float | None) -> str:
