@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts import blocks, frame, opening, pieces, settling
 from vpp.drawing import dissent
 from vpp.drawing.figures import Figure, doubt_figures
-from vpp.drawing.matrix import TABLE, Matrix, Opened, is_read, picks_html, usual_distance
+from vpp.drawing.matrix import TABLE, Matrix, Opened, picks_html, usual_distance
 from vpp.drawing.programs import apart_html
 from vpp.events import Evaluated
 from vpp.inspection.points import Point, by_answers, points, reject_option
@@ -78,8 +78,7 @@ def draw_dispute(run: opening.OpenRun, drawing: Opened, test_points: list[Point]
         return
     key = f"disagreement.picked.{run.directory.id}"
     point = next((each for each in rows if each.row.id == st.session_state.get(key)), rows[0])
-    reasons = run.reader.read_answers().by_pair if is_read(point.row) else None
-    html = picks_html(rows, point.row.id) + drawing.html(point, reasons)
+    html = picks_html(rows, point.row.id) + drawing.html(point)
     pick = partial(st.session_state.__setitem__, key)
     pieces.steady(html, key="disagreement.open", on_open=pick, on_ask=partial(ask, run))
 

@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import asking, beside, blocks, frame, opening, pieces
-from vpp.drawing.genealogy import ancestry_html, n_changes
+from vpp.drawing.cards import ancestry_html, n_changes
 from vpp.drawing.idea_deck import best_first, groups_html, ideas_html, meaning, more_words, order_words, verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence
 from vpp.events import hypothesis_id
 from vpp.inspection.genealogy import genealogy
-from vpp.inspection.ideas import NEAR, Ideas, Nearness, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import NEAR, Ideas, Nearness, merge_ideas, nearness, survivors
 from vpp.inspection.ruled_out import RuledOut, ruled_out, without_survivors
 from vpp.inspection.scores import by_label, ensemble
 from vpp.inspection.summary import deciding_rows
@@ -67,7 +67,7 @@ def ideas_of(run: opening.OpenRun, snapshot: Snapshot) -> tuple[Ideas | None, Ne
     def make() -> tuple[Ideas | None, Nearness | None, str]:
         dataset = run.reader.dataset()
         merged = merge_ideas(snapshot.view, dataset)
-        ideas = with_quotes(best_first(merged), lambda: run.reader.read_answers().by_pair, dataset) if merged else None
+        ideas = best_first(merged) if merged else None
         near = nearness(ideas, dataset) if ideas else None
         return ideas, near, support_sentence(snapshot.view, dataset, ideas)
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.forked import Forked
 from tests.processes import Desk, Model, Outcome, model
-from vpp.collecting import no_collecting
 from vpp.runs.process import child_environment
+from vpp.runtime import no_collecting
 
 # No property fails because the machine is slow.
 hypothesis.settings.register_profile(

@@ -175,10 +175,10 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
          "if all(row.id in known for row in rows)",
          "if any(row.id in known for row in rows)"),
     ),
-    ("inference/drawing.py", VARIANTS): (
+    ("inference/sampling.py", VARIANTS): (
         ("unreadable draws kept", "if proposal.text is not None:", "if True:"),
     ),
-    ("inference/drawing.py", "tests/inference/test_continued.py"): (
+    ("inference/sampling.py", "tests/inference/test_continued.py"): (
         ("a continued run draws anew",
          "given = problem.start_texts",
          "given = problem.start_texts[:0]"),
@@ -213,7 +213,7 @@ PLANTED: dict[tuple[str, str], tuple[tuple[str, str, str], ...]] = {
         ("graded error free of charge", "(1 - share) * self.epsilon / self.n_shares", "0.0"),
         ("graded error not shared", "(1 - share) * self.epsilon / self.n_shares", "(1 - share) * self.epsilon"),
     ),
-    ("llm/grading.py", "tests/llm/test_grading.py"): (
+    ("llm/answers.py", "tests/llm/test_grading.py"): (
         ("letters of other labels", "dict.fromkeys(LETTERS[:n], 0.0)", "dict.fromkeys(LETTERS[1 : n + 1], 0.0)"),
     ),
     ("settings.py", "tests/inference/test_evaluation.py"): (

@@ -20,8 +20,8 @@ from vpp.data.table import Table
 from vpp.drawing.cards import CardMaker
 from vpp.drawing.deck import card_html
 from vpp.events import Event, Scored, Usage
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped

@@ -17,7 +17,7 @@ from vpp.inspection.points import known_row, reject_option, votes_on
 from vpp.reporting.predictions import prediction_csv
 from vpp.runs.asking import Asking, Background, Q
 from vpp.wording import markup
-from vpp.wording.escaping import markdown_text
+from vpp.wording.markup import markdown_text
 from vpp.wording.progress import nothing_yet
 from vpp.wording.words import counted, in_words, integer, seconds
 

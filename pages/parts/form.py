@@ -27,7 +27,7 @@ from vpp.runs.spec import EndpointSpec, Prices, RunSpec
 from vpp.runs.store import TEXT_EXAMPLE
 from vpp.settings import Config
 from vpp.wording import markup
-from vpp.wording.escaping import one_line
+from vpp.wording.markup import one_line
 from vpp.wording.options import demo_text_words, tau_words
 from vpp.wording.planned import ESTIMATES, HEAD, cells_words, cost_line, estimate_rows, plan_rows, plan_words
 from vpp.wording.words import capitalised

@@ -32,7 +32,7 @@ from vpp.data.text import ENCODING_NAMES, Reading, encoding_name, shown_name
 from vpp.errors import DataError, InputError
 from vpp.wording import markup
 from vpp.wording.counts import rows_sentence, unlabelled_sentence
-from vpp.wording.escaping import markdown_text
+from vpp.wording.markup import markdown_text
 from vpp.wording.words import counted
 
 AS_FOUND = "as found"

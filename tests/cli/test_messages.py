@@ -9,12 +9,12 @@ import pytest
 from tests.inspected import LABEL_CONFIG, LABELS, label_events
 from tests.reporting.builders import run
 from vpp.cli import main
-from vpp.cli.summary import summary
 from vpp.errors import EndpointUnreachable
 from vpp.events import Event, RunFailed, Usage
 from vpp.runs.disk import locked
 from vpp.runs.reader import RunReader
 from vpp.runs.worker import given_up
+from vpp.wording.brief import summary
 from vpp.wording.status import pending_words
 
 Made = Callable[..., RunReader]

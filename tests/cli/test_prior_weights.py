@@ -7,7 +7,6 @@ import pytest
 
 from tests.inspected import log_marginal
 from tests.processes import Desk, Model, Outcome, beside_the_constant
-from vpp.cli.summary import summary
 from vpp.errors import InputError
 from vpp.events import Evaluated
 from vpp.library.posterior import Posterior
@@ -15,6 +14,7 @@ from vpp.reporting.data_tree import data_tree
 from vpp.runs.journal import JournalReader
 from vpp.runs.preparation import read_prior
 from vpp.runs.reader import RunReader
+from vpp.wording.brief import summary
 from vpp.wording.words import weight_text
 
 SIZES = (4, 7, 8, 9, 2, 7, 1, 4, 9, 2, 8, 5)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.demo.asking import BINARY, REGRESSION, reply
 from tests.demo.test_reading import CATEGORIES, CIRCLES, CONDITIONS, EVEN_SUM, FLOWER, FORMULAS, HAS_ZERO
 from tests.demo.test_round_trip import RANDOM, SEEDS, label_rules, number_rules, table
-from vpp.demo import program
 from vpp.demo.fitting import Batch
-from vpp.demo.learner import answer
+from vpp.demo.learner import answer, write_program
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 from vpp.demo.rules import Row, Rule, Value, read_row
 from vpp.demo.writing import say_rule
@@ -55,7 +54,7 @@ def assert_alike(pool: pydantic_monty.Monty, rule: Rule, rows: Sequence[Row], la
     words = say_rule(rule)
     question = read_prompt(prompt(words, rows, labels))
     assert isinstance(question, ProgramQuestion)
-    code = program.respond(question)
+    code = write_program(question)
     for row, value in zip(rows, answers(pool, code, rows), strict=True):
         wanted = rule.answer(row)
         wanted = (labels[0] if labels else 0.0) if wanted is None else wanted

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from vpp.drawing import dissent
-from vpp.drawing.cards import CardMaker
+from vpp.drawing.cards import CardMaker, ancestry_html
 from vpp.drawing.comparison import conditions_html, cost_html, standings_html, state_words, verdict
 from vpp.drawing.deck import deck_html
 from vpp.drawing.figures import charts
-from vpp.drawing.genealogy import ancestry_html
 from vpp.drawing.idea_deck import groups_html, ideas_html, meaning
 from vpp.drawing.idea_deck import verdict as near_verdict
 from vpp.drawing.ledger import counts_words, ruled_out_html, ruled_out_sentence

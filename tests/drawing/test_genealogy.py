@@ -2,7 +2,7 @@
 
 from tests.inspected import SEED, label_events
 from tests.reporting.builders import view_of
-from vpp.drawing.genealogy import ancestry_html
+from vpp.drawing.cards import ancestry_html
 from vpp.inspection.genealogy import genealogy
 
 

@@ -16,7 +16,7 @@ from vpp.events import ParticleDrawn, Proposed, StepFinished, hypothesis_id
 from vpp.inference import sample
 from vpp.inference.population import Particle, Population
 from vpp.inference.sampling import conclude
-from vpp.llm.grading import graded
+from vpp.llm.answers import graded
 from vpp.problem import Prediction, Problem, Proposal
 from vpp.randomness import call_seed
 from vpp.settings import preset

@@ -13,8 +13,8 @@ from vpp.inference import ahead, sample
 from vpp.inference.ahead import LEAD
 from vpp.inference.plan import plan
 from vpp.inference.sampling import conclude
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped

@@ -8,8 +8,8 @@ from tests.reporting.builders import dataset as small
 from vpp.inference import sample
 from vpp.inference.plan import plan
 from vpp.inference.sampling import conclude
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.templates import shipped

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vpp.events import Evaluated, Proposed, Reweighted, Scored
-from vpp.llm.grading import pooled
+from vpp.llm.answers import pooled
 from vpp.posterior.calibration import weight_ahead
 from vpp.posterior.disagreement import label_information
 from vpp.posterior.likelihood import ZeroOneLikelihood

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError
 from vpp.events import Evaluated, ParticleDrawn, Proposed, Resampled, Reweighted, Scored
-from vpp.inference.drawing import PRIOR_DRAWS
 from vpp.inference.population import Chain, Particle
 from vpp.inference.proposing import propose
+from vpp.inference.sampling import PRIOR_DRAWS
 from vpp.posterior.weights import ess
 from vpp.problem import Prediction, likelihood_of
 from vpp.randomness import rng

@@ -10,7 +10,7 @@ from tests.llm.stub import Reply, Request, chat, endpoint_of, refusal, script
 from vpp.events import Usage
 from vpp.llm.budget import Budget, Cap, Price
 from vpp.llm.cache import ResponseCache
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 
 DEAR = Price(prompt=100_000.0, completion=1_000_000.0)
 """The stub's answers, 7 tokens in and 3 out, cost 3.7 each."""

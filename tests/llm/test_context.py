@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vpp.errors import InputError, PromptTooLong
 from vpp.llm.context import ModelLimits, check_fit, prompt_tokens, tokens_at_most
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
 from vpp.problem import Prediction

@@ -13,9 +13,9 @@ from vpp.errors import EndpointRefused, EndpointUnreachable, InputError
 from vpp.events import Usage
 from vpp.llm.budget import Budget
 from vpp.llm.cache import ResponseCache
-from vpp.llm.counters import Counters
 from vpp.llm.endpoint import MUTE_ATTEMPTS, Server
 from vpp.llm.forms import one_of_words
+from vpp.llm.limits import Counters
 from vpp.llm.protocol import Completion
 
 from .asking import ask

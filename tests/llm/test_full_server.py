@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from vpp.llm import client
-from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Patience
+from vpp.llm.limits import Counters
 
 from .asking import ask
 from .stub import Reply, Request, as_json, chat, endpoint_of, refusal, script

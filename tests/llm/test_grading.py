@@ -7,7 +7,7 @@ import pytest
 
 from vpp.errors import EndpointRefused, InputError
 from vpp.events import Usage
-from vpp.llm.grading import LETTERS, NO_LETTER
+from vpp.llm.answers import LETTERS, NO_LETTER
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.templates import Template, lettered
 from vpp.problem import Prediction

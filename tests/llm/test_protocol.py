@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.llm.stub import chat
 from vpp.llm import protocol
-from vpp.llm.grading import letter_shares
+from vpp.llm.answers import letter_shares
 from vpp.llm.protocol import (
     SECRET_LENGTH,
     OddReply,

@@ -11,8 +11,8 @@ import pytest
 from tests.reporting.builders import dataset
 from vpp.data.dataset import Column, Dataset, Row
 from vpp.events import hypothesis_id
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages
 from vpp.llm.templates import shipped

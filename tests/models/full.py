@@ -16,9 +16,9 @@ from openai import AsyncOpenAI
 from tests.models.prompts import dataset_of
 from tests.models.rules import TABLES
 from vpp.data.dataset import Dataset, Row
-from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts, seed_sentence
 from vpp.llm.templates import shipped
 

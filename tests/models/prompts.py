@@ -23,10 +23,10 @@ from vpp.data.table import Table as Csv
 from vpp.llm.choices import STRUCTURED
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import Chat
-from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint, Limits, Server
 from vpp.llm.forms import Structure
 from vpp.llm.learner import LearnerOptions, LlmLearner
+from vpp.llm.limits import Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Messages

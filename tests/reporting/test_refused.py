@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests.drawing.test_cards import maker, words
 from tests.reporting.builders import SEED, USAGE, YES_NO, drawn, finished, proposed, run, scored, started
-from vpp.cli.summary import summary
 from vpp.drawing.ledger import ruled_out_html
 from vpp.events import Event
 from vpp.inspection.ruled_out import ruled_out
@@ -13,6 +12,7 @@ from vpp.inspection.summary import result
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
+from vpp.wording.brief import summary
 from vpp.wording.progress import calls_metric, population_metrics
 
 A = f"{SEED} Always yes."

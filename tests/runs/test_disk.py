@@ -14,7 +14,7 @@ import pytest
 from tests.processes import PENGUINS, SMALL, TARGET, Desk, Model, Outcome, posterior, wait_until
 from tests.runs.conftest import surroundings
 from vpp.errors import DiskRefused
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.runs.directory import RunDirectory
 from vpp.runs.disk import is_of_the_disk, refusal
 from vpp.runs.session import open_cache

@@ -11,7 +11,7 @@ from tests import inspected
 from tests.processes import Desk, Model, Outcome, wait_until
 from vpp.cli import main
 from vpp.events import RunFinished
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.runs.directory import RunDirectory, load_dataset
 from vpp.runs.journal import JournalReader
 from vpp.runs.reader import Summary, read_summary, write_summary

@@ -14,8 +14,8 @@ from vpp.data.dataset import Column, rows_csv
 from vpp.events import Event, RunFinished, Usage
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import ProgramPrompts, seed_sentence
 from vpp.llm.protocol import Completion
 from vpp.llm.translator import ProgramLearner

@@ -20,7 +20,7 @@ from vpp.runs.preparation import dataset_spec
 from vpp.runs.spec import EndpointSpec, RunSpec
 from vpp.settings import Config, preset
 from vpp.wording.command import repeat_command
-from vpp.wording.escaping import plain
+from vpp.wording.markup import plain
 
 SERVER = EndpointSpec(base_url="http://localhost:8000/v1", model="qwen", structured="auto")
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests import inspected
 from tests.reporting.builders import SEED, dataset, drawn, evaluated, finished, run, started
-from vpp.cli.summary import summary
 from vpp.data.dataset import Dataset
 from vpp.inspection.ideas import merge_ideas
 from vpp.inspection.summary import result
@@ -13,7 +12,7 @@ from vpp.posterior.prediction import Value
 from vpp.reporting.markdown import report_markdown
 from vpp.runs.reader import RunReader
 from vpp.settings import Config
-from vpp.wording.brief import support_sentence
+from vpp.wording.brief import summary, support_sentence
 
 A, B = f"{SEED} Always yes.", f"{SEED} Yes if a is above 3, else no."
 LABELS = dataset(["yes", "no", "yes", "no", "no"], ["yes", "no", "no", "yes"])

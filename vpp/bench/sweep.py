@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -479,11 +478,10 @@ class SweepView:
 
 
 class SweepReader:
-    """Reader of a sweep's runs. Reads a finished cell once and only new events of the others; threads may share it."""
+    """Reader of a sweep's runs. Reads a finished cell once and only new events of the others."""
 
     def __init__(self, directory: SweepDirectory) -> None:
         self.directory = directory
-        self._lock = threading.Lock()
         self._readers: dict[Cell, RunReader] = {}
         self._finished: dict[Cell, CellView] = {}
 
@@ -493,10 +491,6 @@ class SweepReader:
         return SweepView(spec=spec, cells=tuple(self.look(cell) for cell in spec.cells))
 
     def look(self, cell: Cell) -> CellView:
-        with self._lock:
-            return self._look(cell)
-
-    def _look(self, cell: Cell) -> CellView:
         if cell in self._finished:
             return self._finished[cell]
         run = self.directory.run_of(cell)

@@ -15,7 +15,7 @@ from typing import Any
 from vpp.bench.sweep import SWEPT_TASKS, VARIANTS, Outcome, SweepSpec, endpoint_text
 from vpp.data.tasks import TASKS
 from vpp.posterior.metric import deviation
-from vpp.wording.escaping import markdown_table, markdown_text
+from vpp.wording.markup import markdown_table, markdown_text
 from vpp.wording.words import NBSP, counted, fixed, integer, number
 
 HERE, PAPER = "yours", "paper"

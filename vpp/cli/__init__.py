@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from vpp.cli.parser import build_parser
-from vpp.collecting import no_collecting
 from vpp.errors import EndpointError, InputError, VppError
+from vpp.runtime import no_collecting
 
 DONE, BAD_INPUT, ENDPOINT_FAILED, STOPPED = 0, 2, 3, 130
 

@@ -317,7 +317,7 @@ def _reading(commands: Commands) -> None:
     where = "a tracking server's address, such as http://localhost:5000"
     to.add_argument("--mlflow", metavar="URI", help=where)
     export.add_argument("--experiment", default="vpp", metavar="NAME", help="name of the MLflow experiment (vpp)")
-    about_verify = "replay a run on its recorded answers, and report differences from its journal and exports"
+    about_verify = "replay a run on its recorded answers, and report differences from its journal"
     verify = on_run(commands, "verify", "reading:verify", about_verify)
     verify.add_argument("--json", action="store_true", help="print one JSON object")
     about = "ask a run's learner without a rule and with examples instead, on the test rows, for comparison"
@@ -327,11 +327,9 @@ def _reading(commands: Commands) -> None:
     about = "most training rows shown as examples (as many as fit the context; 8192 tokens if it is unknown)"
     baseline.add_argument("--examples", type=int, metavar="K", help=about)
     baseline.add_argument("--json", action="store_true", help="print one JSON object")
-    about = "put a run's ideas on trial: does the learner follow them, and what is each clause worth"
+    about = "put a run's ideas on trial: are they better than no rule, and what is each clause worth"
     trial = on_run(commands, "trial", "reading:trial", about)
     trial.add_argument("--ideas", type=int, default=3, metavar="N", help="ideas on trial, the heaviest (3)")
-    about = "rows for each idea and kind (must change, must stay) (20)"
-    trial.add_argument("--changes", type=int, default=20, metavar="N", help=about)
     about = "training rows that score sentences without a clause, and the learner without a rule (40)"
     trial.add_argument("--rows", type=int, default=40, metavar="N", help=about)
     trial.add_argument("--plan", action="store_true", help="print the number of calls and ask nothing")

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from vpp.inspection.baselines import Baselines, baselines, with_prompted
 from vpp.inspection.points import reject_option
 from vpp.inspection.scores import Score, averaged_score
 from vpp.reporting.data_tree import posterior_nc
-from vpp.reporting.document import report_html, ways, write_all, write_html
+from vpp.reporting.document import report_html, write_all, write_html
 from vpp.reporting.markdown import report_markdown
 from vpp.reporting.mlflow_run import log_run
 from vpp.reporting.predictions import asked_sheet, prediction_csv
@@ -41,11 +41,10 @@ from vpp.runs.asking import (
 )
 from vpp.runs.reader import RunReader
 from vpp.trials.trial import TrialAsking, TrialSize, trial_json
-from vpp.verification import TOLERANCE, Verification
+from vpp.verification import CLAIMS, TOLERANCE, Fault, Verification
 from vpp.verification import verify as verification
-from vpp.wording.escaping import one_line
-from vpp.wording.verification import notes, verification_lines
-from vpp.wording.words import counted, score_text
+from vpp.wording.markup import one_line
+from vpp.wording.words import counted, cut, integer, score_text, step_words
 
 T = TypeVar("T")
 MLFLOW_DEFAULTS = {
@@ -103,7 +102,7 @@ def export(options: Namespace) -> int:
 
 def verify(options: Namespace) -> int:
     directory = find_run(options.run_dir)
-    result = verification(directory, ways(directory))
+    result = verification(directory)
     if options.json:
         print(to_json(_verification_json(result, directory.id), inf_nan_mode="strings").decode())
     else:
@@ -170,7 +169,7 @@ def _baseline_json(run: str, found: PromptedBaselines, simple: Baselines, own: S
 def trial(options: Namespace) -> int:
     """Ask the trial's questions, keep its result in the run's directory, and print it."""
     reader = RunReader(find_run(options.run_dir))
-    size = TrialSize(ideas=options.ideas, changes=options.changes, rows=options.rows)
+    size = TrialSize(ideas=options.ideas, rows=options.rows)
     asking = TrialAsking(reader, size)
     cost = f"{counted(asking.calls, 'call')} of the learner, if every answer can be read"
     print(cost, file=sys.stdout if options.plan else sys.stderr, flush=True)
@@ -268,3 +267,52 @@ def task(options: Namespace) -> int:
     write_bytes(Path(options.output), content)
     print(options.output)
     return 0
+
+
+FAULTS_SHOWN = 40
+LONGEST_VALUE = 60
+
+
+def verification_lines(result: Verification, *, run: str) -> Iterator[str]:
+    """Yield the result for a terminal: claims, faults, notes, what was not checked, and the verdict last."""
+    yield f"{run}: {counted(result.lines, 'line')} of events.jsonl, {counted(result.steps, 'whole step')}"
+    for claim, (n_held, n) in result.counts.items():
+        yield f"{claim:<8} {integer(n_held):>6} of {integer(n):>6} hold   {CLAIMS[claim]}"
+    for fault in result.faults[:FAULTS_SHOWN]:
+        yield f"does not hold: {fault_line(fault)}"
+    if len(result.faults) > FAULTS_SHOWN:
+        yield f"and {counted(len(result.faults) - FAULTS_SHOWN, 'fault')} more: --json lists all"
+    yield from (f"note: {note}" for note in notes(result))
+    yield from (f"not checked: {why}" for why in result.unchecked)
+    yield verdict(result)
+
+
+def verdict(result: Verification) -> str:
+    if result.holds:
+        return f"The journal is consistent: every derived value is equal, floats to {TOLERANCE:g} of their size."
+    return f"The journal is inconsistent: {counted(len(result.faults), 'fault')}."
+
+
+def notes(result: Verification) -> Iterator[str]:
+    if not result.has_ended:
+        yield "the run has not ended: only the lines written so far are checked"
+
+
+def fault_line(fault: Fault) -> str:
+    where, what, written, follows = _cells(fault)
+    return f"{where}: {what} is {written}, and should be {follows}"
+
+
+def _cells(fault: Fault) -> tuple[str, str, str, str]:
+    parts = [fault.file or f"line {fault.line}"]
+    parts += [step_words(fault.step)] if fault.step is not None else []
+    parts += [f"particle {fault.slot}"] if fault.slot is not None else []
+    return ", ".join(parts), one_line(fault.what), _short(fault.written), _short(fault.follows)
+
+
+def _short(value: object) -> str:
+    """Return a value short, on one line, and safe for a terminal."""
+    if value is None or value == ():
+        return "nothing"
+    items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return cut(one_line(", ".join(map(str, items))), LONGEST_VALUE)

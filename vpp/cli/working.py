@@ -89,8 +89,8 @@ def work_on(directory: RunDirectory, options: Namespace, *, past_command: str = 
     if view.failure == "disk" and not directory.exists:
         return FAILURE_CODES["disk"]
     # Imported late: it would delay a worker's first call.
-    from vpp.cli.summary import summary
     from vpp.inspection.summary import result
+    from vpp.wording.brief import summary
 
     print(json.dumps(result(directory, view)) if options.json else summary(directory, view))
     return FAILURE_CODES[view.failure] if view.failure else EXIT_CODES[view.phase]

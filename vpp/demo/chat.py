@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from vpp.demo import VERSION, learner, optimizer, program
+from vpp.demo import VERSION, learner, optimizer
 from vpp.demo.prompt import LearnerQuestion, ProgramQuestion, read_prompt
 
 MODEL = "demo"
@@ -91,7 +91,7 @@ def respond(request: ChatRequest) -> str:
         case LearnerQuestion() as question:
             return learner.respond(question)
         case ProgramQuestion() as question:
-            return program.respond(question)
+            return learner.write_program(question)
         case question:
             return optimizer.propose(question, temperature=request.temperature, seed=request.seed)
 

@@ -10,7 +10,6 @@ from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import mean_doubt
 from vpp.drawing.matrix import inputs_line, is_read, mean_and_range, read_html
 from vpp.inference.plan import Plan
-from vpp.inspection.ideas import quotes
 from vpp.inspection.points import REACH, Consequence, Contender, Question, Vote, target_spread
 from vpp.inspection.slots import grouped
 from vpp.posterior.prediction import leaders
@@ -53,9 +52,7 @@ def vote_html(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
 
 
 def texts_html(vote: Vote) -> str:
-    if not is_read(vote.row):
-        return ""
-    return read_html(vote.row, quotes(prediction.explanation for prediction in vote.said))
+    return read_html(vote.row) if is_read(vote.row) else ""
 
 
 def headline(vote: Vote, dataset: Dataset, *, is_weighted: bool) -> str:
@@ -317,11 +314,6 @@ def source_words(source: Source, *, n: int, n_kept: int, wanted: int) -> str:
         return "No input could be made up: whatever lies within the training rows is labelled already."
     few = "" if n >= wanted else f" Only {integer(n)} could be made up that are not labelled already."
     return MADE_UP + few
-
-
-def parting_words(n: int) -> str:
-    changed = f"{counted(n, 'row')} of the data with one cell changed, on which two tested ideas disagree."
-    return f"{changed} Leave out a row that the change made impossible."
 
 
 def test_row_words(row: int) -> str:

@@ -8,7 +8,6 @@ from statistics import median
 from vpp.data.dataset import Row
 from vpp.drawing.deck import without_seed
 from vpp.events import Evaluated
-from vpp.inspection.ideas import LONG, invented, quotes, runs
 from vpp.inspection.points import Camp, Point, camps
 from vpp.inspection.programs import ProgramReading, branch_of
 from vpp.inspection.slots import grouped
@@ -21,6 +20,8 @@ from vpp.wording.verdicts import possible_words, range_words, reason_words
 from vpp.wording.words import NBSP, counted, integer, listed, number, percent, target_text, value_text, weight_text
 
 MOST_INPUTS = 6
+LONG = 80
+"""Characters from which a cell counts as a text that is read, not looked up."""
 SHADES = (1.5, 2.5, 4.0)
 """Distances from the mean at which a number is inked more, in usual distances."""
 
@@ -174,14 +175,14 @@ class Opened:
     """How hypotheses are read, by id, if they may be programs."""
 
     def html(self, point: Point, reasons: Reasons | None = None, *, with_answers: bool = False) -> str:
-        """Draw one row. reasons: words that they quote are marked in the row's texts; with_answers draws them too."""
+        """Draw one row. reasons: of its answers, drawn by `with_answers`."""
         seed_text = self.view.seed_text
         sentences = [without_seed(self.view.texts[hypothesis], seed_text) for hypothesis in self.test.hypotheses]
         sides, row = camps(point, self.test.weights), point.row
         because = {side.speaker: self.branch_words(side.speaker, row.id) for side in sides}
         ask = f'<button type="button" class="ask" data-ask="{row.id}" title="{ASK_TITLE}">{ASK}</button>'
         if is_read(row):
-            inputs = read_html(row, self._quoted(point, reasons or {}))
+            inputs = read_html(row)
         else:
             whole = text(inputs_line(row, len(row.inputs)))
             inputs = f'<p class="in" title="{whole}">{whole}</p>'
@@ -198,10 +199,6 @@ class Opened:
         if reading is None or reading.program is None or branch is None:
             return ""
         return reading.program.words(branch)
-
-    def _quoted(self, point: Point, reasons: Reasons) -> list[str]:
-        said = (reasons.get((hypothesis, point.row.id)) for hypothesis in dict.fromkeys(self.test.hypotheses))
-        return quotes(prediction.explanation for prediction in said if prediction)
 
     def answers_html(self, point: Point, reasons: Reasons) -> str:
         inputs = [(name, "missing" if cell is None else cell) for name, cell in point.row.inputs]
@@ -227,21 +224,10 @@ def is_read(row: Row) -> bool:
     return any(len(cell or "") >= LONG for _, cell in row.inputs)
 
 
-def read_html(row: Row, quoted: Sequence[str]) -> str:
-    cells = [(name, cell) for name, cell in row.inputs if cell is not None]
-    read = "".join(
-        f'<p class="read"><span class="cap">{text(name)}</span> {_marked(cell, quoted)}</p>' for name, cell in cells
-    )
-    strange = invented([cell for _, cell in cells], quoted)
-    made_up = listed([f"“{words}”" for words in strange[:MOST_NAMED]])
-    where = "Marked: words that a particle quotes as its reason." if len(strange) < len(quoted) else ""
-    notes = " ".join(filter(None, (where, f"Quoted, but not in the row: {made_up}." if strange else "")))
-    return markup.scrolling(read, f"Texts of row {row.id}", "reading") + (markup.caption(notes) if notes else "")
-
-
-def _marked(cell: str, quoted: Sequence[str]) -> str:
-    parts = runs(cell, quoted)
-    return "".join(f"<mark>{text(part)}</mark>" if is_quoted else text(part) for part, is_quoted in parts)
+def read_html(row: Row) -> str:
+    cells = ((name, cell) for name, cell in row.inputs if cell is not None)
+    read = "".join(f'<p class="read"><span class="cap">{text(name)}</span> {text(cell)}</p>' for name, cell in cells)
+    return markup.scrolling(read, f"Texts of row {row.id}", "reading")
 
 
 def vote_html(point: Point, decimals: int | None) -> str:

@@ -15,10 +15,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
-from vpp.cancellation import cancel
 from vpp.events import INITIAL_STEP, Event
 from vpp.inference.population import Chain, Outcome, Particle, Population, Yielded, chains, in_order
 from vpp.problem import Problem
+from vpp.runtime import cancel
 from vpp.settings import Config
 
 T = TypeVar("T")

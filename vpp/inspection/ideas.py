@@ -8,22 +8,19 @@ Groups are made by complete linkage (Defays 1977): the similarity of two groups 
 So within a group any two members are at least as similar as the threshold, which is what the count of groups says.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
 
 from vpp.data.dataset import Dataset, Row
-from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes, hypothesis_id
+from vpp.events import INITIAL_STEP, Evaluated, Scored, Votes
 from vpp.inspection.scores import Score, noise, rows_by_id, score
 from vpp.inspection.slots import RecordedAnswers, behaviour, grouped, recorded_answers, totals
 from vpp.posterior.likelihood import Noise
 from vpp.posterior.weights import Floats
-from vpp.problem import Prediction
 from vpp.runs.view import RunView, priors
 
 Origin = Literal["drawn", "continued", "yours"]
@@ -69,8 +66,6 @@ class Idea:
     """Estimated from the training rows; None before these are evaluated."""
     compared: Score | None = None
     """On the rows compared; None if there are none."""
-    quoted: tuple[tuple[str, int], ...] = ()
-    """Words that its explanations quote most, each with its number of rows; empty until `with_quotes` fills it."""
 
     @property
     def text(self) -> str:
@@ -348,84 +343,3 @@ def groups_at(similarity: Floats, *, threshold: float) -> tuple[tuple[int, ...],
     ordered = leaves_list(tree).tolist()
     forwards = ordered if ordered[0] < ordered[-1] else ordered[::-1]
     return tuple(tuple(members) for _, members in groupby(forwards, group.__getitem__))
-
-
-# Words of a row that the learner quoted as its reason, and those that an idea's explanations quote most
-
-
-LONG = 80
-"""Characters from which a cell counts as a text that is read, not looked up."""
-MOST_QUOTES = 40
-SHORTEST = 2
-"""Fewest letters or digits of a quote: a lone sign or letter is found anywhere."""
-MOST_WORDS, LONGEST = 4, 40
-"""Words and characters of a quote that is counted: a longer one repeats a sentence, which hardly any other row has."""
-FEWEST_ROWS = 3
-"""Rows in which a quote must occur to be listed."""
-MOST_LISTED = 3
-Answers = Mapping[tuple[str, int], Prediction]
-"""Learner's answers by hypothesis id and row id."""
-
-_QUOTED = re.compile(
-    r"""" (?P<straight> [^"\n]{1,400} ) " | “ (?P<curly> [^”\n]{1,400} ) ” | „ (?P<low> [^“”\n]{1,400} ) [“”]
-      | « (?P<angled> [^»\n]{1,400} ) »
-      | (?<!\w) ['‘] (?=\S) (?P<single> (?: [^'’\n] | (?<=\w)['’](?=\w) ){1,400} ) (?<=\S) ['’] (?!\w)""",
-    re.VERBOSE,
-)
-"""An apostrophe between two letters, as in `guest's`, neither begins nor ends a quote."""
-
-
-def quotes(explanations: Iterable[str]) -> list[str]:
-    """Return the different texts in quotes, in order of appearance, `MOST_QUOTES` at most."""
-    found = (match[match.lastgroup or 0] for words in explanations for match in _QUOTED.finditer(words))
-    different = {" ".join(words.casefold().split()): words.strip(" .,;:!?…") for words in found}
-    return [words for words in different.values() if sum(map(str.isalnum, words)) >= SHORTEST][:MOST_QUOTES]
-
-
-def runs(cell: str, quoted: Iterable[str]) -> list[tuple[str, bool]]:
-    """Return the stretches of a cell, and whether each is quoted; case and white space are ignored."""
-    marked = bytearray(len(cell))
-    for start, end in _places(cell, quoted):
-        marked[start:end] = b"\x01" * (end - start)
-    turns = [at for at in range(1, len(cell)) if marked[at] != marked[at - 1]]
-    return [(cell[start:end], bool(marked[start])) for start, end in pairwise((0, *turns, len(cell))) if cell]
-
-
-def invented(cells: Iterable[str], quoted: Iterable[str]) -> list[str]:
-    """Return the quotes that no cell holds: words that the learner made up or took from the rule."""
-    texts = list(cells)
-    return [words for words in quoted if not any(next(_places(cell, [words]), None) for cell in texts)]
-
-
-def _places(cell: str, quoted: Iterable[str]) -> Iterator[tuple[int, int]]:
-    for words in quoted:
-        pattern = r"\s+".join(map(re.escape, words.split()))
-        yield from (match.span() for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", cell, re.IGNORECASE))
-
-
-def with_quotes(ideas: Ideas, answers: Callable[[], Answers], dataset: Dataset) -> Ideas:
-    """Return the ideas with the words that they quote most; unchanged for a table without a column of text.
-
-    answers: reads the answers; called only for a table with a column of text. They may grow meanwhile.
-    """
-    if not dataset.has_text:
-        return ideas
-    names, known = {column.name for column in dataset.columns if column.kind == "text"}, answers()
-    texts = {row.id: [cell for name, cell in row.inputs if name in names and cell] for row in dataset.labelled}
-    return replace(ideas, all=tuple(replace(idea, quoted=_most_quoted(idea, known, texts)) for idea in ideas))
-
-
-def _most_quoted(idea: Idea, answers: Answers, texts: Mapping[int, Sequence[str]]) -> tuple[tuple[str, int], ...]:
-    hypotheses = [hypothesis_id(wording.text) for wording in idea.wordings]
-    rows: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for row, cells in texts.items():
-        said = (answers.get((hypothesis, row)) for hypothesis in hypotheses)
-        found = quotes(answer.explanation for answer in said if answer)
-        short = [words for words in found if len(words) <= LONGEST and len(words.split()) <= MOST_WORDS]
-        strange = invented(cells, short)
-        held = {" ".join(words.casefold().split()): " ".join(words.split()) for words in short if words not in strange}
-        rows.update(held.keys())
-        spelling = held | spelling
-    most = sorted((-n, words) for words, n in rows.items() if n >= FEWEST_ROWS)[:MOST_LISTED]
-    return tuple((spelling[words], -n) for n, words in most)

@@ -4,7 +4,6 @@ Logarithms are natural. The rows that contradict a text are computed on demand, 
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -71,17 +70,6 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """Occurrences of a text in a run; unchanged texts are not counted."""
-
-    drawn: int = 0
-    """Initial draws."""
-    proposed: int = 0
-    """Accepted or not."""
-    accepted: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RuledOut:
     """A text and every occasion that ruled it out for one reason."""
 
@@ -93,7 +81,6 @@ class RuledOut:
     why_unread: str | None = None
     held_by: tuple[int, ...] = ()
     """Slots of the last population that hold this text."""
-    past: Past = Past()
 
     @property
     def newest(self) -> Occasion:
@@ -172,18 +159,8 @@ def _merged(reason: Reason, events: Sequence[tuple[str, str | None, Occasion]], 
     newest_first = sorted(events, key=lambda each: (-each[2].step, each[2].particles))
     occasions = grouped(((text, why), occasion) for text, why, occasion in newest_first)
     held = grouped((view.texts[state.hypothesis], slot) for slot, state in enumerate(view.population))
-    drawn = Counter(each.text for each in view.drawn.values())
-    proposed = Counter(each.text for each in view.proposals if each.why != "unchanged")
-    accepted = Counter(each.text for each in view.proposals if each.why != "unchanged" and each.accepted)
     return tuple(
-        RuledOut(
-            reason=reason,
-            text=text,
-            why_unread=why,
-            occasions=tuple(times),
-            held_by=tuple(held.get(text, ())),
-            past=Past(drawn=drawn[text], proposed=proposed[text], accepted=accepted[text]),
-        )
+        RuledOut(reason=reason, text=text, why_unread=why, occasions=tuple(times), held_by=tuple(held.get(text, ())))
         for (text, why), times in occasions.items()
     )
 

@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass
 
 from vpp.llm.context import prompt_tokens, tokens_at_most
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.llm.protocol import Completion, Messages
 
 MILLION = 1_000_000

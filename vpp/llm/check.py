@@ -13,22 +13,20 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from vpp.cancellation import cancel
 from vpp.data.build import build_dataset
 from vpp.data.dataset import Dataset
 from vpp.data.split import SplitPlan
 from vpp.data.table import ColumnChoice, Table
 from vpp.errors import EndpointError, EndpointRefused
-from vpp.llm import grading
+from vpp.llm.answers import FIELDS, LETTERS, SOUND, STABLE, letter_shares
 from vpp.llm.choices import AUTO, chosen_templates
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import question
-from vpp.llm.counters import Counters
 from vpp.llm.endpoint import Endpoint
 from vpp.llm.errors import KEY_REFUSED, UNKNOWN_MODEL
 from vpp.llm.forms import FIELD, SCHEMA, is_kept, one_of_words
 from vpp.llm.learner import LearnerOptions, LlmLearner
-from vpp.llm.limits import DEFAULT_CONCURRENCY
+from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters
 from vpp.llm.optimizer import LlmOptimizer
 from vpp.llm.prompts import LearnerPrompts, OptimizerPrompts, ProgramPrompts, seed_sentence
 from vpp.llm.protocol import FIX_THOUGHTS, NO_API, Completion, ServedModel, printable
@@ -37,6 +35,7 @@ from vpp.llm.translator import ProgramLearner
 from vpp.problem import Prediction, TextAnswer, Translation
 from vpp.programs.columns import Columns
 from vpp.programs.sandbox import Sandbox
+from vpp.runtime import cancel
 
 # --- findings -------------------------------------------------------------------------------------------------------
 
@@ -355,18 +354,18 @@ async def _structured(endpoint: Endpoint) -> Finding:
 async def _letters(endpoint: Endpoint) -> Finding:
     """Ask for a letter twice: are there log-probabilities, are they on the letters, and are they the same again."""
     text, n = "Which number is larger?\nA = 3\nB = 8\nAnswer with the letter A or B and nothing else.", 2
-    n_asked = len(grading.LETTERS)
+    n_asked = len(LETTERS)
     one, other = [(await _ask(endpoint, text, max_tokens=1, top_logprobs=n_asked)).first_tokens for _ in range(2)]
-    if set(grading.FIELDS) & set(endpoint.dropped_fields):
+    if set(FIELDS) & set(endpoint.dropped_fields):
         return _note(LOGPROBS, "refused: answers are labels alone", logprobs="refused")
     if not one or not other:
         return _note(LOGPROBS, "none: the server does not send them", logprobs="none")
-    shares, again = (grading.letter_shares(each, n) for each in (one, other))
+    shares, again = (letter_shares(each, n) for each in (one, other))
     mass, apart = math.fsum(shares), max(abs(a - b) for a, b in zip(shares, again, strict=True))
-    if apart > grading.STABLE:
+    if apart > STABLE:
         words = f"unstable: asked twice, a letter's probability differs by {apart:.3f}"
         return _note(LOGPROBS, words, logprobs="unstable", apart=round(apart, 4))
-    if mass < grading.SOUND:
+    if mass < SOUND:
         words = f"unsound: asked for A or B, the model gives them only {100 * mass:.0f} % of the probability"
         return _note(LOGPROBS, words, logprobs="unsound", mass=round(mass, 4))
     words = f"sound: the letters asked for have {100 * mass:.1f} % of the probability, and the same when asked again"

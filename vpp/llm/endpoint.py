@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vpp.collecting import no_collecting
 from vpp.errors import EndpointRefused, EndpointUnreachable, PromptTooLong
 from vpp.llm.budget import FREE, Budget, Price
 from vpp.llm.cache import ResponseCache, cache_key
-from vpp.llm.counters import Counters
 from vpp.llm.errors import (
     DOES_NOT_FIT,
     FIX_BUSY,
@@ -27,7 +25,7 @@ from vpp.llm.errors import (
 )
 from vpp.llm.forms import FIELD, Structure, is_kept, request_options
 from vpp.llm.gate import NO_KEY, AddressRefused, Gate, checked_address, checked_key
-from vpp.llm.limits import DEFAULT_CONCURRENCY, Throttle
+from vpp.llm.limits import DEFAULT_CONCURRENCY, Counters, Throttle
 from vpp.llm.protocol import (
     NO_API,
     OPTIONAL,
@@ -46,6 +44,7 @@ from vpp.llm.protocol import (
     short_reason,
     withheld,
 )
+from vpp.runtime import no_collecting
 
 if TYPE_CHECKING:
     from vpp.llm.client import Client, Reply

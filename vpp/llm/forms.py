@@ -2,7 +2,7 @@
 
 text     an explanation or reasoning, then the answer, each below its heading: `{answer_form}`
 shown    as text; worked examples show the form, no words are added: `{answer_form_shown}`
-letter   one letter, which the prompt gives each label: for log-probabilities (`grading.py`): `{answer_form_letter}`
+letter   one letter, which the prompt gives each label: for log-probabilities (`answers.py`): `{answer_form_letter}`
 
 Structured output is the learner's answer as JSON of a pydantic model, whose schema the request carries
 (`response_format`: OpenAI, vLLM, llama.cpp, Ollama, LM Studio, SGLang, TGI). Servers silently ignore unknown fields, so
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from vpp.data.answers import one_line
 from vpp.data.dataset import Dataset
-from vpp.llm.grading import LETTERS
+from vpp.llm.answers import LETTERS
 from vpp.llm.rendering import render_labels, units
 
 Style = Literal["text", "shown", "letter"]

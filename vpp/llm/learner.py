@@ -6,17 +6,26 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from vpp.cancellation import cancel
 from vpp.data.dataset import Row
 from vpp.errors import EndpointRefused, PromptTooLong
 from vpp.events import hypothesis_id
-from vpp.llm.answers import Parsed, parse_label, parse_number
+from vpp.llm.answers import (
+    LETTERS,
+    NO_LETTER,
+    NO_LOGPROBS,
+    Parsed,
+    graded,
+    letter_shares,
+    parse_label,
+    parse_number,
+    pooled,
+)
 from vpp.llm.conversation import ASKS, Chat, asked_briefly, complaint, noting_cut, whole_lines
-from vpp.llm.counters import Counters
-from vpp.llm.grading import LETTERS, NO_LETTER, NO_LOGPROBS, graded, letter_shares, pooled
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import LearnerPrompts
 from vpp.llm.protocol import Completion, Message
 from vpp.problem import Prediction
+from vpp.runtime import cancel
 
 THOUGHTS_LIMIT = 1_000
 """Characters of a thinking model's thoughts that are recorded with a readable answer."""

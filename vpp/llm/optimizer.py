@@ -10,7 +10,7 @@ from vpp.errors import PromptTooLong
 from vpp.llm.answers import Parsed, parse_rule
 from vpp.llm.context import ModelLimits
 from vpp.llm.conversation import ASKS, Chat, asked_anew, cut_off_words
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import OptimizerPrompts, seed_sentence
 from vpp.llm.protocol import Completion, Message
 from vpp.problem import Prediction, Proposal

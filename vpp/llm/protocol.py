@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from vpp.data.answers import cut_thinking
-from vpp.llm.grading import FIELDS, read_first_tokens
+from vpp.llm.answers import FIELDS, read_first_tokens
 
 # --- replies of servers without this protocol -----------------------------------------------------------------------
 

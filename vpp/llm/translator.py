@@ -9,8 +9,8 @@ from vpp.data.dataset import Dataset, Row, Value
 from vpp.errors import PromptTooLong
 from vpp.events import hypothesis_id
 from vpp.llm.conversation import ASKS, REPEATED_LIMIT, Chat, question
-from vpp.llm.counters import Counters
 from vpp.llm.learner import LearnerOptions, LlmLearner, OnAnswer, SharedRequests
+from vpp.llm.limits import Counters
 from vpp.llm.prompts import NO_RULE, ProgramPrompts, rule_of
 from vpp.llm.protocol import Message
 from vpp.problem import Prediction, TextAnswer, Translation

@@ -21,7 +21,7 @@ from vpp.inspection.scores import final_answers, log_likelihood_terms
 from vpp.posterior.prediction import Answer, average
 from vpp.runs.reader import RunReader, Snapshot
 from vpp.runs.view import priors
-from vpp.wording.escaping import REPLACEMENT
+from vpp.wording.markup import REPLACEMENT
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -1,6 +1,6 @@
 """report.md: a run as it is now, complete and readable without the app.
 
-Text from a model, a CSV or a user passes through `vpp.wording.escaping`, so it can never become markup.
+Text from a model, a CSV or a user passes through `vpp.wording.markup`, so it can never become markup.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,12 +15,12 @@ from vpp.drawing import idea_deck
 from vpp.drawing.comparison import MODEL_NAMES, left_out_text
 from vpp.drawing.deck import without_seed
 from vpp.drawing.dissent import NOT_ALONE, decided_words, judged
-from vpp.drawing.idea_deck import facts, meaning, quotes_words, verdict
+from vpp.drawing.idea_deck import facts, meaning, verdict
 from vpp.drawing.ledger import counts_words, status_of, why_words
 from vpp.drawing.matrix import inputs_line, mean_and_range
 from vpp.events import hypothesis_id
 from vpp.inspection.baselines import Baselines, baselines, with_prompted
-from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors, with_quotes
+from vpp.inspection.ideas import NEAR, Idea, Ideas, merge_ideas, nearness, survivors
 from vpp.inspection.points import Point, points, reject_option
 from vpp.inspection.programs import ProgramReading, program_readings
 from vpp.inspection.ruled_out import ruled_out, without_survivors
@@ -57,8 +57,7 @@ from vpp.wording.counts import (
     split_text,
     steps_text,
 )
-from vpp.wording.escaping import markdown_code, markdown_quote, markdown_table, markdown_text, one_line
-from vpp.wording.markup import Metric
+from vpp.wording.markup import Metric, markdown_code, markdown_quote, markdown_table, markdown_text, one_line
 from vpp.wording.options import changed_words
 from vpp.wording.programs import apart_words, branch_line, certificate_words, question_words, reading_words
 from vpp.wording.progress import calls_metric, population_metrics
@@ -125,8 +124,7 @@ def report(reader: RunReader, *, simple_models: bool = True) -> Report:
     """The report by its sections, the same for every run: findings first, then the record of how they were made."""
     snapshot, dataset = reader.refresh(), reader.dataset()
     view, config = snapshot.view, snapshot.spec.config
-    merged = merge_ideas(view, dataset)
-    ideas = with_quotes(merged, lambda: reader.read_answers().by_pair, dataset) if merged else None
+    ideas = merge_ideas(view, dataset)
     readings = program_readings(view, reader.read_answers(), dataset) if config.has_programs else {}
     scale = with_prompted(baselines(dataset), reader.directory, dataset) if simple_models and dataset.test else None
     sections: tuple[tuple[str, Iterable[str]], ...] = (
@@ -246,14 +244,14 @@ def _posterior(
     if found is None:
         return
     yield f"### On trial\n\n{idea_deck.trial_verdict(found)} {idea_deck.INTERVALS}"
-    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 4))
+    yield markdown_table(idea_deck.HEAD, idea_deck.table_rows(found), right=(1, 2))
 
 
 def _idea(rank: int, idea: Idea, holds: str, reading: ProgramReading | None) -> Iterator[str]:
     yield f"### {rank}. {holds} {weight_text(idea.weight)}, {particles(idea.slots)}"
     yield markdown_quote(idea.text)
     known = (fact for fact in facts(idea, idea.wordings[0]) if fact != particles(idea.slots))
-    yield f"{capitalised('; '.join(filter(None, (*known, markdown_text(quotes_words(idea))))))}."
+    yield f"{capitalised('; '.join(known))}."
     yield from _program(reading)
     if n := len(idea.wordings) - 1:
         yield f"{capitalised(in_words(n))} other {'wording' if n == 1 else 'wordings'} with the same answers."

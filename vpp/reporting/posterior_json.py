@@ -144,7 +144,6 @@ def _lineage(family: Genealogy, slot: int) -> Json:
 def _ruled_out(out: RuledOut) -> Json:
     return {
         **_fields(out, "reason", "text", "why_unread", "held_by"),
-        **_fields(out.past, "proposed", "accepted"),
         "occasions": [_occasion(occasion) for occasion in out.occasions],
     }
 

@@ -27,7 +27,7 @@ from vpp.programs.source import Program, ProgramFault, read_program
 from vpp.programs.strict import Types, strict_fault
 from vpp.runs.reader import RunReader
 from vpp.runs.view import RunView
-from vpp.wording.escaping import FORMULA, one_line
+from vpp.wording.markup import FORMULA, one_line
 from vpp.wording.words import percent
 
 WIDTH = 110

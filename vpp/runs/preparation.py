@@ -13,9 +13,9 @@ from vpp.data.answers import quoted
 from vpp.data.dataset import Dataset, rows_csv, spec
 from vpp.data.labelling import Answered, with_rows
 from vpp.errors import InputError, RunError
+from vpp.llm.answers import LETTERS
 from vpp.llm.choices import EFFORTS, PAPER, STRUCTURED
 from vpp.llm.gate import Gate, checked_address
-from vpp.llm.grading import LETTERS
 from vpp.llm.prompts import seed_sentence
 from vpp.llm.templates import check_templates, name_of
 from vpp.problem import n_pool

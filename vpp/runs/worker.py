@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from vpp.cancellation import cancel
-from vpp.collecting import rare_collecting
 from vpp.errors import DiskRefused, EndpointError, EndpointUnreachable, VppError
 from vpp.events import (
     Event,
@@ -33,7 +31,7 @@ from vpp.events import (
 )
 from vpp.inference import sample
 from vpp.inference.sampling import conclude
-from vpp.llm.counters import Counters
+from vpp.llm.limits import Counters
 from vpp.runs.budget import cap_reached
 from vpp.runs.directory import Command, RunDirectory, load_dataset
 from vpp.runs.disk import is_of_the_disk, refusal, sync_folder
@@ -44,6 +42,7 @@ from vpp.runs.prompts import start_of
 from vpp.runs.reader import write_summary
 from vpp.runs.session import Access, Session, open_session, versions
 from vpp.runs.view import RunView, last_finished, population_of
+from vpp.runtime import cancel, rare_collecting
 
 POLL_S = 0.1
 COMPLETING = (RunPaused, RunFinished, RunFailed)

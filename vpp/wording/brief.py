@@ -1,4 +1,4 @@
-"""A run in brief: warnings, its headline, figures of its result with a sentence each, and its limits.
+"""A run in brief: warnings, its headline, figures of its result with a sentence each, its limits; and all as lines.
 
 No sentence holds outside text, but `constant_note` does.
 """
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from vpp.data.dataset import Dataset, Task
 from vpp.events import Evaluated, Scored
-from vpp.inspection.ideas import Ideas
+from vpp.inspection.ideas import Ideas, merge_ideas
 from vpp.inspection.scores import (
     Ensemble,
     Score,
@@ -20,20 +20,41 @@ from vpp.inspection.scores import (
     rows_of,
     weighed_log_likelihoods,
 )
-from vpp.inspection.summary import Against, Decided, collapsed, constant_answer, evidence, predicted, uncertain_points
+from vpp.inspection.summary import (
+    Against,
+    Decided,
+    collapsed,
+    constant_answer,
+    deciding_rows,
+    evidence,
+    predicted,
+    uncertain_points,
+    undecided_rows,
+)
 from vpp.posterior.metric import CHANCE, Estimate, LabelFigures, NumberFigures
 from vpp.problem import is_final_on_train, n_pool
+from vpp.runs.directory import RunDirectory, known_rows
 from vpp.runs.reader import Snapshot, surpassed, unread
 from vpp.runs.view import RunView, StepView, constant_weight, log_evidence, n_candidates, priors
 from vpp.settings import Config
-from vpp.wording.counts import cut_cells_text, cut_sentences, error_text, r2_text, rows_sentence, steps_text
-from vpp.wording.escaping import one_line
-from vpp.wording.markup import Metric, state
+from vpp.wording.counts import (
+    cut_cells_text,
+    cut_sentences,
+    error_text,
+    miss_words,
+    other_scores_text,
+    r2_text,
+    rows_sentence,
+    steps_text,
+)
+from vpp.wording.markup import Metric, one_line, state
+from vpp.wording.status import cache_sentence, is_key_refused
 from vpp.wording.verdicts import FEW_ROWS
 from vpp.wording.words import (
     EQUAL,
     MAJORITY,
     ROW_OF,
+    cached_words,
     capitalised,
     contradictory_answers,
     counted,
@@ -47,6 +68,7 @@ from vpp.wording.words import (
     percent,
     refused_answers,
     score_text,
+    seconds,
     share_sentence,
     target_text,
     uncertain_sentence,
@@ -578,3 +600,76 @@ def _draws(config: Config, task: Task) -> Iterator[str]:
             "Every proposal is drawn afresh from the prior, without data, and judged on all training rows: the "
             "acceptance rule is exact for the posterior with these draws as its prior."
         )
+
+
+def summary(directory: RunDirectory, view: RunView) -> str:
+    if view.phase == "stopped" and not (view.drawn or view.usage.sent):
+        return f"stopped before it began: no call was sent\ncontinue with: python -m vpp resume {directory.path}"
+    calls = f"{view.usage.calls:,} calls, {cached_words(view.usage.cached, of=view.usage.calls)}"
+    dataset = known_rows(directory)
+    support = support_sentence(view, dataset, merge_ideas(view, dataset)) if dataset else ""
+    lines = [*filter(None, [unread_sentence(view), support]), f"{view.phase} after {seconds(view.wall_s)}, {calls}"]
+    test = view.evaluated.get("test")
+    if test is not None:
+        lines.append(f"test {_shown(test)}, training {_shown(view.evaluated.get('train'))}")
+    if test is not None and dataset is not None:
+        lines += filter(None, [other_scores_text(averaged_score(test, dataset)), _constant_line(test, dataset)])
+    if dataset is not None and (odds := constant_sentence(view, directory.spec().config, dataset)):
+        lines.append(odds)
+    if dataset and (unknown := undecided_rows(view, directory.spec().config, dataset)) and unknown["count"]:
+        lines.append(f"“I don’t know”: {unknown['count']} of {counted(unknown['of'], 'test row')}")
+    if directory.spec().endpoint.is_demo and view.usage.calls:
+        lines.append("answered by the built-in demo model: a program that applies rules, not a language model")
+    if test is not None and (uncertain := uncertain_points(test)) is not None:
+        lines.append(f"uncertain: {uncertain} of {counted(len(test.rows), 'test row')}")
+    if view.usage.unparsable:
+        lines.append(f"{view.usage.unparsable:,} of {view.usage.calls:,} calls gave answers that could not be read")
+    cut = cut_cells_text(dataset, directory.spec().cell_limit) if dataset else ""
+    lines += filter(None, (cut, refused_answers(view.usage.refused), cache_sentence(view.usage)))
+    if directory.spec().config.is_weighing and view.started:
+        decided = deciding_rows(view, directory.spec().config, dataset) if dataset else None
+        lines += filter(None, [*weight_lines(view, view.started.seed_text), deciding_sentence(decided)])
+    elif view.population:
+        lines.append(one_line(heaviest(directory, view)))
+    if view.phase in ("failed", "stopped"):
+        reads_key = " (reads OPENAI_API_KEY again)" if is_key_refused(view) else ""
+        lines.append(f"continue with: python -m vpp resume {directory.path}{reads_key}")
+    if view.phase == "paused":
+        cap = "--max-cost X" if directory.spec().cap.cost else "--max-calls N"
+        lines.append(f"continue with: python -m vpp resume {directory.path} {cap}")
+    if view.phase not in ("failed", "paused"):
+        lines.append(f"report: {directory.path / 'report.md'}")
+    return "\n".join(lines)
+
+
+def heaviest(directory: RunDirectory, view: RunView) -> str:
+    """Describe the text with the largest total weight, or one of equals; without weights, one particle's text."""
+    ids = [state.hypothesis for state in view.population]
+    if view.size > 1 and not directory.spec().config.is_weighted:
+        return f"one of {view.size} hypotheses that count alike (each {1 / view.size:.3f}): {view.texts[ids[0]]}"
+    weights = dict.fromkeys(ids, 0.0)
+    for hypothesis, weight in zip(ids, view.weights, strict=True):
+        weights[hypothesis] += weight
+    first = max(weights, key=lambda hypothesis: weights[hypothesis])
+    top, text, n = weights[first], view.texts[first], ids.count(first)
+    alike = sum(top - weight < EQUAL for weight in weights.values())
+    held = f", held by {n} of {view.size} particles" if n > 1 else ""
+    which = f"one of the {alike} heaviest hypotheses (each "
+    if alike in (1, len(weights)):
+        which = "heaviest hypothesis (" if alike == 1 else f"one of {alike} hypotheses that count alike (each "
+    return f"{which}{top:.3f}{held}): {text}"
+
+
+def _shown(evaluated: Evaluated | None) -> str:
+    if evaluated is None:
+        return "not evaluated"
+    is_accuracy = evaluated.metric == "accuracy"
+    return f"accuracy {percent(evaluated.value, decimals=1)}" if is_accuracy else miss_words(evaluated.value)
+
+
+def _constant_line(test: Evaluated, dataset: Dataset) -> str:
+    constant = baseline(rows_of(test, dataset), dataset)
+    if isinstance(constant.answer, str):
+        right = percent(1 - constant.score.error, decimals=1)
+        return f"always “{one_line(constant.answer)}” gets {right} of the test rows"
+    return f"always {number(constant.answer)} is {miss_words(constant.score.error)} on the test rows"

@@ -1,8 +1,25 @@
-"""Python's collector of cyclic garbage."""
+"""The interpreter around a run: cancelling asyncio tasks, and the collector of cyclic garbage."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+
+async def cancel(tasks: "Iterable[Future[Any]]") -> list[Any]:
+    """Cancel the tasks and wait until all have ended.
+
+    Return, in their order, each task's result or the exception that ended it.
+    """
+    from asyncio import gather  # here, since a help text would wait for it
+
+    ending = tuple(tasks)
+    for task in ending:
+        task.cancel()
+    return await gather(*ending, return_exceptions=True)
 
 
 @contextmanager
