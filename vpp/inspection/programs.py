@@ -101,7 +101,7 @@ def program_readings(
 ) -> dict[str, ProgramReading]:
     """By hypothesis id. hypotheses: ids; those of the last finished step by default."""
     ids = [state.hypothesis for state in view.population] if hypotheses is None else hypotheses
-    options = view.started.config if view.started else {"reading": "rows"}
+    options: dict[str, Any] = view.started.config if view.started else {"reading": "rows"}
     known = ("reading", "likelihood", "learner_samples")
     config = Config(**{name: options[name] for name in known if name in options})
     if not config.has_programs:
